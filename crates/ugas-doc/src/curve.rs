@@ -1,0 +1,64 @@
+//! Curves: tables of points that scale magnitudes by level, attribute or caller's value.
+
+use serde::{Deserialize, Serialize};
+
+/// A `curve` document: points with rising X, constant outside.
+///
+/// ```
+/// let c = ugas_doc::Curve::new("C_Damage", [(1.0, 10.0), (5.0, 50.0)]);
+/// assert_eq!(c.points.len(), 2);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct Curve {
+    /// Unique name.
+    pub name: String,
+    /// The points, X rising.
+    #[serde(default)]
+    pub points: Vec<CurvePoint>,
+    /// How values between points are found.
+    #[serde(default)]
+    pub interpolation: Interpolation,
+}
+
+impl Curve {
+    /// A linear curve through these points.
+    pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
+        Curve {
+            name: name.into(),
+            points: points.into_iter().map(|(x, y)| CurvePoint { x, y }).collect(),
+            interpolation: Interpolation::Linear,
+        }
+    }
+}
+
+/// One point of a curve.
+///
+/// ```
+/// let p = ugas_doc::CurvePoint { x: 1.0, y: 10.0 };
+/// assert!(p.y > p.x);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct CurvePoint {
+    /// Input.
+    pub x: f64,
+    /// Output.
+    pub y: f64,
+}
+
+/// How a curve finds values between its points.
+///
+/// ```
+/// assert_eq!(ugas_doc::Interpolation::default(), ugas_doc::Interpolation::Linear);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Interpolation {
+    /// A straight line between neighbours.
+    #[default]
+    Linear,
+    /// The value of the last point at or below X.
+    Step,
+    /// A monotone cubic through the points.
+    Cubic,
+}

@@ -1,0 +1,225 @@
+//! What designers write, as plain types.
+//!
+//! A game's rules are documents: attribute sets, tag registries, effects, abilities, controllers, curves. This crate
+//! mirrors them field by field under the specification's names, so that a value built in code and a value read from
+//! YAML are the same thing. It reads no file (that is `ugas-data`), checks no meaning (that is `ugas-core`'s rules
+//! builder) and depends on nothing but `serde`.
+//!
+//! ```
+//! use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude};
+//!
+//! let vitals = AttributeSet::new("Vitals")
+//!     .with(Attribute::new("MaxHealth", 100.0))
+//!     .with(Attribute::new("Health", 100.0).min(0.0).max("MaxHealth"));
+//! let poison = Effect::lasting("GE_Poison", 10.0)
+//!     .every(1.0)
+//!     .add("Health", -5.0)
+//!     .grants("State.Debuff.Poisoned");
+//! assert_eq!(vitals.attributes.len(), 2);
+//! assert_eq!(poison.modifiers[0].magnitude, Magnitude::value(-5.0));
+//! ```
+
+mod ability;
+mod attribute;
+mod controller;
+mod curve;
+mod effect;
+mod magnitude;
+mod tag;
+mod value;
+
+pub use ability::{
+    Ability, AbilityTags, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy,
+    GlobalCooldown, GroupPolicy, NetExecution, Trigger,
+};
+pub use attribute::{
+    Absorb, Aggregation, Attribute, AttributeSet, Bound, Category, Clamping, DerivedFrom, Metadata, OnBoundChange,
+    OnDepleted, Quantize, ReplicationMode,
+};
+pub use controller::{
+    ActiveEffect, Actor, AttributeValue, Controller, ControllerReplication, GrantedAbility, SetValues,
+};
+pub use curve::{Curve, CurvePoint, Interpolation};
+pub use effect::{
+    Area, AreaFilter, AreaShape, Affiliation, Combat, CombatKind, CombatRule, CombatStyle, ConditionalEffects,
+    DurationPolicy, Effect, Execution, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Modifier, Modify,
+    ModifyOperation, OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy,
+    Stacking,
+};
+pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
+pub use tag::{TagEntry, TagRegistry};
+pub use value::Value;
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The kinds of document this release reads, by the name that stands in `Kind:` or at the end of `$schema`.
+///
+/// ```
+/// assert_eq!(ugas_doc::Kind::from_name("gameplay_effect"), Some(ugas_doc::Kind::Effect));
+/// assert_eq!(ugas_doc::Kind::Effect.name(), "gameplay_effect");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// `attribute`: one attribute on its own.
+    Attribute,
+    /// `attribute_set`: attributes registered together.
+    AttributeSet,
+    /// `gameplay_tag`: a registry of declared tags.
+    TagRegistry,
+    /// `gameplay_effect`: the only thing that changes attributes and tags.
+    Effect,
+    /// `gameplay_ability`: what an actor can do.
+    Ability,
+    /// `gameplay_controller`: a worked instance with sets, effects and tags.
+    Controller,
+    /// `curve`: a table of points.
+    Curve,
+}
+
+impl Kind {
+    /// Every kind, in the order documents are listed for people.
+    pub const ALL: [Kind; 7] = [
+        Kind::Attribute,
+        Kind::AttributeSet,
+        Kind::TagRegistry,
+        Kind::Effect,
+        Kind::Ability,
+        Kind::Controller,
+        Kind::Curve,
+    ];
+
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Attribute => "attribute",
+            Kind::AttributeSet => "attribute_set",
+            Kind::TagRegistry => "gameplay_tag",
+            Kind::Effect => "gameplay_effect",
+            Kind::Ability => "gameplay_ability",
+            Kind::Controller => "gameplay_controller",
+            Kind::Curve => "curve",
+        }
+    }
+
+    /// The kind a file name stands for, if it is one of ours.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|k| k.name() == name)
+    }
+}
+
+/// One authored document of any kind.
+///
+/// ```
+/// use ugas_doc::{Doc, Effect, Kind};
+/// let doc = Doc::from(Effect::instant("GE_Hit").add("Health", -10.0));
+/// assert_eq!((doc.kind(), doc.name()), (Kind::Effect, "GE_Hit"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Doc {
+    /// One attribute on its own; it becomes a set of the same name.
+    Attribute(Box<Attribute>),
+    /// A set of attributes.
+    AttributeSet(AttributeSet),
+    /// A tag registry.
+    TagRegistry(TagRegistry),
+    /// An effect.
+    Effect(Box<Effect>),
+    /// An ability.
+    Ability(Box<Ability>),
+    /// A worked controller.
+    Controller(Box<Controller>),
+    /// A curve.
+    Curve(Curve),
+}
+
+impl Doc {
+    /// Which kind of document this is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Doc::Attribute(_) => Kind::Attribute,
+            Doc::AttributeSet(_) => Kind::AttributeSet,
+            Doc::TagRegistry(_) => Kind::TagRegistry,
+            Doc::Effect(_) => Kind::Effect,
+            Doc::Ability(_) => Kind::Ability,
+            Doc::Controller(_) => Kind::Controller,
+            Doc::Curve(_) => Kind::Curve,
+        }
+    }
+
+    /// The document's own name; a controller is named by its owner's `ActorID`, a tag registry has none.
+    pub fn name(&self) -> &str {
+        match self {
+            Doc::Attribute(d) => &d.name,
+            Doc::AttributeSet(d) => &d.name,
+            Doc::TagRegistry(_) => "",
+            Doc::Effect(d) => &d.name,
+            Doc::Ability(d) => &d.name,
+            Doc::Controller(d) => &d.owner_actor.actor_id,
+            Doc::Curve(d) => &d.name,
+        }
+    }
+}
+
+macro_rules! into_doc {
+    ($($ty:ty => $variant:ident $(, $wrap:path)?;)*) => {$(
+        impl From<$ty> for Doc {
+            fn from(doc: $ty) -> Doc { Doc::$variant($($wrap)?(doc)) }
+        }
+    )*};
+}
+into_doc! {
+    Attribute => Attribute, Box::new;
+    Effect => Effect, Box::new;
+    Ability => Ability, Box::new;
+    Controller => Controller, Box::new;
+}
+impl From<AttributeSet> for Doc {
+    fn from(doc: AttributeSet) -> Doc {
+        Doc::AttributeSet(doc)
+    }
+}
+impl From<TagRegistry> for Doc {
+    fn from(doc: TagRegistry) -> Doc {
+        Doc::TagRegistry(doc)
+    }
+}
+impl From<Curve> for Doc {
+    fn from(doc: Curve) -> Doc {
+        Doc::Curve(doc)
+    }
+}
+
+/// Where a document stands in a file, so that explanations and errors can point at it.
+///
+/// ```
+/// let at = ugas_doc::Origin::new("packs/rpg/sword.yaml", 8);
+/// assert_eq!(at.to_string(), "packs/rpg/sword.yaml:8");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The file as it was named on the command line or by the host.
+    pub file: Arc<str>,
+    /// The line of the document's first key, counted from 1.
+    pub line: u32,
+    /// The line of each modifier of an effect (empty for other kinds).
+    pub modifier_lines: Vec<u32>,
+}
+
+impl Origin {
+    /// A place in a file.
+    pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
+        Origin { file: file.into(), line, modifier_lines: Vec::new() }
+    }
+
+    /// The line of modifier `index`, or of the document where that is not known.
+    pub fn modifier_line(&self, index: usize) -> u32 {
+        self.modifier_lines.get(index).copied().unwrap_or(self.line)
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}

@@ -1,0 +1,63 @@
+//! Free-form parameters: what a task or a calculation takes beyond the fields the specification names.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A plain value as YAML or JSON writes it. Maps are ordered, so two equal values are equal byte for byte.
+///
+/// ```
+/// use ugas_doc::Value;
+/// let speed = Value::from(2000.0);
+/// assert_eq!(speed.as_number(), Some(2000.0));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Nothing.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+    /// A map with text keys.
+    Map(BTreeMap<String, Value>),
+}
+
+impl Value {
+    /// The number, if it is one.
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            Value::Number(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(t) => Some(t),
+            _ => None,
+        }
+    }
+}
+
+impl From<f64> for Value {
+    fn from(n: f64) -> Value {
+        Value::Number(n)
+    }
+}
+impl From<&str> for Value {
+    fn from(t: &str) -> Value {
+        Value::Text(t.to_owned())
+    }
+}
+impl From<bool> for Value {
+    fn from(b: bool) -> Value {
+        Value::Bool(b)
+    }
+}
