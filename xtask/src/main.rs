@@ -1,1 +1,71 @@
-fn main() {}
+//! The project's own chores, run as `cargo xtask <command>`.
+//!
+//! They live in Rust beside the code they look after, so a fresh machine needs nothing but the toolchain. Each
+//! command reads the tree, says what it found with file and line, and exits 1 when something is wrong.
+
+mod conformance;
+mod repo;
+mod soak;
+mod text;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  conformance [--log FILE] [--scenarios FILE] [--check] [--allow-fall]
+      runs the tests and scenarios, counts the requirements they show and writes conformance/MATRIX.md
+        --log FILE        reuse the output (stdout and stderr) of an earlier `cargo test --workspace`
+        --scenarios FILE  reuse the report of an earlier `ugas test scenarios --report FILE`
+        --check           write nothing; fail if the matrix in the tree is not the one that would be written
+        --allow-fall      accept a lower count than the committed one (a deliberate removal)
+  soak [--minutes M] [--seeds N]
+      runs the long forms of the property tests and writes conformance/soak.json
+  tidy
+      checks crate edges, what the core may use, paths in documents, leftovers and file sizes
+  bench [ARGS...]
+      runs the bench program in release mode
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one command; `false` means it ran and found something wrong, and has already said what.
+fn dispatch(args: &[String]) -> Result<bool> {
+    let (command, rest) = match args.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", args),
+    };
+    match command {
+        "conformance" => conformance::run(rest),
+        "soak" => soak::run(rest),
+        "tidy" => tidy::run(rest),
+        "bench" => bench(rest),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(true)
+        }
+        other => bail!("there is no command `{other}`\n\n{USAGE}"),
+    }
+}
+
+fn bench(args: &[String]) -> Result<bool> {
+    let root = repo::root()?;
+    let status = repo::cargo(&root)
+        .args(["run", "--release", "--quiet", "-p", "ugas-bench", "--"])
+        .args(args)
+        .status()?;
+    Ok(status.success())
+}

@@ -1,1 +1,68 @@
-//! ugas-core
+//! The runtime: a gameplay-ability system as one deterministic library without engine, file, socket, clock or thread.
+//!
+//! Why it exists: every game writes the layer that turns presses, orders and requests into attribute changes, tags
+//! and cues, and most write it into their characters, where it can be neither replayed, predicted nor explained. Here
+//! it is a value: [`Rules`] are compiled once, a [`Sim`] runs them, every change is an [`Op`], everything that
+//! happened is a [`Fact`], and every no is a [`Refusal`].
+//!
+//! Goals, ranked: correct, deterministic, explainable, fast, small. What is deliberately absent: rendering, audio,
+//! physics, files, networking, threads.
+//!
+//! ```
+//! use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};
+//! use ugas_doc::{Attribute, AttributeSet, Effect};
+//!
+//! let rules = Rules::builder()
+//!     .add(AttributeSet::new("Combat").with(Attribute::new("AttackPower", 10.0)))
+//!     .add(Effect::infinite("GE_Strength").multiply("AttackPower", 0.25))
+//!     .build()?;
+//! let mut sim = Sim::new(rules.clone(), SimConfig::default());
+//! let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()]))?;
+//! sim.apply(&Spec::new(rules.effect("GE_Strength").unwrap(), hero))?;
+//! let power = sim.explain(hero, rules.attribute("AttackPower").unwrap())?;
+//! assert_eq!(power.short(), "AttackPower 12.5 = 10 × 1.25 (GE_Strength)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod check;
+mod fact;
+mod flow;
+mod ids;
+mod image;
+mod json;
+mod limits;
+mod op;
+mod query;
+mod refusal;
+mod rng;
+mod rules;
+mod sim;
+mod state;
+mod time;
+
+pub use fact::{
+    Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts, LifecycleStep, RemoveReason,
+    Trace, TraceKind,
+};
+pub use ids::{
+    AbilityId, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId, EffectKey, HookId, InputId,
+    KeyId, OpId, RUNTIME_BIT, SetId, TagId, TemplateId,
+};
+pub use image::{Portable, RowImage, RowJournal};
+pub use limits::Limits;
+pub use op::{
+    AbilityGrant, Anchor, Change, DefId, EffectFilter, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
+};
+pub use query::{
+    ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState,
+};
+pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
+pub use rules::{
+    AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, LoadError, LoadIssue, Read, ReadKey,
+    Rules, RulesBuilder, Severity, TagQuery, TagSet, tag_parents, tag_segments,
+};
+pub use sim::{Host, NoHost, Progress, Sim, SimConfig};
+pub use state::{CauseLink, CauseWhat};
+pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

@@ -1,1 +1,42 @@
-//! ugas-data
+//! Authored documents from and to text.
+//!
+//! In go YAML 1.2 or JSON files, several documents to a file; out come the plain types of `ugas-doc` with the place each
+//! came from. Text is parsed once into a tree of [`Node`]s that know their line and column, and every typed value is
+//! taken from that tree, so that an error points at the exact word a person has to change. Input is not trusted: size,
+//! nesting and alias expansion are limited (see [`limits`]), and nothing here panics on bad data.
+//!
+//! Deliberately absent: meaning. Whether a named effect exists or a period makes sense is checked where rules are
+//! built, not where they are read.
+//!
+//! ```
+//! let text = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\n";
+//! let documents = ugas_data::read_str("hit.yaml", text).unwrap();
+//! assert_eq!(documents.docs[0].doc.name(), "GE_Hit");
+//!
+//! let errors = ugas_data::read_str("hit.yaml", "Kind: gameplay_effect\nNmae: GE_Hit\n").unwrap_err();
+//! assert_eq!((errors[0].line, errors[0].column), (2, 1));
+//! assert_eq!(errors[0].help.as_deref(), Some("did you mean \"Name\"?"));
+//! ```
+
+mod de;
+mod error;
+mod fault;
+mod folder;
+mod kind;
+pub mod limits;
+mod parse;
+mod read;
+mod scalar;
+mod spelling;
+mod tree;
+mod write;
+
+pub use de::from_node;
+pub use error::{Code, ReadError, ReadErrors};
+pub use folder::{read_file, read_folder};
+pub use kind::{KindName, UNSUPPORTED_KINDS, kind_of};
+pub use parse::read_trees;
+pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+pub use spelling::nearest;
+pub use tree::{Entry, Node, NodeValue};
+pub use write::to_yaml;

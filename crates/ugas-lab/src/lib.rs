@@ -1,1 +1,35 @@
-//! ugas-lab
+//! The lab: scenarios and what can be learnt from running them.
+//!
+//! A scenario is a YAML document that says what exists, what happens when, and what must hold. The same file is a
+//! regression test, an experiment in balance and a demo. Here it is read ([`Scenario`]), run ([`run_str`],
+//! [`check_folder`]), sampled over time ([`sample()`]), asked for explanations ([`explain()`]) and checked without
+//! running ([`check_path`]). The command line is a thin layer over this crate, and a game can run its own scenarios
+//! from its own tests:
+//!
+//! ```no_run
+//! # fn main() {
+//! ugas_lab::check_folder("scenarios").assert_ok();
+//! # }
+//! ```
+//!
+//! Deliberately absent: rules of the game. What an effect does is decided in `ugas-core`; the lab only asks and
+//! compares.
+
+mod check;
+mod explain;
+mod files;
+mod harness;
+mod packs;
+mod report;
+mod run;
+mod sample;
+mod scenario;
+
+pub use check::{Finding, FindingSeverity, check_path};
+pub use explain::{ExplainError, explain};
+pub use files::files_at;
+pub use harness::{check_folder, is_pack_file, load_file, nothing_at, run_file, run_str, run_str_with};
+pub use report::{Failure, Report, Results};
+pub use run::RunOptions;
+pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
+pub use scenario::{Place, Scenario, parse_time};

@@ -1,0 +1,125 @@
+//! A fast subject that computes something else proves nothing: before anything is measured, each subject's answers
+//! are checked against themselves (single against batch, one stride against another, tags against a plain search)
+//! and the subjects' answers against each other.
+
+use crate::plan::{Ask, HEALTH, Plan, STEPS, TagTree};
+use crate::runner::Runner;
+use crate::subject::Subject;
+use crate::workload::{self, Workload};
+
+/// What one subject answered, for comparison with the others.
+#[derive(Debug)]
+pub(crate) struct Results {
+    /// What is wrong within the subject; empty if nothing is.
+    pub(crate) faults: Vec<String>,
+    checksums: Vec<(&'static str, f64)>,
+}
+
+/// Checks one subject on a small plan.
+pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
+    let run = |workload| workload::run::<S>(workload, plan);
+    let mut faults = Vec::new();
+    let mut equal = |what: &str, one: f64, other: f64| {
+        if one != other {
+            faults.push(format!("{}: {what}: {one} is not {other}", S::NAME));
+        }
+    };
+    let (spawned, spawned_singly) = (run(Workload::SpawnBatch), run(Workload::SpawnSingle));
+    equal("W1 batch and single values", spawned.checksum, spawned_singly.checksum);
+    let (modified, modified_batch) = (run(Workload::Modifiers), run(Workload::ModifiersBatched));
+    equal("W2 single and batch values", modified.checksum, modified_batch.checksum);
+    let (hit, hit_batch) = (run(Workload::HitSingle), run(Workload::HitBatched));
+    equal("W3 single and batch values", hit.checksum, hit_batch.checksum);
+    equal("W3 single and batch facts", hit.facts as f64, hit_batch.facts as f64);
+    let expected = workload::current_sum(&workload::populated::<S>(plan), plan) - expected_damage(plan);
+    equal("W3 values and hits that count", hit.checksum, expected);
+    let frames = strided::<S>(plan, 1);
+    for stride in [7, 60, STEPS] {
+        let other = strided::<S>(plan, stride);
+        equal("W4 values at another stride", frames.0, other.0);
+        equal(
+            "W4 facts and their order at another stride",
+            f64::from(frames.1 == other.1),
+            1.0,
+        );
+        equal("W4 due items at another stride", frames.2 as f64, other.2 as f64);
+    }
+    let (asked, searched) = (run(Workload::TagQuery), searched(plan));
+    equal("W5 queries and a plain search", asked.checksum, searched);
+    let changed = run(Workload::TagChange);
+    equal("W5 tags left after all were removed", changed.checksum, 0.0);
+    equal("W5 facts: as many lost as gained", (changed.facts % 2) as f64, 0.0);
+    let checksums = vec![
+        ("W1 values", spawned.checksum),
+        ("W2 values", modified.checksum),
+        ("W3 values", hit.checksum),
+        ("W4 values", frames.0),
+        ("W4 due items", frames.2 as f64),
+        ("W4 base of health", frames.3),
+        ("W5 answers", asked.checksum),
+    ];
+    Results { faults, checksums }
+}
+
+/// All faults of all subjects, and all differences between them and the first.
+pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
+    let results: Vec<Results> = runners.iter().map(|runner| (runner.check)(plan)).collect();
+    let mut faults: Vec<String> = results.iter().flat_map(|one| one.faults.clone()).collect();
+    for (runner, other) in runners.iter().zip(&results).skip(1) {
+        for (&(what, expected), &(_, found)) in results[0].checksums.iter().zip(&other.checksums) {
+            if (found - expected).abs() > 1e-9 * expected.abs() {
+                faults.push(format!(
+                    "{what}: {} has {found}, {} has {expected}",
+                    runner.name, runners[0].name
+                ));
+            }
+        }
+    }
+    faults
+}
+
+/// How much all hits of W3 take together: nobody can lose more than they have.
+fn expected_damage(plan: &Plan) -> f64 {
+    let mut taken = vec![0.0f64; plan.count];
+    plan.hits.iter().for_each(|&who| taken[who as usize] += 1.0);
+    taken
+        .iter()
+        .map(|&hits| hits.min(crate::plan::template()[HEALTH]))
+        .sum()
+}
+
+/// Values, digest of all facts, number of due items and base of health of W4, advanced by so many frames at a time.
+fn strided<S: Subject>(plan: &Plan, stride: usize) -> (f64, u64, u64, f64) {
+    let mut world = workload::running::<S>(plan);
+    let mut left = STEPS;
+    while left > 0 {
+        let frames = stride.min(left);
+        world.advance(frames as i64);
+        left -= frames;
+    }
+    let health = (0..plan.count as u32).map(|who| world.base(who, HEALTH)).sum();
+    (
+        workload::current_sum(&world, plan),
+        world.facts_digest(),
+        world.due_done(),
+        health,
+    )
+}
+
+/// How many queries of W5 are answered with yes, found by walking up from every tag.
+fn searched(plan: &Plan) -> f64 {
+    let tree = TagTree::new();
+    let yes = plan.queries.iter().filter(|&&(who, ask)| {
+        let has = |wanted| {
+            plan.tags[who as usize]
+                .iter()
+                .any(|&tag| tree.lineage(tag).any(|up| up == wanted))
+        };
+        match ask {
+            Ask::All(tags) => tags.into_iter().all(has),
+            Ask::Any(tags) => tags.into_iter().any(has),
+            Ask::One(tag) => has(tag),
+        }
+    });
+    yes.count() as f64
+}

@@ -1,0 +1,121 @@
+//! What is counted instead of timed: bytes per controller, allocations per steady step, instructions per operation.
+//! Counts do not move from run to run, so gates can stand on them.
+
+use crate::plan::{Plan, TAGS_EACH};
+use crate::subject::Subject;
+use crate::workload::{self, Run, Workload};
+use crate::{alloc, runner::Runner};
+use std::process::Command;
+
+/// Bytes per controller.
+pub(crate) struct Bytes {
+    /// With 16 attributes.
+    pub(crate) bare: f64,
+    /// With 16 attributes, 12 tags and 8 effects.
+    pub(crate) full: f64,
+}
+
+/// Builds a world and looks at what it holds.
+pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
+    let each = |since: usize| (alloc::live_bytes() - since) as f64 / plan.count as f64;
+    let before = alloc::live_bytes();
+    let world = workload::populated::<S>(plan);
+    let bare = each(before);
+    drop(world);
+    let before = alloc::live_bytes();
+    let mut world = workload::running::<S>(plan);
+    for (index, &tag) in plan.tags.as_flattened().iter().enumerate() {
+        world.add_tag((index / TAGS_EACH) as u32, tag);
+        world.take_facts();
+    }
+    Bytes {
+        bare,
+        full: each(before),
+    }
+}
+
+/// Allocations in steps of a game that goes on as it did before.
+pub(crate) struct Steady {
+    pub(crate) allocations: u64,
+    pub(crate) steps: u64,
+    pub(crate) due_per_controller: f64,
+}
+
+/// W4 with coming and going: in each step a hundredth of the controllers gets an effect of one second, is hit, and is
+/// read. Counting starts when four seconds have warmed all buffers.
+pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
+    const WARM_STEPS: usize = 240;
+    const COUNTED_STEPS: usize = 300;
+    let mut world = workload::running::<S>(plan);
+    let mut next = 0..plan.count as u32;
+    let mut step = |world: &mut S| {
+        for _ in 0..plan.count / 100 {
+            let who = next.next().unwrap_or_else(|| {
+                next = 1..plan.count as u32;
+                0
+            });
+            world.apply(who, 0);
+            world.hit(who);
+            std::hint::black_box(world.current(who, 4));
+        }
+        world.advance(1);
+        world.take_facts();
+    };
+    (0..WARM_STEPS).for_each(|_| step(&mut world));
+    let (allocations, done) = (alloc::allocations(), world.due_done());
+    (0..COUNTED_STEPS).for_each(|_| step(&mut world));
+    Steady {
+        allocations: (alloc::allocations() - allocations) as u64,
+        steps: COUNTED_STEPS as u64,
+        due_per_controller: (world.due_done() - done) as f64 / plan.count as f64,
+    }
+}
+
+/// Instructions per operation, counted by callgrind in a child that runs the workload once. `Err` says why not.
+pub(crate) fn instructions(runner: &Runner, workload: Workload, count: usize) -> Result<f64, String> {
+    let program = std::env::current_exe().map_err(|error| format!("own path unknown: {error}"))?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--toggle-collect={}", workload::SECTION))
+        .arg(program)
+        .args([CHILD_WORD, runner.name, &format!("{workload:?}"), &count.to_string()])
+        .output()
+        .map_err(|_| "valgrind not installed".to_owned())?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let operations = stdout
+        .trim()
+        .parse::<f64>()
+        .map_err(|_| format!("the child failed: {}", stderr.trim()))?;
+    let collected = stderr
+        .lines()
+        .find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
+    let collected = collected
+        .filter(|&count| count > 0.0)
+        .ok_or("callgrind did not see the measured section")?;
+    Ok(collected / operations)
+}
+
+/// The first argument of the child that [`instructions`] starts.
+pub(crate) const CHILD_WORD: &str = "count-once";
+
+/// The child: runs one workload once and prints how many operations that were.
+pub(crate) fn child(runners: &[Runner], arguments: &[String]) -> Result<(), String> {
+    let [name, workload, count] = arguments else {
+        return Err(format!(
+            "{CHILD_WORD} takes a subject, a workload and a number of controllers"
+        ));
+    };
+    let runner = runners
+        .iter()
+        .find(|runner| runner.name == name)
+        .ok_or("no such subject")?;
+    let workload = Workload::ALL
+        .into_iter()
+        .find(|one| format!("{one:?}") == *workload)
+        .ok_or("no such workload")?;
+    let plan = Plan::new(count.parse().map_err(|_| "the number of controllers is not a number")?);
+    let Run { operations, .. } = (runner.run)(workload, &plan);
+    println!("{operations}");
+    Ok(())
+}

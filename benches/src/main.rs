@@ -1,0 +1,150 @@
+//! Measures the runtime beside the stick: `ugas-bench [w1 … w5 bytes allocs scale instructions gates] [reps=N]
+//! [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
+
+mod alloc;
+mod check;
+mod clock;
+mod count;
+mod ours;
+mod plan;
+mod report;
+mod runner;
+mod stick;
+mod subject;
+mod table;
+mod workload;
+
+use plan::Plan;
+use runner::Runner;
+use std::process::ExitCode;
+use table::Table;
+use workload::Workload;
+
+const WORDS: [&str; 10] = [
+    "w1",
+    "w2",
+    "w3",
+    "w4",
+    "w5",
+    "bytes",
+    "allocs",
+    "scale",
+    "instructions",
+    "gates",
+];
+const USAGE: &str =
+    "usage: ugas-bench [w1 w2 w3 w4 w5 bytes allocs scale instructions gates] [reps=N] [--markdown FILE]";
+
+/// What the command line asks for.
+struct Options {
+    words: Vec<String>,
+    repetitions: usize,
+    markdown: Option<String>,
+}
+
+impl Options {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
+        let mut options = Options {
+            words: vec![],
+            repetitions: 9,
+            markdown: None,
+        };
+        while let Some(argument) = arguments.next() {
+            if let Some(number) = argument.strip_prefix("reps=") {
+                let parsed = number.parse().ok().filter(|&number| number > 0);
+                options.repetitions =
+                    parsed.ok_or(format!("reps must be a number above 0, not `{number}`\n{USAGE}"))?;
+            } else if argument == "--markdown" {
+                options.markdown = Some(arguments.next().ok_or(format!("--markdown needs a file\n{USAGE}"))?);
+            } else if WORDS.contains(&argument.as_str()) {
+                options.words.push(argument);
+            } else {
+                return Err(format!("unknown word `{argument}`\n{USAGE}"));
+            }
+        }
+        Ok(options)
+    }
+
+    fn asks(&self, word: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|one| one == word)
+    }
+
+    /// The workloads to time: those named, or all of them if nothing or only their scaling is asked for.
+    fn workloads(&self) -> Vec<Workload> {
+        let all = self.words.iter().all(|word| word == "scale");
+        let named = |workload: &Workload| all || self.asks(workload.word());
+        Workload::ALL.into_iter().filter(named).collect()
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runners: Vec<Runner> = std::iter::once(Runner::of::<stick::Stick>())
+        .chain(ours::runner())
+        .collect();
+    let result = match arguments.split_first() {
+        Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),
+        _ => Options::parse(arguments.into_iter()).and_then(|options| bench(&runners, &options)),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Checks, measures, prints; false if a gate failed.
+fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
+    let faults = check::all(runners, &Plan::new(200));
+    if !faults.is_empty() {
+        return Err(format!("the subjects do not do the same work:\n{}", faults.join("\n")));
+    }
+    alloc::keep_memory_warm();
+    let plans = report::Plans::new();
+    let mut pages = Vec::new();
+    let mut show = |table: Table| {
+        if !table.is_empty() {
+            println!("{}", table.markdown());
+            pages.push(table.markdown());
+        }
+    };
+    let timed = options.workloads();
+    let repetitions = options.repetitions;
+    show(report::times(
+        runners,
+        &plans,
+        &timed,
+        repetitions,
+        options.asks("scale"),
+    ));
+    if options.asks("bytes") {
+        show(report::bytes(runners, &plans));
+    }
+    if options.asks("allocs") {
+        show(report::allocations(runners, &plans));
+    }
+    if options.asks("instructions") {
+        let chosen = if timed.is_empty() {
+            Workload::ALL.to_vec()
+        } else {
+            timed
+        };
+        match report::instructions(runners, &chosen) {
+            Ok(table) => show(table),
+            Err(reason) => println!("instructions not counted: {reason}\n"),
+        }
+    }
+    let mut passed = true;
+    if options.asks("gates") {
+        let gates = report::gates(runners, &plans);
+        passed = gates.passed;
+        show(gates.table);
+    }
+    if let Some(file) = &options.markdown {
+        std::fs::write(file, pages.join("\n")).map_err(|error| format!("{file}: cannot be written: {error}"))?;
+    }
+    Ok(passed)
+}

@@ -1,0 +1,233 @@
+//! Repeats, compares and judges: the tables, and the gates that can fail a build.
+
+use crate::count;
+use crate::plan::{Plan, STEPS};
+use crate::runner::Runner;
+use crate::table::{Table, figure, maybe};
+use crate::workload::{Run, Workload};
+
+/// The number of controllers that counts, and the smaller one it is compared with.
+pub(crate) const MANY: usize = 10_000;
+/// The smaller number of controllers.
+pub(crate) const FEW: usize = 1_000;
+/// What an operation at [`MANY`] may cost, as a multiple of the cost at [`FEW`].
+const SCALE_LIMIT: f64 = 1.5;
+
+/// The plans all tables share.
+pub(crate) struct Plans {
+    pub(crate) many: Plan,
+    pub(crate) few: Plan,
+}
+
+impl Plans {
+    pub(crate) fn new() -> Plans {
+        Plans {
+            many: Plan::new(MANY),
+            few: Plan::new(FEW),
+        }
+    }
+}
+
+/// Times of one workload over all repetitions, in nanoseconds per operation.
+struct Times {
+    least: f64,
+    median: f64,
+    last: Run,
+}
+
+impl Times {
+    fn take(runner: &Runner, workload: Workload, plan: &Plan, repetitions: usize) -> Times {
+        let runs: Vec<Run> = (0..repetitions).map(|_| (runner.run)(workload, plan)).collect();
+        let mut each: Vec<f64> = runs
+            .iter()
+            .map(|run| run.nanoseconds as f64 / run.operations as f64)
+            .collect();
+        each.sort_by(f64::total_cmp);
+        Times {
+            least: each[0],
+            median: each[each.len() / 2],
+            last: runs[0],
+        }
+    }
+
+    fn cell(&self, factor: f64) -> String {
+        format!("{} ({})", figure(self.least * factor), figure(self.median * factor))
+    }
+
+    /// From nanoseconds per due item to microseconds per step.
+    fn per_step(&self) -> f64 {
+        self.last.operations as f64 / STEPS as f64 / 1e3
+    }
+}
+
+/// The main table: least time over all repetitions, with the median in parentheses.
+pub(crate) fn times(runners: &[Runner], plans: &Plans, chosen: &[Workload], repetitions: usize, scale: bool) -> Table {
+    let title = format!("Time at {MANY} controllers: least of {repetitions} runs, median in parentheses");
+    let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);
+    for &workload in chosen {
+        let take = |plan| {
+            runners
+                .iter()
+                .map(|one| Times::take(one, workload, plan, repetitions))
+                .collect::<Vec<_>>()
+        };
+        let many = take(&plans.many);
+        let few = if scale { take(&plans.few) } else { vec![] };
+        let growth: Vec<String> = many
+            .iter()
+            .zip(&few)
+            .map(|(many, few)| figure(many.least / few.least))
+            .collect();
+        let growth = if growth.is_empty() {
+            "-".to_owned()
+        } else {
+            growth.join(" · ")
+        };
+        let ratio = maybe(many.get(1).map(|ours| ours.least / many[0].least));
+        let mut row = |title: &str, factor: fn(&Times) -> f64, growth: &str| {
+            let cell = |times: &Times| times.cell(factor(times));
+            let ours = many.get(1).map_or_else(|| "-".to_owned(), cell);
+            table.row(vec![
+                title.to_owned(),
+                cell(&many[0]),
+                ours,
+                ratio.clone(),
+                growth.to_owned(),
+            ]);
+        };
+        if workload == Workload::Step {
+            row("W4 step of 1/60 s with 80,000 effects (µs)", Times::per_step, "-");
+        }
+        row(workload.title(), |_| 1.0, &growth);
+    }
+    table
+}
+
+/// Bytes per controller.
+pub(crate) fn bytes(runners: &[Runner], plans: &Plans) -> Table {
+    let mut table = Table::new("Bytes per controller", &["what", "stick", "ugas", "ratio"]);
+    let held: Vec<count::Bytes> = runners.iter().map(|runner| (runner.bytes)(&plans.many)).collect();
+    let mut row = |title: &str, pick: fn(&count::Bytes) -> f64| {
+        let ours = held.get(1).map(pick);
+        let stick = pick(&held[0]);
+        table.row(vec![
+            title.to_owned(),
+            figure(stick),
+            maybe(ours),
+            maybe(ours.map(|ours| ours / stick)),
+        ]);
+    };
+    row("16 attributes", |bytes| bytes.bare);
+    row("16 attributes, 12 tags, 8 effects", |bytes| bytes.full);
+    table
+}
+
+/// Allocations: in a steady step, and in each workload per operation.
+pub(crate) fn allocations(runners: &[Runner], plans: &Plans) -> Table {
+    let mut table = Table::new(format!("Allocations at {MANY} controllers"), &["what", "stick", "ugas"]);
+    let mut row = |title: &str, count: &dyn Fn(&Runner) -> f64| {
+        let counts: Vec<f64> = runners.iter().map(count).collect();
+        table.row(vec![title.to_owned(), figure(counts[0]), maybe(counts.get(1).copied())]);
+    };
+    row("per steady step, effects coming and going", &|runner| {
+        let steady = (runner.steady)(&plans.many);
+        steady.allocations as f64 / steady.steps as f64
+    });
+    for workload in Workload::ALL {
+        let per_operation = |runner: &Runner| allocations_each(&(runner.run)(workload, &plans.many));
+        let title = workload.title().trim_end_matches(" (ns)");
+        row(&format!("{title}, per operation"), &per_operation);
+    }
+    table
+}
+
+fn allocations_each(run: &Run) -> f64 {
+    run.allocations as f64 / run.operations as f64
+}
+
+/// Instructions per operation, or why they could not be counted.
+pub(crate) fn instructions(runners: &[Runner], chosen: &[Workload]) -> Result<Table, String> {
+    let title = format!("Instructions per operation at {MANY} controllers (callgrind)");
+    let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);
+    for &workload in chosen {
+        let count = |size| {
+            runners
+                .iter()
+                .map(|one| count::instructions(one, workload, size))
+                .collect()
+        };
+        let many: Vec<f64> = Result::from_iter::<Vec<Result<f64, String>>>(count(MANY))?;
+        let few: Vec<f64> = Result::from_iter::<Vec<Result<f64, String>>>(count(FEW))?;
+        let growth: Vec<String> = many.iter().zip(&few).map(|(many, few)| figure(many / few)).collect();
+        let title = workload.title().trim_end_matches(" (ns)").to_owned();
+        let ours = many.get(1).copied();
+        let ratio = ours.map(|ours| ours / many[0]);
+        table.row(vec![
+            title,
+            figure(many[0]),
+            maybe(ours),
+            maybe(ratio),
+            growth.join(" · "),
+        ]);
+    }
+    Ok(table)
+}
+
+/// The gates, each with what was found; only counts decide, never times.
+pub(crate) struct Gates {
+    pub(crate) table: Table,
+    pub(crate) passed: bool,
+}
+
+impl Gates {
+    fn judge(&mut self, gate: String, found: String, holds: bool) {
+        self.passed &= holds;
+        self.table
+            .row(vec![gate, found, if holds { "pass" } else { "FAIL" }.to_owned()]);
+    }
+}
+
+/// Judges all subjects.
+pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
+    let mut gates = Gates {
+        table: Table::new("Gates", &["gate", "found", "result"]),
+        passed: true,
+    };
+    for runner in runners {
+        let name = runner.name;
+        let (many, few) = ((runner.steady)(&plans.many), (runner.steady)(&plans.few));
+        for (size, steady) in [(MANY, &many), (FEW, &few)] {
+            let gate = format!("{name}: no allocation in a steady step, {size} controllers");
+            gates.judge(
+                gate,
+                format!("{} in {} steps", steady.allocations, steady.steps),
+                steady.allocations == 0,
+            );
+        }
+        let growth = many.due_per_controller / few.due_per_controller;
+        let gate = format!("{name}: due items per controller, 10k against 1k, at most {SCALE_LIMIT}");
+        gates.judge(gate, figure(growth), growth <= SCALE_LIMIT);
+        for workload in Workload::ALL {
+            let title = format!("{name}: {}", workload.title().trim_end_matches(" (ns)"));
+            let each = |plan| allocations_each(&(runner.run)(workload, plan));
+            let (many, few) = (each(&plans.many), each(&plans.few));
+            // Buffers that double allocate ever more rarely; one in a hundred operations is no growth.
+            let gate = format!("{title}: allocations, 10k against 1k");
+            gates.judge(
+                gate,
+                format!("{many:.4} against {few:.4}"),
+                many <= few * SCALE_LIMIT + 0.01,
+            );
+            let count = |size| count::instructions(runner, workload, size);
+            let (found, holds) = match (count(MANY), count(FEW)) {
+                (Ok(many), Ok(few)) => (
+                    format!("{} against {}", figure(many), figure(few)),
+                    many <= few * SCALE_LIMIT,
+                ),
+                (Err(reason), _) | (_, Err(reason)) => (format!("not counted: {reason}"), true),
+            };
+            gates.judge(format!("{title}: instructions, 10k against 1k"), found, holds);
+        }
+    }
+    gates
+}

@@ -1,0 +1,85 @@
+//! What happened, as one plain record of 96 bytes: what the runtime's facts carry.
+
+/// The attribute, tag or effect of a fact that has none.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Where an effect came from: what it is found by again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct EffectKey {
+    pub(crate) birth: u64,
+    pub(crate) ordinal: u32,
+}
+
+impl EffectKey {
+    pub(crate) const NONE: EffectKey = EffectKey { birth: 0, ordinal: 0 };
+}
+
+/// What a fact says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Kind {
+    Spawned,
+    Applied,
+    Executed,
+    Removed,
+    Changed,
+    TagGained,
+    TagLost,
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Fact {
+    pub(crate) at: i64,
+    pub(crate) who: u32,
+    pub(crate) source: u32,
+    pub(crate) key: EffectKey,
+    pub(crate) definition: u32,
+    /// The op that started the chain of causes.
+    pub(crate) root: u64,
+    /// How many causes lie between the root and this.
+    pub(crate) link: u32,
+    pub(crate) kind: Kind,
+    /// The attribute or the tag.
+    pub(crate) subject: u32,
+    pub(crate) old: f64,
+    pub(crate) new: f64,
+    pub(crate) old_base: f64,
+    pub(crate) new_base: f64,
+}
+
+const _: () = assert!(size_of::<Fact>() == 96);
+
+/// Who did it and why; what all facts of one operation share.
+#[derive(Clone, Copy)]
+pub(crate) struct Cause {
+    pub(crate) source: u32,
+    pub(crate) key: EffectKey,
+    pub(crate) definition: u32,
+    pub(crate) root: u64,
+    pub(crate) link: u32,
+}
+
+impl Cause {
+    /// A fact without values.
+    #[inline]
+    pub(crate) fn fact(&self, at: i64, who: u32, kind: Kind, subject: u32) -> Fact {
+        Fact {
+            at,
+            who,
+            source: self.source,
+            key: self.key,
+            definition: self.definition,
+            root: self.root,
+            link: self.link,
+            kind,
+            subject,
+            old: 0.0,
+            new: 0.0,
+            old_base: 0.0,
+            new_base: 0.0,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The stick must be right before it may be a measure.
+
+use super::{Effect, EffectKey, NONE, Stick};
+use crate::plan::{self, DAMAGE, HEALTH, Plan};
+use crate::subject::Subject;
+use crate::{check, workload};
+
+impl Stick {
+    /// Checks what must hold between operations.
+    fn audit(&self) {
+        for (who, row) in self.rows.iter().enumerate() {
+            assert_eq!(row.modified, self.modifiers[who].attributes());
+            let (mut slot, mut newer) = (row.newest, NONE);
+            while slot != NONE {
+                let effect = &self.effects[slot as usize];
+                assert_eq!((effect.who as usize, effect.newer), (who, newer));
+                assert!(
+                    effect.sequence != Effect::FREE
+                        && self.details[slot as usize].start <= self.now
+                        && effect.end >= self.now
+                );
+                (newer, slot) = (slot, effect.older);
+            }
+        }
+    }
+}
+
+fn one() -> Stick {
+    let mut stick = Stick::new(1);
+    stick.spawn_one();
+    stick
+}
+
+#[test]
+fn agrees_with_itself() {
+    assert_eq!(check::results::<Stick>(&Plan::new(150)).faults, Vec::<String>::new());
+}
+
+#[test]
+fn stays_in_order_while_effects_come_and_go() {
+    let plan = Plan::new(20);
+    let mut stick = workload::running::<Stick>(&plan);
+    for _ in 0..4_000 {
+        stick.advance(1);
+        stick.audit();
+    }
+    assert!(stick.rows.iter().all(|row| row.newest == NONE));
+    assert_eq!(stick.current(3, 4), plan::template()[4]);
+}
+
+#[test]
+fn a_stale_key_removes_nothing() {
+    let mut stick = one();
+    let key = stick.apply(0, 0);
+    assert_eq!(stick.current(0, 4), 105.0);
+    stick.remove(key);
+    stick.apply(0, 0);
+    stick.remove(key);
+    stick.remove((0, EffectKey::NONE));
+    assert_eq!(stick.current(0, 4), 105.0);
+}
+
+#[test]
+fn a_full_list_of_modifiers_spills() {
+    let mut stick = one();
+    let keys: Vec<_> = (0..20).map(|_| stick.apply(0, 0)).collect();
+    assert_eq!(stick.current(0, 4), 200.0);
+    keys.into_iter().for_each(|key| stick.remove(key));
+    assert_eq!(stick.current(0, 4), 100.0);
+    stick.audit();
+}
+
+#[test]
+fn damage_stops_at_zero_and_the_immune_refuse_it() {
+    let mut stick = one();
+    (0..200).for_each(|_| stick.hit(0));
+    assert_eq!((stick.current(0, HEALTH), stick.base(0, HEALTH)), (0.0, 0.0));
+    let mut stick = one();
+    stick.add_tag(0, plan::IMMUNE);
+    stick.hit(0);
+    assert_eq!(stick.current(0, HEALTH), 100.0);
+    stick.remove_tag(0, plan::IMMUNE);
+    stick.hit(0);
+    assert_eq!(stick.current(0, HEALTH), 99.0);
+}
+
+#[test]
+fn a_falling_cap_lowers_what_it_caps() {
+    let mut stick = one();
+    let definition = stick.rules.definitions[DAMAGE];
+    let cause = Stick::cause(DAMAGE as u16, 0, 1, 0);
+    let modifier = super::Modifier::new(0, super::Operation::Add, 0, -90.0);
+    stick.write_base(0, &modifier, &cause);
+    assert_eq!(
+        (stick.current(0, 0), stick.current(0, HEALTH), stick.base(0, HEALTH)),
+        (60.0, 60.0, 100.0)
+    );
+    // A write downwards starts from what shows, not from what lies above the cap.
+    stick.write_base(0, &definition.modifier, &cause);
+    assert_eq!(stick.current(0, HEALTH), 59.0);
+}

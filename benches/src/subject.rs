@@ -1,0 +1,57 @@
+//! The doors a subject must offer to be measured. The workloads are written once against this trait, so the stick
+//! and the runtime are driven by the same loops over the same plan.
+
+use crate::plan::Ask;
+
+/// A world of controllers, numbered from 0 in the order they were spawned.
+///
+/// All effects come from [`crate::plan::effects`] and are named by their index there; their source is controller 0.
+pub(crate) trait Subject: Sized {
+    /// What an applied effect is found by again.
+    type Key: Copy;
+    /// The column in the table.
+    const NAME: &'static str;
+
+    /// An empty world with compiled rules; memory for `room` controllers may be reserved.
+    fn new(room: usize) -> Self;
+    /// The batch door: so many controllers from the template.
+    fn spawn_many(&mut self, count: usize);
+    /// One controller from the template.
+    fn spawn_one(&mut self);
+
+    /// Applies a timed effect with its own duration.
+    fn apply(&mut self, who: u32, effect: u16) -> Self::Key;
+    /// Applies a timed or periodic effect with this duration, in flicks.
+    fn apply_for(&mut self, who: u32, effect: u16, duration: i64) -> Self::Key;
+    /// The batch door: many timed effects on one target.
+    fn apply_all(&mut self, who: u32, effects: &[u16], keys: &mut Vec<Self::Key>);
+    /// Removes an effect before its time.
+    fn remove(&mut self, key: Self::Key);
+    /// The batch door: removes several effects of one controller.
+    fn remove_all(&mut self, keys: &[Self::Key]);
+    /// Applies the instant damage.
+    fn hit(&mut self, who: u32);
+    /// The batch door: the instant damage on many targets.
+    fn hit_many(&mut self, targets: &[u32]);
+
+    /// Advances the clock by so many frames and does what is due.
+    fn advance(&mut self, frames: i64);
+
+    /// Adds one explicit tag.
+    fn add_tag(&mut self, who: u32, tag: u16);
+    /// Takes one explicit tag away.
+    fn remove_tag(&mut self, who: u32, tag: u16);
+    /// Answers a tag query; ancestors of owned tags count.
+    fn ask(&self, who: u32, ask: Ask) -> bool;
+
+    /// The current value of an attribute.
+    fn current(&self, who: u32, attribute: usize) -> f64;
+    /// The base value of an attribute.
+    fn base(&self, who: u32, attribute: usize) -> f64;
+    /// Takes the facts out, as a host does after each step, and says how many there were.
+    fn take_facts(&mut self) -> usize;
+    /// A digest of the facts not yet taken, order and times included; for checks, never timed.
+    fn facts_digest(&self) -> u64;
+    /// How many periodic executions and expiries have been done.
+    fn due_done(&self) -> u64;
+}

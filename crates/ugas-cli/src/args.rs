@@ -1,0 +1,111 @@
+//! The arguments as they are written; help comes from here.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples, from the root of the repository:
+  ugas test scenarios
+  ugas sim scenarios/worked/rpg.yaml
+  ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
+
+Without an installed ugas, write `cargo run -q --` in its place.";
+
+/// Scenarios and documents of a gameplay-ability runtime, on the command line.
+#[derive(Debug, Parser)]
+#[command(name = "ugas", version, about, after_help = EXAMPLES, after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run scenarios and say what does not hold.
+    Test(TestArgs),
+    /// Show every attribute of a scenario over time.
+    Sim(SimArgs),
+    /// Show how a number came about.
+    Explain(ExplainArgs),
+    /// Check documents and scenarios without running them.
+    Check(CheckArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TestArgs {
+    /// Scenario files, or folders of them.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Write which scenario passed to a JSON file, even if some failed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SimArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = SimFormat::Table)]
+    pub(crate) format: SimFormat,
+    /// Run it that many times, each with the next seed, and show mean, minimum and maximum.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) runs: u32,
+    /// The first seed; the scenario's own by default.
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SimFormat {
+    Table,
+    Csv,
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Whose attribute.
+    #[arg(long, value_name = "A")]
+    pub(crate) actor: String,
+    /// Which attribute.
+    #[arg(long, value_name = "X")]
+    pub(crate) attribute: String,
+    /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
+    #[arg(long, value_name = "T")]
+    pub(crate) at: String,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Files or folders; each path is one set of documents.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How to print what was found.
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    pub(crate) format: CheckFormat,
+    /// Count these as errors too.
+    #[arg(long, value_enum)]
+    pub(crate) deny: Option<Deny>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum Deny {
+    Warnings,
+}

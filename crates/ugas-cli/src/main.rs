@@ -1,0 +1,43 @@
+//! The `ugas` command: a thin layer that turns arguments into calls of the lab and results into lines and exit codes.
+//!
+//! Exit codes: 0 all is well, 1 something failed or was found, 2 something could not be read or understood. Output
+//! goes to stdout, complaints about input to stderr. A reader that goes away (`ugas … | head`) is no error.
+
+mod args;
+mod check;
+mod explain;
+mod output;
+mod sim;
+mod test;
+
+use args::{Args, Command};
+use clap::{CommandFactory, Parser};
+use output::{Exit, Out};
+use std::io;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut out = Out::new();
+    match run(args, &mut out).and_then(|exit| out.finish().map(|()| exit)) {
+        Ok(exit) => exit.code(),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Good.code(),
+        Err(error) => {
+            output::complain(&format!("ugas: {error}"));
+            Exit::Unreadable.code()
+        }
+    }
+}
+
+fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
+    match args.command {
+        None => {
+            out.text(&Args::command().render_long_help().to_string())?;
+            Ok(Exit::Good)
+        }
+        Some(Command::Test(args)) => test::run(&args, out),
+        Some(Command::Sim(args)) => sim::run(&args, out),
+        Some(Command::Explain(args)) => explain::run(&args, out),
+        Some(Command::Check(args)) => check::run(&args, out),
+    }
+}

@@ -1,0 +1,60 @@
+//! `ugas sim`: values over time. Also picks the one scenario of a file that a command is about.
+
+use crate::args::{SimArgs, SimFormat};
+use crate::output::{Exit, Out, complain, complain_about};
+use std::io;
+use std::path::Path;
+use ugas_lab::{SampleOptions, Scenario, load_file, nothing_at, sample};
+
+pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
+    let Some(scenario) = pick(&args.file, args.scenario) else {
+        return Ok(Exit::Unreadable);
+    };
+    let options = SampleOptions {
+        runs: args.runs,
+        seed: args.seed,
+    };
+    let samples = match sample(&scenario, options) {
+        Ok(samples) => samples,
+        Err(errors) => {
+            complain_about(&errors);
+            return Ok(Exit::Unreadable);
+        }
+    };
+    out.text(&match args.format {
+        SimFormat::Table => samples.to_table(),
+        SimFormat::Csv => samples.to_csv(),
+        SimFormat::Json => samples.to_json(),
+    })?;
+    // A single run with the scenario's own seed is what its expectations are about.
+    if args.runs == 1 && args.seed.is_none() && samples.failures > 0 {
+        out.flush()?;
+        let n = samples.failures;
+        complain(&format!("note: {n} expectations do not hold; see `ugas test`"));
+    }
+    Ok(Exit::Good)
+}
+
+/// The scenario of a file that is asked for, the first by default; complains if there is none.
+pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
+    let mut scenarios = match load_file(file) {
+        Ok(scenarios) => scenarios,
+        Err(errors) => {
+            complain_about(&errors);
+            return None;
+        }
+    };
+    let count = scenarios.len();
+    let index = wanted.map_or(0, |n| n as usize - 1);
+    if index >= count {
+        match count {
+            0 => complain_about([&nothing_at(file)]),
+            _ => complain(&format!("{}: error: it holds {count} scenarios, not {}", file.display(), index + 1)),
+        }
+        return None;
+    }
+    if wanted.is_none() && count > 1 {
+        complain(&format!("note: {} holds {count} scenarios; this is the first (--scenario N picks another)", file.display()));
+    }
+    Some(scenarios.swap_remove(index))
+}

@@ -1,0 +1,430 @@
+//! Facts: what happened, in one ordered log. Observers, cues, replication, the studio and the audit trail all read
+//! it; nothing else carries news. A fact is plain data that C can read.
+//!
+//! Two other streams exist: diagnostics (mistakes people should hear of) and the trace (lifecycle steps and
+//! refusals, opt-in).
+
+use crate::{
+    AbilityId, ActorId, AttributeId, ControllerId, EffectId, EffectKey, InputId, KeyId, OpId, Refusal, SetId, SimTime,
+    TagId,
+};
+use serde::{Deserialize, Serialize};
+
+/// Why something happened: the op at the root, and a link into the sim's bounded ring of causes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Cause {
+    /// The op that started it all.
+    pub root: OpId,
+    /// The nearest link; `Sim::chain` walks it back.
+    pub link: u32,
+}
+
+/// Why an effect ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum RemoveReason {
+    /// Its time was over.
+    Expired,
+    /// Somebody removed it.
+    Removed,
+    /// A removal by tag met it.
+    ByTag,
+    /// An ongoing requirement failed.
+    Ongoing,
+    /// Its controller was destroyed.
+    Destroyed,
+    /// Its place in the world is no longer valid.
+    Avatar,
+}
+
+/// What changed about an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum EffectChange {
+    /// Its level.
+    Level,
+    /// Its end.
+    Duration,
+    /// Its period.
+    Period,
+    /// Its stacks.
+    Stacks,
+    /// A caller's value.
+    SetByCaller,
+    /// A further application merged into it.
+    Merged,
+    /// It was inhibited.
+    Inhibited,
+    /// It is no longer inhibited.
+    Restored,
+}
+
+/// How a cue is triggered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum CueType {
+    /// A burst.
+    Execute,
+    /// A loop starts.
+    Add,
+    /// A loop stops.
+    Remove,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(C)]
+#[non_exhaustive]
+pub enum FactKind {
+    /// Base or current value changed.
+    AttributeChanged {
+        /// Which.
+        attribute: AttributeId,
+        /// Current before.
+        old: f64,
+        /// Current after.
+        new: f64,
+        /// Base before.
+        old_base: f64,
+        /// Base after.
+        new_base: f64,
+    },
+    /// A tag appeared or vanished; for ancestors too.
+    TagChanged {
+        /// Which.
+        tag: TagId,
+        /// Whether it appeared.
+        added: bool,
+        /// Whether the explicit count crossed zero (as opposed to a descendant's).
+        exact: bool,
+        /// Whether hierarchical presence changed. False only for an explicit grant hidden by a present descendant.
+        presence: bool,
+    },
+    /// An effect was applied (for an instant one: executed).
+    EffectApplied {
+        /// Its level.
+        level: u32,
+        /// Its stacks.
+        stacks: u32,
+    },
+    /// A periodic execution happened.
+    EffectExecuted {
+        /// Counting from 0.
+        execution: u32,
+    },
+    /// An effect ended.
+    EffectRemoved {
+        /// Why.
+        reason: RemoveReason,
+    },
+    /// An effect changed.
+    EffectChanged {
+        /// What.
+        what: EffectChange,
+        /// Its stacks now.
+        stacks: u32,
+        /// Its level now.
+        level: u32,
+    },
+    /// An effect was refused by immunity. The fact's effect is the refused one.
+    Immune {
+        /// The active effect that refused it.
+        blocker: EffectKey,
+        /// Its definition.
+        by: EffectId,
+    },
+    /// An ability was granted.
+    Granted {
+        /// Which.
+        ability: AbilityId,
+        /// The grant's number on this controller.
+        grant: u32,
+        /// Its level.
+        level: u32,
+        /// Its input.
+        input: InputId,
+    },
+    /// A granted ability was revoked.
+    Revoked {
+        /// Which.
+        ability: AbilityId,
+        /// The grant's number.
+        grant: u32,
+    },
+    /// A cue is triggered.
+    Cue {
+        /// Which.
+        tag: TagId,
+        /// How.
+        cue: CueType,
+    },
+    /// An attribute that means life fell to zero.
+    Died {
+        /// Which.
+        attribute: AttributeId,
+    },
+    /// A controller came into being.
+    Spawned {
+        /// Its owner.
+        owner: ActorId,
+    },
+    /// A controller is gone.
+    Despawned,
+    /// A set was registered.
+    SetAdded {
+        /// Which.
+        set: SetId,
+    },
+    /// A set was unregistered.
+    SetRemoved {
+        /// Which.
+        set: SetId,
+    },
+    /// The avatar changed.
+    Possessed {
+        /// The old one.
+        old: ActorId,
+        /// The new one.
+        new: ActorId,
+    },
+    /// A calculation put a tag on the context, e.g. `Hit.Critical`.
+    ContextTag {
+        /// Which.
+        tag: TagId,
+    },
+    /// A controller was restored or inserted; one fact instead of a storm.
+    Restored,
+}
+
+impl FactKind {
+    /// The name scenarios use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FactKind::AttributeChanged { .. } => "AttributeChanged",
+            FactKind::TagChanged { .. } => "TagChanged",
+            FactKind::EffectApplied { .. } => "EffectApplied",
+            FactKind::EffectExecuted { .. } => "EffectExecuted",
+            FactKind::EffectRemoved { .. } => "EffectRemoved",
+            FactKind::EffectChanged { .. } => "EffectChanged",
+            FactKind::Immune { .. } => "Immune",
+            FactKind::Granted { .. } => "Granted",
+            FactKind::Revoked { .. } => "Revoked",
+            FactKind::Cue { .. } => "Cue",
+            FactKind::Died { .. } => "Died",
+            FactKind::Spawned { .. } => "Spawned",
+            FactKind::Despawned => "Despawned",
+            FactKind::SetAdded { .. } => "SetAdded",
+            FactKind::SetRemoved { .. } => "SetRemoved",
+            FactKind::Possessed { .. } => "Possessed",
+            FactKind::ContextTag { .. } => "ContextTag",
+            FactKind::Restored => "Restored",
+        }
+    }
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Fact {
+    /// When.
+    pub at: SimTime,
+    /// To whom.
+    pub who: ControllerId,
+    /// Through whom, or [`ControllerId::NONE`].
+    pub source: ControllerId,
+    /// Through which application, or [`EffectKey::NONE`].
+    pub key: EffectKey,
+    /// The op that started it all.
+    pub root: OpId,
+    /// The nearest cause; `Sim::chain` walks it back.
+    pub link: u32,
+    /// Of which definition, or [`EffectId::NONE`].
+    pub effect: EffectId,
+    /// What.
+    pub kind: FactKind,
+}
+
+impl Fact {
+    /// Why it happened.
+    pub fn cause(&self) -> Cause {
+        Cause { root: self.root, link: self.link }
+    }
+}
+
+/// A log of facts, and the bytes of what does not fit into one.
+///
+/// ```
+/// let facts = ugas_core::Facts::default();
+/// assert!(facts.list.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The facts in order.
+    pub list: Vec<Fact>,
+    /// Details: task parameters, event payloads, hit contexts.
+    pub detail: Vec<u8>,
+}
+
+impl Facts {
+    /// The changes of one attribute, of one controller or of all.
+    ///
+    /// ```
+    /// # use ugas_core::{AttributeId, Facts};
+    /// assert_eq!(Facts::default().changes_of(AttributeId(0), None).count(), 0);
+    /// ```
+    pub fn changes_of(&self, attribute: AttributeId, who: Option<ControllerId>) -> impl Iterator<Item = &Fact> {
+        self.list.iter().filter(move |f| {
+            matches!(f.kind, FactKind::AttributeChanged { attribute: a, .. } if a == attribute)
+                && who.is_none_or(|w| w == f.who)
+        })
+    }
+}
+
+/// A mistake somebody should hear of; nothing was lost by it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum DiagnosticKind {
+    /// A tag was to be removed that is not there.
+    TagUnderflow {
+        /// Which.
+        tag: TagId,
+    },
+    /// A modifier was skipped because the caller did not set its value.
+    MissingSetByCaller {
+        /// The key.
+        key: KeyId,
+    },
+    /// A derived value or a live magnitude is not finite and counts as nothing.
+    NonFinite {
+        /// Of which attribute.
+        attribute: AttributeId,
+    },
+    /// A computed value left the range of numbers and was held at its edge.
+    Saturated {
+        /// Of which attribute.
+        attribute: AttributeId,
+    },
+    /// A duration of zero or less: applied and removed at once.
+    ZeroDuration,
+    /// A duration override on an effect without a duration.
+    DurationOverrideIgnored,
+    /// A controller document's current value is not what its effects give.
+    ValueMismatch {
+        /// Of which attribute.
+        attribute: AttributeId,
+        /// What the document says.
+        stated: f64,
+        /// What comes out.
+        found: f64,
+    },
+    /// A tag that allows one grant has more.
+    MultipleGrants {
+        /// Which.
+        tag: TagId,
+    },
+    /// A reaction was refused.
+    ReactionRefused {
+        /// Why.
+        refusal: Refusal,
+    },
+    /// Ongoing requirements of an effect flip without end.
+    Cycle,
+    /// A limit was reached in a reaction or by the log.
+    Limit,
+    /// Something a document says does not exist at the place it is used.
+    MissingTarget,
+}
+
+impl DiagnosticKind {
+    /// The name scenarios use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            DiagnosticKind::TagUnderflow { .. } => "TagUnderflow",
+            DiagnosticKind::MissingSetByCaller { .. } => "MissingSetByCaller",
+            DiagnosticKind::NonFinite { .. } => "NonFinite",
+            DiagnosticKind::Saturated { .. } => "Saturated",
+            DiagnosticKind::ZeroDuration => "ZeroDuration",
+            DiagnosticKind::DurationOverrideIgnored => "DurationOverrideIgnored",
+            DiagnosticKind::ValueMismatch { .. } => "ValueMismatch",
+            DiagnosticKind::MultipleGrants { .. } => "MultipleGrants",
+            DiagnosticKind::ReactionRefused { .. } => "ReactionRefused",
+            DiagnosticKind::Cycle => "Cycle",
+            DiagnosticKind::Limit => "Limit",
+            DiagnosticKind::MissingTarget => "MissingTarget",
+        }
+    }
+}
+
+/// A diagnostic with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// When.
+    pub at: SimTime,
+    /// On whom.
+    pub who: ControllerId,
+    /// Through which definition.
+    pub effect: EffectId,
+    /// Why.
+    pub cause: Cause,
+    /// What.
+    pub kind: DiagnosticKind,
+}
+
+/// A step of a controller's life, in the specified orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LifecycleStep {
+    /// Made on its owner.
+    Instantiated,
+    /// A set was registered.
+    SetRegistered(SetId),
+    /// Owner and avatar were set.
+    ActorsSet,
+    /// An initial ability was granted.
+    AbilityGranted(AbilityId),
+    /// An initial effect was applied.
+    EffectApplied(EffectId),
+    /// Replication was configured.
+    ReplicationConfigured,
+    /// The old avatar was cleared.
+    AvatarCleared,
+    /// Effects bound to the avatar's place were looked at again.
+    AvatarEffectsRevalidated,
+    /// The new avatar was set.
+    AvatarSet,
+    /// Abilities that need the avatar were looked at again.
+    AvatarAbilitiesRevalidated,
+    /// All effects were removed.
+    EffectsRemoved,
+    /// All abilities were revoked.
+    AbilitiesRevoked,
+    /// Nobody is told about it any more.
+    SubscriptionsCleared,
+    /// Replication ended.
+    ReplicationEnded,
+}
+
+/// An entry of the opt-in trace.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// When.
+    pub at: SimTime,
+    /// On whom.
+    pub who: ControllerId,
+    /// What.
+    pub kind: TraceKind,
+}
+
+/// What the trace tells.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TraceKind {
+    /// A step of a life.
+    Lifecycle(LifecycleStep),
+    /// A refused application.
+    Refused {
+        /// Of which effect, or [`EffectId::NONE`].
+        effect: EffectId,
+        /// Why.
+        refusal: Refusal,
+    },
+}

@@ -1,0 +1,628 @@
+//! Apply: the only room that changes attributes and tags. First everything is checked and evaluated, then changed;
+//! a refusal leaves nothing behind.
+//!
+//! Order of one application (ruling R-08): filters, immunity, before-hooks, captures, removal by tag, modifiers,
+//! executions, tags, grants, settle, attribute facts, tag facts, applied fact, cues, conditional effects, reactions.
+
+use super::magnitude::{About, SITE_CHANCE, SITE_DURATION};
+use super::remove::Trigger;
+use super::settle::Emit;
+use super::{Flow, Via, stacked};
+use crate::rules::{AfterCx, EffectDef, HookCx, Mag, Side};
+use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
+use crate::{
+    BadValue, ControllerId, CueType, DiagnosticKind, EffectId, EffectKey, FactKind, LimitKind, NameKind, Refusal,
+    SimTime, Spec, TagId,
+};
+use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail, StackBy};
+
+/// An application that passed its checks: what is about to be changed.
+pub(crate) struct Plan {
+    pub(crate) key: EffectKey,
+    pub(crate) duration: SimTime,
+    pub(crate) period: Option<SimTime>,
+}
+
+impl Flow<'_> {
+    /// Applies a spec. `birth` tells where the application comes from.
+    pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+        let result = self.try_apply(spec, birth);
+        if let Err(refusal) = result {
+            self.trace_refusal(spec.target, spec.effect, refusal);
+        }
+        result
+    }
+
+    #[inline]
+    fn try_apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+        let target = self.slot(spec.target)?;
+        let Some(def) = self.def(spec.effect) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
+        };
+        let ordinal = self.number(target, birth);
+        let key = EffectKey { birth, target: spec.target, ordinal };
+        self.check_spec(spec)?;
+        self.check_attributes(&def, target)?;
+        let free = self.rules.hooks.before.is_empty() && self.rules.hooks.after.is_empty();
+        if def.simple && free && spec.extra.is_none() && self.row(target).immunities == 0 {
+            return self.apply_simple(&def, spec, target, key);
+        }
+        if self.must_queue(&def, target) {
+            return self.enqueue(spec, key, target);
+        }
+        self.admit(&def, spec, target, key)?;
+        self.begin(&def, spec, target, key)
+    }
+
+    /// Counts applications of one cause on one target.
+    #[inline]
+    pub(crate) fn number(&mut self, target: usize, birth: u64) -> u32 {
+        let root = self.cause.root.0;
+        let row = self.st.controllers.row_mut(target);
+        let (last, count, of_root) = row.last_birth;
+        if last == birth && of_root == root {
+            row.last_birth.1 += 1;
+            return count + 1;
+        }
+        // Births of one cause may alternate on a row: remember the one that is displaced.
+        let who = row.id;
+        if of_root == root && last != 0 {
+            self.sc.births.insert((last, who), count);
+        }
+        let next = if self.sc.births.is_empty() { 0 } else { self.sc.births.get(&(birth, who)).map_or(0, |n| n + 1) };
+        self.st.controllers.row_mut(target).last_birth = (birth, next, root);
+        next
+    }
+
+    #[inline]
+    fn check_spec(&self, spec: &Spec) -> Result<(), Refusal> {
+        let bad = |what| Err(Refusal::BadValue { what });
+        if spec.level == 0 {
+            return bad(BadValue::Level);
+        }
+        if spec.stacks == 0 || spec.stacks > self.limits.stacks {
+            return bad(BadValue::Stacks);
+        }
+        if spec.source != ControllerId::NONE && spec.source.0 >= self.st.next_id {
+            return Err(Refusal::StaleHandle);
+        }
+        let Some(x) = &spec.extra else { return Ok(()) };
+        let numbers = x.set_by_caller.iter().map(|(_, v)| *v);
+        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
+        if numbers.chain(hit).any(|v| !v.is_finite()) {
+            return bad(BadValue::Number);
+        }
+        if x.origin.is_some_and(|o| o.iter().any(|v| !v.is_finite())) {
+            return bad(BadValue::Position);
+        }
+        if x.duration.is_some_and(|d| d < SimTime::ZERO || d > SimTime::LONGEST) {
+            return bad(BadValue::Duration);
+        }
+        if x.period.is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST) {
+            return bad(BadValue::Period);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn check_attributes(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+        let layout = self.layout(target);
+        for m in &def.modifiers {
+            let Some(slot) = layout.slot(m.attribute) else {
+                let who = self.row(target).id;
+                return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
+            };
+            if layout.slots[slot].derived.is_some() && !def.acts_on_current(m) {
+                return Err(Refusal::Restricted);
+            }
+        }
+        Ok(())
+    }
+
+    // The short way ---------------------------------------------------------------------------------------------
+
+    /// An effect of nothing but plain values needs no filters, captures, tags, cues or reactions.
+    #[inline]
+    fn apply_simple(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
+        let via = Via { source: spec.source, key, effect: spec.effect };
+        if def.policy == DurationPolicy::Instant {
+            for m in &def.modifiers {
+                let Mag::Value(unit) = m.magnitude else { continue };
+                let op = ModOp::from(m.op);
+                if let Some(slot) = self.layout(target).slot(m.attribute) {
+                    if !self.plan_write(target, slot, op, stacked(op, unit, spec.stacks)) {
+                        self.sc.writes.clear();
+                        self.sc.dirty.clear();
+                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+                    }
+                    self.mark(target, slot);
+                }
+            }
+            self.row_mut(target).next_seq += 1;
+            self.settle(via, Emit::Facts);
+        } else {
+            self.check_room(target, def)?;
+            let duration = match &def.duration {
+                Some(Mag::Value(v)) => SimTime::try_seconds(*v).ok_or(Refusal::BadValue { what: BadValue::Duration })?,
+                _ => SimTime::NEVER,
+            };
+            let mut units = std::mem::take(&mut self.sc.units);
+            units.clear();
+            units.extend(def.modifiers.iter().map(|m| match m.magnitude {
+                Mag::Value(v) => v,
+                _ => f64::NAN,
+            }));
+            self.sc.units = units;
+            let plan = Plan { key, duration, period: def.period };
+            self.put_effect(def, spec, target, &plan);
+            self.settle(via, Emit::Facts);
+            self.publish(target);
+        }
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        Ok(key)
+    }
+
+    fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {
+        let (row, link) = (self.row(target), self.cause.link);
+        let limit = |what, max| Err(Refusal::Limit { what, max, link });
+        if row.effects.len() + row.queue.len() >= self.limits.effects_per_controller as usize {
+            return limit(LimitKind::Effects, self.limits.effects_per_controller);
+        }
+        if row.mods.len() + def.modifiers.len() > self.limits.modifiers_per_controller as usize {
+            return limit(LimitKind::Modifiers, self.limits.modifiers_per_controller);
+        }
+        Ok(())
+    }
+
+    // Filters ---------------------------------------------------------------------------------------------------
+
+    /// Everything that may say no before numbers are looked at.
+    pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
+        let row = self.row(target);
+        if let Some(&missing) = def.required.iter().find(|&&t| !row.tags.has(t)) {
+            return Err(Refusal::RequiredTags { missing });
+        }
+        if let Some(&found) = def.blocked.iter().find(|&&t| row.tags.has(t)) {
+            return Err(Refusal::BlockedTags { found });
+        }
+        if !def.source_required.is_empty() || !def.source_blocked.is_empty() {
+            let has = |t: TagId| self.source_has(spec.source, t);
+            if let Some(&tag) = def.source_required.iter().find(|&&t| !has(t)) {
+                return Err(Refusal::SourceTags { tag });
+            }
+            if let Some(&tag) = def.source_blocked.iter().find(|&&t| has(t)) {
+                return Err(Refusal::SourceTags { tag });
+            }
+        }
+        if self.row(target).immunities > 0
+            && let Some((blocker, by)) = self.immune(def, spec, target)
+        {
+            let via = Via { source: spec.source, key, effect: spec.effect };
+            self.fact(spec.target, via, FactKind::Immune { blocker, by });
+            return Err(Refusal::Immune { blocker, by });
+        }
+        if let Some(condition) = &def.condition {
+            let mut read = |side, attribute| match side {
+                Side::Own | Side::Target => self.read(target, spec.target, attribute).ok(),
+                Side::Source => self.read(target, spec.source, attribute).ok(),
+            };
+            if !condition.eval(&mut read).is_some_and(|v| v.is_finite() && v != 0.0) {
+                return Err(Refusal::Condition);
+            }
+        }
+        if let Some(id) = def.requirement {
+            let holds = self.rules.hooks.requirements.get(&id).is_some_and(|f| f(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))));
+            if !holds {
+                return Err(Refusal::Condition);
+            }
+        }
+        if let Some(chance) = &def.chance {
+            let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            let needed = self.magnitude(chance, about, SITE_CHANCE)?;
+            let rolled = self.draw(about, SITE_CHANCE).unit();
+            if rolled >= needed {
+                return Err(Refusal::Chance { rolled, needed });
+            }
+        }
+        if let Some(s) = &def.stacking
+            && s.deny_overflow
+            && let Some(at) = self.stack_of(def, spec, target)
+            && self.row(target).effects[at].stacks as u64 + spec.stacks as u64 > s.limit as u64
+        {
+            return Err(Refusal::Stacks { limit: s.limit });
+        }
+        for (id, hook) in &self.rules.hooks.before {
+            if !hook(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))) {
+                return Err(Refusal::Hook { hook: *id });
+            }
+        }
+        Ok(())
+    }
+
+    fn hook_cx<'c>(
+        &'c self,
+        spec: &'c Spec,
+        target: usize,
+        values: &'c dyn Fn(ControllerId, crate::AttributeId) -> Option<f64>,
+    ) -> HookCx<'c> {
+        HookCx {
+            rules: self.rules,
+            spec,
+            target_row: self.row(target),
+            source_row: self.st.controllers.get(spec.source),
+            values,
+        }
+    }
+
+    /// Whether a source has a tag; nobody has none.
+    pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
+        self.st.controllers.get(source).is_some_and(|r| r.tags.has(tag))
+    }
+
+    /// The active effect that refuses the incoming one.
+    fn immune(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<(EffectKey, EffectId)> {
+        let under = |list: &[TagId], t: TagId| list.iter().any(|&of| self.rules.tags.is_under(t, of));
+        let row = self.row(target);
+        for e in row.effects.iter().filter(|e| !e.inhibited) {
+            let Some(active) = self.def(e.def) else { continue };
+            let hit = active.immunity.iter().any(|rule| {
+                let tags = || def.effect_tags.iter().chain(&def.granted_tags).any(|&t| under(&rule.effect_tags, t));
+                let source = || rule.source_tags.iter().any(|&t| self.source_has(spec.source, t));
+                (rule.effect_tags.is_empty() || tags())
+                    && (rule.effects.is_empty() || rule.effects.contains(&def.id))
+                    && (rule.source_tags.is_empty() || source())
+            });
+            if hit {
+                return Some((e.key(row.id), e.def));
+            }
+        }
+        None
+    }
+
+    /// The instance a further application stacks onto.
+    pub(crate) fn stack_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<usize> {
+        let by = def.stacking.as_ref()?.by;
+        let same = |e: &Effect| e.def == def.id && (by == StackBy::Target || e.source == spec.source);
+        self.row(target).effects.iter().position(same)
+    }
+
+    // Captures --------------------------------------------------------------------------------------------------
+
+    /// Evaluates all magnitudes, once. Leaves units and captured reads in the scratch buffers.
+    pub(crate) fn capture_magnitudes(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        key: EffectKey,
+        stacks: u32,
+    ) -> Result<Plan, Refusal> {
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        self.capture_units(def, about)?;
+        let duration = self.duration(def, about)?;
+        let mut captures = std::mem::take(&mut self.sc.captures);
+        captures.clear();
+        let captured = self.capture_reads(def, about, &mut captures);
+        self.sc.captures = captures;
+        captured?;
+        if def.policy != DurationPolicy::Instant {
+            self.check_cycles(def, target, spec.source)?;
+        }
+        let period = spec.extra.as_ref().and_then(|x| x.period).filter(|_| def.period.is_some()).or(def.period);
+        Ok(Plan { key, duration, period })
+    }
+
+    /// The magnitude per stack of each modifier; NaN where the caller's value is missing.
+    pub(crate) fn capture_units(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
+        let mut units = std::mem::take(&mut self.sc.units);
+        units.clear();
+        let mut refused = None;
+        for (i, m) in def.modifiers.iter().enumerate() {
+            // What a periodic effect writes is evaluated at each execution.
+            if def.policy != DurationPolicy::Instant && !def.acts_on_current(m) {
+                units.push(f64::NAN);
+                continue;
+            }
+            match self.magnitude(&m.magnitude, about, i as u32) {
+                Ok(v) => units.push(v),
+                Err(Refusal::MissingSetByCaller { key }) => {
+                    self.diagnose(about.spec.target, def.id, DiagnosticKind::MissingSetByCaller { key });
+                    units.push(f64::NAN);
+                }
+                Err(Refusal::NonFinite { .. }) => {
+                    refused = Some(Refusal::NonFinite { attribute: Some(m.attribute) });
+                    break;
+                }
+                Err(r) => {
+                    refused = Some(r);
+                    break;
+                }
+            }
+        }
+        self.sc.units = units;
+        refused.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn duration(&mut self, def: &EffectDef, about: About<'_>) -> Result<SimTime, Refusal> {
+        let over = about.spec.extra.as_ref().and_then(|x| x.duration);
+        match (&def.duration, over) {
+            (Some(_), Some(d)) => Ok(d),
+            (Some(m), None) => {
+                let seconds = self.magnitude(m, about, SITE_DURATION)?;
+                let d = SimTime::try_seconds(seconds).ok_or(Refusal::BadValue { what: BadValue::Duration })?;
+                Ok(d.max(SimTime::ZERO))
+            }
+            (None, over) => {
+                if over.is_some() {
+                    self.diagnose(about.spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
+                }
+                Ok(if def.policy == DurationPolicy::Instant { SimTime::ZERO } else { SimTime::NEVER })
+            }
+        }
+    }
+
+    // Commit ----------------------------------------------------------------------------------------------------
+
+    /// Starts an admitted application: captures, then changes.
+    pub(crate) fn begin(&mut self, def: &EffectRef<'_>, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
+        if def.execution_policy == ExecutionPolicy::RunInMerge && def.policy != DurationPolicy::Instant {
+            let active = self.row(target).effects.iter().position(|e| e.def == def.id);
+            if let Some(at) = active {
+                return self.merge(def, spec, target, at, key);
+            }
+        }
+        if let Some(at) = self.stack_of(def, spec, target) {
+            return self.stack(def, spec, target, at, key);
+        }
+        let plan = self.capture_magnitudes(def, spec, target, key, spec.stacks)?;
+        if def.policy == DurationPolicy::Instant {
+            self.apply_instant(def, spec, target, &plan)?;
+        } else {
+            self.check_room(target, def)?;
+            self.apply_lasting(def, spec, target, &plan)?;
+        }
+        Ok(key)
+    }
+
+    fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
+        let key = plan.key;
+        let via = Via { source: spec.source, key, effect: spec.effect };
+        let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
+        let saved = self.checkpoint(def, target);
+        self.remove_with_tags(def, target);
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+        let mut context = Vec::new();
+        if let Err(r) = self.write_and_execute(def, about, via, &mut context) {
+            self.roll_back(saved, target);
+            self.cause = cause;
+            return Err(r);
+        }
+        self.row_mut(target).next_seq += 1;
+        self.emit_changes(via);
+        self.pulse_tags(def, target, via);
+        for tag in context {
+            self.fact(spec.target, via, FactKind::ContextTag { tag });
+        }
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        for &tag in &def.cues {
+            self.fact(spec.target, via, FactKind::Cue { tag, cue: CueType::Execute });
+        }
+        self.then(def, spec, key, Trigger::Applied, 0);
+        self.after_hooks(spec, target, key);
+        self.cause = cause;
+        Ok(())
+    }
+
+    fn apply_lasting(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
+        let key = plan.key;
+        let via = Via { source: spec.source, key, effect: spec.effect };
+        let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
+        let saved = self.checkpoint(def, target);
+        self.remove_with_tags(def, target);
+        let seq = self.row(target).next_seq;
+        let unmet = !self.ongoing_holds(def, &[], target);
+        let inhibited = unmet && def.on_ongoing_fail == OnOngoingFail::Inhibit;
+        self.put_effect(def, spec, target, plan);
+        if inhibited {
+            self.switch_mods(target, seq, true);
+        }
+        self.settle(via, Emit::Later);
+        let mut context = Vec::new();
+        if def.period.is_none() && !def.executions.is_empty() {
+            let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            if let Err(r) = self.execute_results(def, about, via, &mut context) {
+                self.undo_changes();
+                self.take_effect(target, seq, def, spec.source);
+                self.settle(via, Emit::Nothing);
+                self.roll_back(saved, target);
+                self.cause = cause;
+                return Err(r);
+            }
+        }
+        let mut flips = std::mem::take(&mut self.sc.flips);
+        flips.clear();
+        if inhibited {
+            if let Some(e) = self.row(target).effect_at(seq) {
+                self.row_mut(target).effects[e].inhibited = true;
+            }
+        } else {
+            self.grant_tags(def, seq, target, &mut flips);
+        }
+        self.emit_changes(via);
+        self.emit_flips(target, &flips, via);
+        self.sc.flips = flips;
+        self.grant_abilities(def, seq, target, via);
+        for tag in context {
+            self.fact(spec.target, via, FactKind::ContextTag { tag });
+        }
+        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks });
+        if !inhibited {
+            self.hold_cues(def, target, via);
+        }
+        self.then(def, spec, key, Trigger::Applied, 0);
+        self.after_hooks(spec, target, key);
+        if def.period.is_some() && def.execute_on_application && !inhibited {
+            self.execute(target, seq);
+        }
+        if unmet && !inhibited {
+            self.recheck_later(target);
+        }
+        if plan.duration == SimTime::ZERO && def.policy == DurationPolicy::HasDuration {
+            self.diagnose(spec.target, def.id, DiagnosticKind::ZeroDuration);
+            self.expire(target, seq);
+        }
+        self.publish(target);
+        self.cause = cause;
+        Ok(())
+    }
+
+    /// Puts an effect and its modifiers on a row and marks what they touch. Units lie in the scratch buffer.
+    pub(crate) fn put_effect(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) {
+        let units = std::mem::take(&mut self.sc.units);
+        let now = self.row(target).clock.local(self.st.now);
+        let root = self.cause.root;
+        let link = self.cause.link;
+        let limit = def.stacking.as_ref().map_or(u32::MAX, |s| s.limit);
+        let stacks = spec.stacks.min(limit);
+        let captures = !self.sc.captures.is_empty() && !def.simple;
+        let row = self.row_mut(target);
+        let seq = row.next_seq;
+        row.next_seq += 1;
+        let end = if plan.duration == SimTime::NEVER { SimTime::NEVER } else { now + plan.duration };
+        let mut effect = Effect {
+            seq,
+            birth: plan.key.birth,
+            root,
+            start: now,
+            end,
+            ordinal: plan.key.ordinal,
+            def: def.id,
+            source: spec.source,
+            level: spec.level,
+            stacks,
+            link,
+            cold: None,
+            inhibited: false,
+            watches: def.has_ongoing() || def.is_filtered(),
+        };
+        if let Some(period) = plan.period {
+            effect.cold_mut().periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
+        }
+        if let Some(x) = &spec.extra {
+            effect.cold_mut().extra = Some(x.clone());
+        }
+        if spec.ability != crate::AbilityId::NONE {
+            effect.cold_mut().ability = Some(spec.ability);
+        }
+        if stacks != 1 {
+            effect.cold_mut().units = units.clone();
+        }
+        if def.stacking.is_some() {
+            effect.cold_mut().length = plan.duration;
+        }
+        row.watching += effect.watches as u32;
+        row.immunities += !def.immunity.is_empty() as u32;
+        if let Some(due) = effect.due() {
+            row.schedule(due);
+        }
+        row.effects.push(effect);
+        if captures {
+            let captured = self.sc.captures.clone();
+            let row = self.row_mut(target);
+            if let Some(e) = row.effects.last_mut() {
+                e.cold_mut().captures = captured;
+            }
+        }
+        self.put_mods(def, target, seq, spec.source, stacks, &units);
+        self.sc.units = units;
+    }
+
+    /// Adds the modifiers of an effect that act on current.
+    pub(crate) fn put_mods(
+        &mut self,
+        def: &EffectDef,
+        target: usize,
+        seq: u64,
+        source: ControllerId,
+        stacks: u32,
+        units: &[f64],
+    ) {
+        let who = self.row(target).id;
+        for (index, m) in def.modifiers.iter().enumerate() {
+            let Some(slot) = self.layout(target).slot(m.attribute) else { continue };
+            if !def.acts_on_current(m) || units[index].is_nan() {
+                continue;
+            }
+            let op = ModOp::from(m.op);
+            let off = if m.is_filtered() && !self.filter_holds(m, source, target) { FILTERED } else { 0 };
+            let magnitude = stacked(op, units[index], stacks) + 0.0;
+            let new = Mod { magnitude, seq, channel: m.channel, slot: slot as u16, index: index as u16, op, off };
+            self.row_mut(target).add_mod(new);
+            self.mark(target, slot);
+            if let Some((attribute, of_target)) = m.magnitude.live_on() {
+                let from = if of_target { who } else { source };
+                self.row_mut(target).live += 1;
+                self.link_live(target, seq, index as u16, from, attribute);
+            }
+        }
+        if def.is_filtered() {
+            self.link_filter(target, def, seq, source);
+        }
+    }
+
+    /// Whether a modifier's tag filter holds now.
+    pub(crate) fn filter_holds(&self, m: &crate::rules::ModDef, source: ControllerId, target: usize) -> bool {
+        m.target_tags.iter().all(|&t| self.row(target).tags.has(t))
+            && m.source_tags.iter().all(|&t| self.source_has(source, t))
+    }
+
+    /// Turns an effect's modifiers off or on again, as inhibition does.
+    pub(crate) fn switch_mods(&mut self, target: usize, seq: u64, off: bool) {
+        let row = self.row_mut(target);
+        let mut touched = Vec::new();
+        for m in row.mods.iter_mut().filter(|m| m.seq == seq) {
+            m.off = if off { m.off | OFF } else { m.off & !OFF };
+            touched.push(m.slot);
+        }
+        for slot in touched {
+            self.mark(target, slot as usize);
+        }
+    }
+
+    fn after_hooks(&mut self, spec: &Spec, target: usize, key: EffectKey) {
+        if self.rules.hooks.after.is_empty() {
+            return;
+        }
+        let mut wanted = Vec::new();
+        for hook in &self.rules.hooks.after {
+            let values = |w, a| self.current_of(w, a);
+            let see = self.hook_cx(spec, target, &values);
+            hook(&mut AfterCx { see, then: &mut wanted });
+        }
+        for (position, effect) in wanted.into_iter().enumerate() {
+            self.then_one(spec, key, effect, Trigger::Hook, 0, position);
+        }
+    }
+
+    /// A copy of the row, where an application may still fail after it has removed others.
+    fn checkpoint(&mut self, def: &EffectDef, target: usize) -> Option<(Box<Row>, [usize; 3])> {
+        let risky = !def.remove_with_tags.is_empty() && (!def.executions.is_empty() || def.policy == DurationPolicy::Instant);
+        risky.then(|| {
+            let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
+            (Box::new(self.row(target).clone()), lengths)
+        })
+    }
+
+    fn roll_back(&mut self, saved: Option<(Box<Row>, [usize; 3])>, target: usize) {
+        let Some((row, [facts, diagnostics, reactions])) = saved else { return };
+        self.replace_row(target, *row);
+        for slot in 0..self.row(target).attrs.len() {
+            self.mark(target, slot);
+        }
+        self.settle(Via::NOTHING, Emit::Nothing);
+        self.log.facts.list.truncate(facts);
+        self.log.diagnostics.truncate(diagnostics);
+        self.sc.reactions.truncate(reactions);
+    }
+}

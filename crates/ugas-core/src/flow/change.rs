@@ -1,0 +1,173 @@
+//! Changes of active effects: level, time, period, stacks, a caller's value; one changed fact each.
+
+use super::magnitude::About;
+use super::settle::Emit;
+use super::{Flow, Via, stacked};
+use crate::limits::MIN_PERIOD;
+use crate::state::{Mod, ModOp};
+use crate::{BadValue, Change, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, SimTime, Spec};
+
+impl Flow<'_> {
+    pub(crate) fn change(&mut self, key: EffectKey, change: Change) -> Result<(), Refusal> {
+        let target = self.slot(key.target)?;
+        let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
+        let seq = self.row(target).effects[at].seq;
+        self.check_change(target, seq, change)?;
+        self.change_one(target, seq, change)
+    }
+
+    /// Changes every effect that matches, or none if one of them cannot be changed.
+    pub(crate) fn change_matching(&mut self, target: usize, filter: &EffectFilter, change: Change) -> Result<u32, Refusal> {
+        let matched = self.matching(target, filter);
+        for &seq in &matched {
+            self.check_change(target, seq, change)?;
+        }
+        for &seq in &matched {
+            self.change_one(target, seq, change)?;
+        }
+        Ok(matched.len() as u32)
+    }
+
+    fn check_change(&self, target: usize, seq: u64, change: Change) -> Result<(), Refusal> {
+        let row = self.row(target);
+        let Some(at) = row.effect_at(seq) else { return Err(Refusal::StaleHandle) };
+        let e = &row.effects[at];
+        let limit = self.def(e.def).and_then(|d| d.stacking.as_ref().map(|s| s.limit)).unwrap_or(u32::MAX);
+        let bad = |what| Err(Refusal::BadValue { what });
+        let timed = e.end != SimTime::NEVER;
+        match change {
+            Change::Level(0) => bad(BadValue::Level),
+            Change::Stacks(n) if n == 0 || n > self.limits.stacks.min(limit) => bad(BadValue::Stacks),
+            Change::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => bad(BadValue::Duration),
+            Change::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => bad(BadValue::Duration),
+            Change::Period(p) if e.periodic().is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => bad(BadValue::Period),
+            Change::SetByCaller(_, v) if !v.is_finite() => bad(BadValue::Number),
+            Change::Level(_)
+            | Change::Stacks(_)
+            | Change::Remaining(_)
+            | Change::Extend(_)
+            | Change::Period(_)
+            | Change::SetByCaller(..) => Ok(()),
+        }
+    }
+
+    fn change_one(&mut self, target: usize, seq: u64, change: Change) -> Result<(), Refusal> {
+        let now = self.row(target).clock.local(self.st.now);
+        match change {
+            Change::Level(level) => {
+                let mut spec = self.spec_of(target, seq);
+                spec.level = level;
+                self.evaluate_again(target, seq, &spec)?;
+                self.changed_fact(target, seq, EffectChange::Level);
+            }
+            Change::SetByCaller(key, value) => {
+                let mut spec = self.spec_of(target, seq);
+                spec.put(key, value);
+                self.evaluate_again(target, seq, &spec)?;
+                self.changed_fact(target, seq, EffectChange::SetByCaller);
+            }
+            Change::Remaining(t) => {
+                self.reschedule(target, seq, |e| e.end = now + t);
+                self.changed_fact(target, seq, EffectChange::Duration);
+            }
+            Change::Extend(t) => {
+                self.reschedule(target, seq, |e| e.end = (e.end + t).max(now));
+                self.changed_fact(target, seq, EffectChange::Duration);
+            }
+            Change::Period(period) => {
+                self.reschedule(target, seq, |e| {
+                    if let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) {
+                        (p.period, p.anchor, p.n) = (period, now, 1);
+                    }
+                });
+                self.changed_fact(target, seq, EffectChange::Period);
+            }
+            Change::Stacks(stacks) => self.set_stacks(target, seq, stacks, EffectChange::Stacks),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn spec_of(&self, target: usize, seq: u64) -> Spec {
+        let row = self.row(target);
+        match row.effect_at(seq) {
+            Some(at) => row.effects[at].spec(row.id),
+            None => Spec::new(crate::EffectId::NONE, row.id),
+        }
+    }
+
+    /// Gives an active effect another level, source, caller's values and stacks, and evaluates its magnitudes again.
+    pub(crate) fn evaluate_again(&mut self, target: usize, seq: u64, spec: &Spec) -> Result<(), Refusal> {
+        let Some(def) = self.def(spec.effect) else { return Err(Refusal::StaleHandle) };
+        let Some(at) = self.row(target).effect_at(seq) else { return Err(Refusal::StaleHandle) };
+        let e = &self.row(target).effects[at];
+        let (old_source, inhibited) = (e.source, e.inhibited);
+        let key = e.key(spec.target);
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+        self.capture_units(&def, about)?;
+        self.unlink_live(target, &def, seq, old_source);
+        if let Err(r) = self.check_cycles(&def, target, spec.source) {
+            self.link_row(target);
+            return Err(r);
+        }
+        let units = std::mem::take(&mut self.sc.units);
+        self.unlink_filter(target, seq, old_source);
+        self.take_mods(target, seq, &def);
+        let e = &mut self.row_mut(target).effects[at];
+        (e.level, e.source, e.stacks) = (spec.level, spec.source, spec.stacks);
+        if spec.extra.is_some() || e.cold.is_some() {
+            e.cold_mut().extra = spec.extra.clone();
+        }
+        if spec.stacks != 1 || e.cold.as_ref().is_some_and(|c| !c.units.is_empty()) {
+            e.cold_mut().units = units.clone();
+        }
+        self.put_mods(&def, target, seq, spec.source, spec.stacks, &units);
+        if inhibited {
+            self.switch_mods(target, seq, true);
+        }
+        self.sc.units = units;
+        self.settle(Via { source: spec.source, key, effect: spec.effect }, Emit::Facts);
+        Ok(())
+    }
+
+    /// Another number of stacks: magnitudes are multiplied anew, timers stay.
+    pub(crate) fn set_stacks(&mut self, target: usize, seq: u64, stacks: u32, what: EffectChange) {
+        let row = self.row_mut(target);
+        let Some(at) = row.effect_at(seq) else { return };
+        let e = &mut row.effects[at];
+        let (key, source, effect) = (e.key(row.id), e.source, e.def);
+        let alone = e.stacks == 1;
+        e.stacks = stacks;
+        let modifiers = row.mods.iter().filter(|m| m.seq == seq).map(|m| m.index as usize + 1).max().unwrap_or(0);
+        let cold = row.effects[at].cold_mut();
+        if cold.units.is_empty() && alone {
+            cold.units = vec![f64::NAN; modifiers];
+            for m in row.mods.iter().filter(|m| m.seq == seq) {
+                cold.units[m.index as usize] = m.magnitude;
+            }
+        }
+        let units = cold.units.clone();
+        let mine: Vec<Mod> = row.mods.iter().filter(|m| m.seq == seq).copied().collect();
+        row.mods.retain(|m| m.seq != seq);
+        let mut touched = Vec::with_capacity(mine.len());
+        for m in mine {
+            let unit = units.get(m.index as usize).copied().unwrap_or(m.magnitude);
+            let magnitude = if m.op == ModOp::Override { m.magnitude } else { stacked(m.op, unit, stacks) + 0.0 };
+            row.add_mod(Mod { magnitude, ..m });
+            touched.push(m.slot as usize);
+        }
+        for slot in touched {
+            self.mark(target, slot);
+        }
+        self.settle(Via { source, key, effect }, Emit::Facts);
+        self.changed_fact(target, seq, what);
+    }
+
+    pub(crate) fn changed_fact(&mut self, target: usize, seq: u64, what: EffectChange) {
+        let row = self.row(target);
+        let Some(at) = row.effect_at(seq) else { return };
+        let (e, who) = (&row.effects[at], row.id);
+        let via = Via { source: e.source, key: e.key(who), effect: e.def };
+        let kind = FactKind::EffectChanged { what, stacks: e.stacks, level: e.level };
+        self.fact(who, via, kind);
+    }
+}

@@ -1,0 +1,61 @@
+//! Definitions made at run time: compiled against the rules, kept in the sim's state.
+
+use super::Flow;
+use crate::rules::{Compiler, LoadError, LoadIssue, Severity};
+use crate::state::Definition;
+use crate::{AbilityId, DefId, EffectId, RUNTIME_BIT};
+use std::sync::Arc;
+use ugas_doc::Doc;
+
+impl Flow<'_> {
+    /// Compiles a document and keeps it under a new id. Names it uses must exist; it may refer to other run-time
+    /// definitions only by being applied next to them.
+    pub(crate) fn define(&mut self, doc: &Doc) -> Result<DefId, LoadError> {
+        let issue = |code, message: String| LoadError {
+            issues: vec![LoadIssue {
+                severity: Severity::Error,
+                code,
+                document: doc.name().to_owned(),
+                message,
+                origin: None,
+            }],
+        };
+        if self.st.definitions.list.len() >= self.limits.definitions as usize {
+            return Err(issue("limit", format!("at most {} definitions can be made", self.limits.definitions)));
+        }
+        let number = self.st.definitions.next_id();
+        let definition = compile(self.rules, doc, number).map_err(|e| match e {
+            Some(error) => error,
+            None => issue("bad-kind", "only effects and abilities can be defined at run time".into()),
+        })?;
+        let is_effect = definition.effect.is_some();
+        self.st.definitions.list.push(Some(definition));
+        Ok(if is_effect { DefId::Effect(EffectId(number)) } else { DefId::Ability(AbilityId(number)) })
+    }
+}
+
+/// Compiles a run-time document; `None` if its kind cannot be defined at run time.
+pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<Definition, Option<LoadError>> {
+    debug_assert!(number & RUNTIME_BIT != 0);
+    let mut c = Compiler::new(None);
+    c.rules = rules.clone();
+    c.about(doc.name(), None);
+    let tags = c.rules.tags.len();
+    let keys = c.rules.key_names.len();
+    let effect = match doc {
+        Doc::Effect(e) => c.effect(e, EffectId(number), None),
+        Doc::Ability(_) => None,
+        _ => return Err(None),
+    };
+    if c.rules.tags.len() > tags {
+        c.error("undeclared-tag", "uses a tag that the rules do not know; run-time definitions cannot add tags".into());
+    }
+    if c.rules.key_names.len() > keys {
+        c.error("unknown-key", "uses a set-by-caller key that the rules do not know".into());
+    }
+    if c.has_errors() {
+        return Err(Some(LoadError { issues: c.issues }));
+    }
+    let fingerprint = format!("{doc:?}").bytes().fold(3, |h, b| crate::rng::fold(h, b as u64));
+    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), fingerprint })
+}

@@ -1,0 +1,139 @@
+//! Dependencies between rows: live magnitudes as edges of one graph, kept free of circles.
+
+use super::Flow;
+use crate::rules::EffectDef;
+use crate::state::LiveEdge;
+use crate::{AttributeId, ControllerId, Refusal};
+
+impl Flow<'_> {
+    /// Refuses an application whose live modifiers would make an attribute depend on itself.
+    pub(crate) fn check_cycles(&self, def: &EffectDef, target: usize, source: ControllerId) -> Result<(), Refusal> {
+        let who = self.row(target).id;
+        let mut new: Vec<((ControllerId, u16), (ControllerId, u16))> = Vec::new();
+        for m in def.modifiers.iter().filter(|m| def.acts_on_current(m)) {
+            let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
+            let from = if of_target { who } else { source };
+            let Some(source_row) = self.st.controllers.get(from) else { continue };
+            let read = self.ix.layouts[source_row.layout as usize].slot(attribute);
+            if let (Some(read), Some(slot)) = (read, self.layout(target).slot(m.attribute)) {
+                new.push(((from, read as u16), (who, slot as u16)));
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        // Does any new edge's start lie behind its end? Walk forward from all ends, over old and new edges.
+        for &(from, to) in &new {
+            let mut seen = std::collections::BTreeSet::from([to]);
+            let mut stack = vec![to];
+            while let Some(node) = stack.pop() {
+                if node == from {
+                    let attribute = self.layout(target).slots[to.1 as usize].attribute;
+                    return Err(Refusal::Cycle { who, attribute });
+                }
+                let mut visit = |next| {
+                    if seen.insert(next) {
+                        stack.push(next);
+                    }
+                };
+                self.successors(node, &mut visit);
+                new.iter().filter(|(f, _)| *f == node).for_each(|(_, t)| visit(*t));
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts following: a live modifier of an effect just put on a row.
+    pub(crate) fn link_live(&mut self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) {
+        let Some(source_slot) = self.st.controllers.slot(source) else { return };
+        let layout = &self.ix.layouts[self.row(source_slot).layout as usize];
+        let Some(slot) = layout.slot(attribute) else { return };
+        let attribute = layout.slots[slot].attribute;
+        let edge = LiveEdge { source, attribute, target: self.row(target).id, seq, index };
+        if self.ix.live.insert(edge) {
+            self.st.controllers.row_mut(source_slot).readers += 1;
+        }
+    }
+
+    /// Stops following everything an effect's modifiers follow.
+    pub(crate) fn unlink_live(&mut self, target: usize, def: &EffectDef, seq: u64, source: ControllerId) {
+        let who = self.row(target).id;
+        for (index, m) in def.modifiers.iter().enumerate() {
+            let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
+            let from = if of_target { who } else { source };
+            self.unlink_edge(from, attribute, who, seq, index as u16);
+        }
+    }
+
+    pub(crate) fn unlink_edge(&mut self, from: ControllerId, attribute: AttributeId, who: ControllerId, seq: u64, index: u16) {
+        let Some(source_slot) = self.st.controllers.slot(from) else { return };
+        let layout = &self.ix.layouts[self.row(source_slot).layout as usize];
+        let attribute = layout.slot(attribute).map_or(attribute, |s| layout.slots[s].attribute);
+        if self.ix.live.remove(&LiveEdge { source: from, attribute, target: who, seq, index }) {
+            self.st.controllers.row_mut(source_slot).readers -= 1;
+        }
+    }
+
+    /// Links every live modifier and filter of a row, e.g. after a restore.
+    pub(crate) fn link_row(&mut self, target: usize) {
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let who = self.row(target).id;
+        for (seq, def, source) in effects {
+            let Some(def) = self.def(def) else { continue };
+            for (index, m) in def.modifiers.iter().enumerate() {
+                let there = self.row(target).mods.iter().any(|x| x.seq == seq && x.index == index as u16);
+                if let (Some((attribute, of_target)), true) = (m.magnitude.live_on(), there) {
+                    let from = if of_target { who } else { source };
+                    self.link_live(target, seq, index as u16, from, attribute);
+                }
+            }
+            self.link_filter(target, &def, seq, source);
+        }
+    }
+
+    /// Forgets every edge into a row.
+    pub(crate) fn unlink_row(&mut self, target: usize) {
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        for (seq, def, source) in effects {
+            if let Some(def) = self.def(def) {
+                self.unlink_live(target, &def, seq, source);
+                self.unlink_filter(target, seq, source);
+            }
+        }
+    }
+
+    /// A source goes: what followed it keeps its last value.
+    pub(crate) fn freeze_readers(&mut self, source: usize) {
+        let who = self.row(source).id;
+        let edges: Vec<LiveEdge> = self.ix.edges_out(who).copied().collect();
+        for e in &edges {
+            self.ix.live.remove(e);
+        }
+        self.st.controllers.row_mut(source).readers = 0;
+        let tested: Vec<_> = self
+            .ix
+            .filters
+            .range((who, ControllerId(0), 0)..=(who, ControllerId::NONE, u64::MAX))
+            .copied()
+            .collect();
+        for f in tested {
+            self.ix.filters.remove(&f);
+        }
+    }
+
+    /// Remembers that an effect's modifier filters test its source's tags.
+    pub(crate) fn link_filter(&mut self, target: usize, def: &EffectDef, seq: u64, source: ControllerId) {
+        let tests_source = def.modifiers.iter().any(|m| !m.source_tags.is_empty());
+        let who = self.row(target).id;
+        if tests_source && source != who && self.st.controllers.get(source).is_some() {
+            self.ix.filters.insert((source, who, seq));
+        }
+    }
+
+    pub(crate) fn unlink_filter(&mut self, target: usize, seq: u64, source: ControllerId) {
+        if !self.ix.filters.is_empty() {
+            let who = self.row(target).id;
+            self.ix.filters.remove(&(source, who, seq));
+        }
+    }
+}

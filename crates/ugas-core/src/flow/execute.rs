@@ -1,0 +1,202 @@
+//! Executions: writes to base, by modifiers and by calculations, at application or at each period.
+
+use super::magnitude::About;
+use super::remove::Trigger;
+use super::settle::Emit;
+use super::{Flow, Via, stacked};
+use crate::rules::{CaptureTime, EffectDef};
+use crate::state::{CauseWhat, ModOp};
+use crate::{CueType, DiagnosticKind, FactKind, Refusal, TagId};
+use ugas_doc::DurationPolicy;
+
+impl Flow<'_> {
+    /// Writes an instant effect's modifiers and then its calculations' results. Facts are kept for later; on a
+    /// refusal nothing is left changed.
+    pub(crate) fn write_and_execute(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        via: Via,
+        context: &mut Vec<TagId>,
+    ) -> Result<(), Refusal> {
+        for (index, m) in def.modifiers.iter().enumerate() {
+            let (unit, op) = (self.sc.units[index], ModOp::from(m.op));
+            let Some(slot) = self.layout(about.target).slot(m.attribute) else { continue };
+            if unit.is_nan() {
+                continue;
+            }
+            if !self.plan_write(about.target, slot, op, stacked(op, unit, about.stacks)) {
+                self.sc.writes.clear();
+                self.sc.dirty.clear();
+                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+            }
+            self.mark(about.target, slot);
+        }
+        self.settle(via, Emit::Later);
+        let result = self.execute_results(def, about, via, context);
+        if result.is_err() {
+            self.undo_changes();
+        }
+        result
+    }
+
+    /// Runs an effect's calculations in authored order; each one's results are a further write.
+    pub(crate) fn execute_results(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        via: Via,
+        context: &mut Vec<TagId>,
+    ) -> Result<(), Refusal> {
+        if def.executions.is_empty() {
+            return Ok(());
+        }
+        let captured = std::mem::take(&mut self.sc.captures);
+        let mut at = 0;
+        let mut outcome = Ok(());
+        for (index, x) in def.executions.iter().enumerate() {
+            let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(0, |c| c.reads.len());
+            let mine = captured.get(at..at + reads);
+            at += reads;
+            let mut results = Vec::new();
+            let site = Self::execution_site(index);
+            outcome = self.calculate(x.calculator, about, site, &x.params, &mut results, context, mine).map(|_| ());
+            if outcome.is_ok() {
+                outcome = self.write_results(def, about, via, &results);
+            }
+            if outcome.is_err() {
+                break;
+            }
+        }
+        self.sc.captures = captured;
+        outcome
+    }
+
+    fn write_results(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        via: Via,
+        results: &[crate::rules::CalcResult],
+    ) -> Result<(), Refusal> {
+        for r in results {
+            let who = about.spec.target;
+            let slot = self.layout(about.target).slot(r.attribute);
+            let refused = match slot {
+                None => Some(Refusal::UnknownAttribute { who, attribute: r.attribute }),
+                Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => Some(Refusal::Restricted),
+                Some(slot) => {
+                    let fine = r.value.is_finite() && self.plan_write(about.target, slot, r.op.into(), r.value);
+                    self.mark(about.target, slot);
+                    (!fine).then_some(Refusal::NonFinite { attribute: Some(r.attribute) })
+                }
+            };
+            if let Some(refusal) = refused {
+                self.sc.writes.clear();
+                self.sc.dirty.clear();
+                self.trace_refusal(who, def.id, refusal);
+                return Err(refusal);
+            }
+        }
+        self.settle(via, Emit::Later);
+        Ok(())
+    }
+
+    /// Takes the reads that calculations want fixed at application; NaN stands for "at execution".
+    pub(crate) fn capture_reads(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        into: &mut Vec<f64>,
+    ) -> Result<(), Refusal> {
+        for x in &def.executions {
+            let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(&[][..], |c| &c.reads);
+            for r in reads {
+                let who = if r.of_target { about.spec.target } else { about.spec.source };
+                into.push(match r.when {
+                    CaptureTime::OnApplication => self.read(about.target, who, r.attribute)?,
+                    CaptureTime::OnExecution => f64::NAN,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// One periodic execution of an active effect. What it cannot evaluate now is skipped and said.
+    pub(crate) fn execute(&mut self, target: usize, seq: u64) {
+        let Some(at) = self.row(target).effect_at(seq) else { return };
+        let who = self.row(target).id;
+        let spec = self.row(target).effects[at].spec(who);
+        let Some(def) = self.def(spec.effect) else { return };
+        let e = &mut self.row_mut(target).effects[at];
+        let (key, stacks) = (e.key(who), e.stacks);
+        let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) else { return };
+        let execution = p.executed;
+        p.executed += 1;
+        let captured = e.cold.as_ref().map_or(Vec::new(), |c| c.captures.clone());
+        let via = Via { source: spec.source, key, effect: spec.effect };
+        let cause = self.because(CauseWhat::Executed(def.id), who, spec.source);
+        let about = About { spec: &spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution };
+        let mut context = Vec::new();
+        if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
+            self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
+        }
+        self.emit_changes(via);
+        for tag in context {
+            self.fact(who, via, FactKind::ContextTag { tag });
+        }
+        self.fact(who, via, FactKind::EffectExecuted { execution });
+        for &tag in &def.cues {
+            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Execute });
+        }
+        self.then(&def, &spec, key, Trigger::Executed, execution);
+        self.cause = cause;
+    }
+
+    fn try_execute(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        via: Via,
+        captured: Vec<f64>,
+        context: &mut Vec<TagId>,
+    ) -> Result<(), Refusal> {
+        for (index, m) in def.modifiers.iter().enumerate() {
+            if def.policy != DurationPolicy::Instant && def.acts_on_current(m) {
+                continue;
+            }
+            // The set may be gone by now, or the filter may not hold: then this modifier writes nothing.
+            let Some(slot) = self.layout(about.target).slot(m.attribute) else { continue };
+            if m.is_filtered() && !self.filter_holds(m, about.spec.source, about.target) {
+                continue;
+            }
+            let unit = match self.magnitude(&m.magnitude, about, index as u32) {
+                Ok(v) => v,
+                Err(Refusal::MissingSetByCaller { key }) => {
+                    self.diagnose(about.spec.target, def.id, DiagnosticKind::MissingSetByCaller { key });
+                    continue;
+                }
+                Err(r) => {
+                    self.sc.writes.clear();
+                    self.sc.dirty.clear();
+                    return Err(r);
+                }
+            };
+            let op = ModOp::from(m.op);
+            if !self.plan_write(about.target, slot, op, stacked(op, unit, about.stacks)) {
+                self.sc.writes.clear();
+                self.sc.dirty.clear();
+                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+            }
+            self.mark(about.target, slot);
+        }
+        self.settle(via, Emit::Later);
+        self.sc.captures = captured;
+        let result = self.execute_results(def, about, via, context);
+        self.sc.captures.clear();
+        if result.is_err() {
+            self.undo_changes();
+        }
+        result
+    }
+}

@@ -1,0 +1,161 @@
+//! What an effect gives beside numbers: tags, abilities, looping cues; all counted, all taken back.
+
+use super::{Flow, Via};
+use crate::rules::EffectDef;
+use crate::state::{CueCount, Grant, TagFlip};
+use crate::{AbilityGrant, CueType, DiagnosticKind, FactKind, TagId};
+
+impl Flow<'_> {
+    fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
+        let tags = &self.rules.tags;
+        let row = self.row_mut(target);
+        let count = row.tags.add(tags, tag, flips);
+        let who = row.id;
+        let only_one = self.rules.tags.def(tag).is_some_and(|d| d.declared && !d.allow_multiple);
+        if count == 2 && only_one && cfg!(debug_assertions) {
+            self.diagnose(who, crate::EffectId::NONE, DiagnosticKind::MultipleGrants { tag });
+        }
+    }
+
+    fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
+        let tags = &self.rules.tags;
+        let row = self.row_mut(target);
+        let who = row.id;
+        if !row.tags.remove(tags, tag, flips) {
+            self.diagnose(who, crate::EffectId::NONE, DiagnosticKind::TagUnderflow { tag });
+        }
+    }
+
+    /// Grants an effect's tags, in authored order.
+    pub(crate) fn grant_tags(&mut self, def: &EffectDef, seq: u64, target: usize, flips: &mut Vec<TagFlip>) {
+        let own = self.own_tags(target, seq);
+        for &tag in def.granted_tags.iter().chain(&own) {
+            self.tag_in(target, tag, flips);
+        }
+        self.tags_changed(target, flips);
+    }
+
+    /// Takes an effect's tags back, in authored order.
+    pub(crate) fn take_tags(&mut self, def: &EffectDef, own: &[TagId], target: usize, flips: &mut Vec<TagFlip>) {
+        for &tag in def.granted_tags.iter().chain(own) {
+            self.tag_out(target, tag, flips);
+        }
+        self.tags_changed(target, flips);
+    }
+
+    pub(crate) fn own_tags(&self, target: usize, seq: u64) -> Vec<TagId> {
+        let row = self.row(target);
+        row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].own_tags().to_vec())
+    }
+
+    /// An instant effect's tags appear and vanish inside the application, so that observers see them.
+    pub(crate) fn pulse_tags(&mut self, def: &EffectDef, target: usize, via: Via) {
+        if def.granted_tags.is_empty() {
+            return;
+        }
+        let mut flips = std::mem::take(&mut self.sc.flips);
+        flips.clear();
+        for &tag in &def.granted_tags {
+            self.tag_in(target, tag, &mut flips);
+        }
+        for &tag in &def.granted_tags {
+            self.tag_out(target, tag, &mut flips);
+        }
+        self.emit_flips(target, &flips, via);
+        self.sc.flips = flips;
+    }
+
+    pub(crate) fn emit_flips(&mut self, target: usize, flips: &[TagFlip], via: Via) {
+        let who = self.row(target).id;
+        for f in flips {
+            let kind = FactKind::TagChanged { tag: f.tag, added: f.added, exact: f.exact, presence: f.presence };
+            self.fact(who, via, kind);
+        }
+    }
+
+    /// Whoever watches this row's tags looks again after the verb.
+    fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
+        if flips.iter().all(|f| !f.presence && !f.exact) {
+            return;
+        }
+        if self.row(target).watching > 0 {
+            self.recheck_later(target);
+        }
+        if !self.ix.filters.is_empty() {
+            let who = self.row(target).id;
+            let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
+            let watchers: Vec<_> = self.ix.filters.range(range).map(|f| f.1).collect();
+            for w in watchers {
+                if let Some(slot) = self.st.controllers.slot(w) {
+                    self.recheck_later(slot);
+                }
+            }
+        }
+    }
+
+    // Cues ------------------------------------------------------------------------------------------------------
+
+    /// Counts an effect's looping cues; the first one starts the loop.
+    pub(crate) fn hold_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
+        for &tag in &def.cues {
+            let row = self.row_mut(target);
+            let who = row.id;
+            match row.cues.binary_search_by_key(&tag, |c| c.tag) {
+                Ok(i) => row.cues[i].count += 1,
+                Err(i) => {
+                    row.cues.insert(i, CueCount { tag, count: 1 });
+                    self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
+                }
+            }
+        }
+    }
+
+    /// The last one stops the loop.
+    pub(crate) fn release_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
+        for &tag in &def.cues {
+            let row = self.row_mut(target);
+            let who = row.id;
+            let Ok(i) = row.cues.binary_search_by_key(&tag, |c| c.tag) else { continue };
+            row.cues[i].count -= 1;
+            if row.cues[i].count == 0 {
+                row.cues.remove(i);
+                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
+            }
+        }
+    }
+
+    // Abilities -------------------------------------------------------------------------------------------------
+
+    pub(crate) fn grant_abilities(&mut self, def: &EffectDef, seq: u64, target: usize, via: Via) {
+        for g in &def.grants {
+            let by = if g.remove_with_effect { seq } else { 0 };
+            self.grant(target, AbilityGrant { ability: g.ability, level: g.level, input: g.input }, by, via);
+        }
+    }
+
+    pub(crate) fn grant(&mut self, target: usize, g: AbilityGrant, by: u64, via: Via) {
+        let row = self.row_mut(target);
+        let id = row.next_grant;
+        row.next_grant += 1;
+        row.grants.push(Grant { id, ability: g.ability, level: g.level, input: g.input, by });
+        let who = row.id;
+        let kind = FactKind::Granted { ability: g.ability, grant: id, level: g.level, input: g.input };
+        self.fact(who, via, kind);
+    }
+
+    /// Revokes what an effect granted, or everything.
+    pub(crate) fn revoke(&mut self, target: usize, by: Option<u64>, via: Via) {
+        let mut i = 0;
+        while let Some(g) = self.row(target).grants.get(i).copied() {
+            if by.is_none_or(|seq| g.by == seq) {
+                let row = self.row_mut(target);
+                row.grants.remove(i);
+                let who = row.id;
+                self.fact(who, via, FactKind::Revoked { ability: g.ability, grant: g.id });
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+}

@@ -1,0 +1,330 @@
+//! A controller's life: made in the specified order, possessed, paused, destroyed in the specified order.
+
+use super::settle::Emit;
+use super::{Flow, Via};
+use crate::rules::INITIAL_TAGS;
+use crate::state::{Effect, Row};
+use crate::{
+    ActorId, Anchor, ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, LifecycleStep, LimitKind, NameKind,
+    Rate, Refusal, RemoveReason, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
+};
+
+impl Flow<'_> {
+    /// Makes a controller: sets, actors, abilities, innate tags, effects.
+    pub(crate) fn spawn(&mut self, spec: &SpawnSpec) -> Result<ControllerId, Refusal> {
+        let rules = self.rules;
+        let template = match spec.template {
+            Some(id) => Some(
+                rules
+                    .templates
+                    .get(id.index())
+                    .and_then(Option::as_ref)
+                    .ok_or(Refusal::UnknownName { kind: NameKind::Template, id: id.0 })?,
+            ),
+            None => None,
+        };
+        let sets: Vec<SetId> =
+            template.iter().flat_map(|t| t.sets.iter()).chain(&spec.sets).copied().collect();
+        if sets.is_empty() {
+            return Err(Refusal::NoSets);
+        }
+        let who = self.next_id(spec.id)?;
+        let base: Vec<_> = template.iter().flat_map(|t| t.base.iter()).chain(&spec.base).copied().collect();
+        let layout = self.layout_for(&sets, who)?;
+        self.check_spawn(spec, who, layout, &base)?;
+
+        let position = template.and_then(|t| t.position).map(Anchor::at);
+        let mut row = Row::new(who, layout, self.st.now);
+        row.attrs = self.ix.layouts[layout as usize].initial.to_vec();
+        row.owner = spec.owner.or(template.map(|t| t.owner)).unwrap_or(ActorId::NONE);
+        row.avatar = spec.avatar.or(template.map(|t| t.avatar)).unwrap_or(row.owner);
+        row.anchor = spec.anchor.or(position).map(Box::new);
+        let owner = row.owner;
+        self.st.next_id = self.st.next_id.max(who.0 + 1);
+        let target = self.st.controllers.insert(row);
+        self.step(who, LifecycleStep::Instantiated);
+        for &set in &sets {
+            self.step(who, LifecycleStep::SetRegistered(set));
+        }
+        for (attribute, value) in base {
+            if let Some(slot) = self.layout(target).slot(attribute) {
+                self.row_mut(target).attrs[slot].base = value + 0.0;
+                self.mark(target, slot);
+            }
+        }
+        self.row_mut(target);
+        self.settle(Via::NOTHING, Emit::Nothing);
+        self.step(who, LifecycleStep::ActorsSet);
+        self.fact(who, Via::NOTHING, FactKind::Spawned { owner });
+        self.furnish(spec, target);
+        if spec.inactive || template.is_some_and(|t| !t.active) {
+            self.set_clock(who, None, Some(false))?;
+        }
+        self.step(who, LifecycleStep::ReplicationConfigured);
+        for &(attribute, stated) in template.iter().flat_map(|t| t.stated.iter()) {
+            let found = self.current_of(who, attribute).unwrap_or(f64::NAN);
+            if (found - stated).abs() > 1e-9 * stated.abs().max(1.0) {
+                self.diagnose(who, EffectId::NONE, DiagnosticKind::ValueMismatch { attribute, stated, found });
+            }
+        }
+        Ok(who)
+    }
+
+    fn next_id(&self, wanted: Option<ControllerId>) -> Result<ControllerId, Refusal> {
+        let max = self.limits.controllers;
+        if self.st.controllers.len() as u32 >= max {
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
+        }
+        let who = wanted.unwrap_or(ControllerId(self.st.next_id));
+        // The very last ids stay free, so that the next id never wraps; the table of ids grows with the largest.
+        if who.0 >= u32::MAX - 1 || (wanted.is_some() && who.0 > self.st.next_id.saturating_add(max)) {
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
+        }
+        if self.st.controllers.slot(who).is_some() {
+            return Err(Refusal::IdTaken { who });
+        }
+        Ok(who)
+    }
+
+    fn check_spawn(
+        &self,
+        spec: &SpawnSpec,
+        who: ControllerId,
+        layout: u32,
+        base: &[(crate::AttributeId, f64)],
+    ) -> Result<(), Refusal> {
+        let layout = &self.ix.layouts[layout as usize];
+        for &(attribute, value) in base {
+            if layout.slot(attribute).is_none() {
+                return Err(Refusal::UnknownAttribute { who, attribute });
+            }
+            if !value.is_finite() {
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
+            }
+        }
+        if let Some(a) = spec.anchor {
+            check_anchor(&a)?;
+        }
+        let unknown = |kind, id| Err(Refusal::UnknownName { kind, id });
+        if let Some(t) = spec.tags.iter().find(|t| self.rules.tags.def(**t).is_none()) {
+            return unknown(NameKind::Tag, t.0);
+        }
+        if let Some(e) = spec.effects.iter().find(|e| self.def(**e).is_none()) {
+            return unknown(NameKind::Effect, e.0);
+        }
+        let known = |a: crate::AbilityId| match a.is_runtime() {
+            true => self.st.definitions.get(a.0).is_some(),
+            false => self.rules.abilities.get(a.index()).is_some_and(Option::is_some),
+        };
+        match spec.abilities.iter().find(|g| !known(g.ability)) {
+            Some(g) => unknown(NameKind::Ability, g.ability.0),
+            None => Ok(()),
+        }
+    }
+
+    /// Abilities, then innate tags, then effects: effects that need the others see them.
+    fn furnish(&mut self, spec: &SpawnSpec, target: usize) {
+        let rules = self.rules;
+        let who = self.row(target).id;
+        let template = spec.template.and_then(|t| rules.templates[t.index()].as_ref());
+        for g in template.iter().flat_map(|t| t.abilities.iter()).chain(&spec.abilities) {
+            self.grant(target, *g, 0, Via::NOTHING);
+            self.step(who, LifecycleStep::AbilityGranted(g.ability));
+        }
+        let tags: Vec<TagId> = template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags).copied().collect();
+        if !tags.is_empty() {
+            self.grant_innate(target, tags);
+        }
+        let birth = self.cause.root.0;
+        let start = |flow: &mut Self, s: Spec| match flow.apply(&s, birth) {
+            Ok(_) => flow.step(who, LifecycleStep::EffectApplied(s.effect)),
+            Err(refusal) => flow.diagnose(who, s.effect, DiagnosticKind::ReactionRefused { refusal }),
+        };
+        for e in template.iter().flat_map(|t| t.effects.iter()) {
+            let mut s = Spec::new(e.effect, who).from(who).level(e.level).stacks(e.stacks);
+            let timed = self.def(e.effect).is_some_and(|d| d.duration.is_some());
+            if let (Some(left), true) = (e.remaining, timed) {
+                s = s.lasting(left);
+            }
+            start(self, s);
+        }
+        for &effect in &spec.effects {
+            start(self, Spec::new(effect, who).from(who));
+        }
+    }
+
+    /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it.
+    fn grant_innate(&mut self, target: usize, tags: Vec<TagId>) {
+        let who = self.row(target).id;
+        let birth = self.cause.root.0;
+        let ordinal = self.number(target, birth);
+        let key = EffectKey { birth, target: who, ordinal };
+        let via = Via { source: who, key, effect: INITIAL_TAGS };
+        let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
+        let row = self.row_mut(target);
+        let seq = row.next_seq;
+        row.next_seq += 1;
+        let start = row.clock.local(now);
+        let mut effect = Effect {
+            seq,
+            birth,
+            root,
+            start,
+            end: SimTime::NEVER,
+            ordinal,
+            def: INITIAL_TAGS,
+            source: who,
+            level: 1,
+            stacks: 1,
+            link,
+            cold: None,
+            inhibited: false,
+            watches: false,
+        };
+        effect.cold_mut().tags = tags;
+        row.effects.push(effect);
+        let mut flips = Vec::new();
+        if let Some(def) = self.def(INITIAL_TAGS) {
+            self.grant_tags(&def, seq, target, &mut flips);
+        }
+        self.emit_flips(target, &flips, via);
+        self.fact(who, via, FactKind::EffectApplied { level: 1, stacks: 1 });
+    }
+
+    /// Makes many controllers from one template: a plain one is a copy of a prototype.
+    pub(crate) fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
+        let first = ControllerId(self.st.next_id);
+        let room = self.limits.controllers as u64;
+        if self.st.controllers.len() as u64 + count as u64 > room || first.0 as u64 + count as u64 >= u32::MAX as u64 {
+            let max = self.limits.controllers;
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
+        }
+        if count == 0 {
+            return Ok(first);
+        }
+        let spec = SpawnSpec::template(template);
+        self.spawn(&spec)?;
+        let slot = self.slot(first)?;
+        let row = self.row(slot);
+        let plain = row.effects.is_empty() && row.grants.is_empty() && !self.log.tracing;
+        if !plain {
+            for _ in 1..count {
+                self.spawn(&spec)?;
+            }
+            return Ok(first);
+        }
+        let mut prototype = row.clone();
+        prototype.hash_dirty = true;
+        let owner = prototype.owner;
+        self.st.controllers.reserve(count as usize);
+        self.log.facts.list.reserve(count as usize);
+        self.st.hash_dirty.reserve(count as usize);
+        for i in 1..count {
+            let id = ControllerId(first.0 + i);
+            prototype.id = id;
+            self.st.controllers.insert(prototype.clone());
+            self.st.hash_dirty.push(id);
+            self.fact(id, Via::NOTHING, FactKind::Spawned { owner });
+        }
+        self.st.next_id = first.0 + count;
+        Ok(first)
+    }
+
+    /// Destroys a controller: effects, abilities, subscriptions, replication, in this order.
+    pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        self.row_mut(target).queue.clear();
+        let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq).collect();
+        for seq in all {
+            self.end(target, seq, RemoveReason::Destroyed, None);
+        }
+        self.step(who, LifecycleStep::EffectsRemoved);
+        self.revoke(target, None, Via::NOTHING);
+        self.step(who, LifecycleStep::AbilitiesRevoked);
+        self.fact(who, Via::NOTHING, FactKind::Despawned);
+        self.step(who, LifecycleStep::SubscriptionsCleared);
+        self.drop_row(target);
+        self.step(who, LifecycleStep::ReplicationEnded);
+        Ok(())
+    }
+
+    /// Takes a row out of the sim; what followed it keeps its last value.
+    pub(crate) fn drop_row(&mut self, target: usize) -> Option<Row> {
+        self.unlink_row(target);
+        self.freeze_readers(target);
+        let row = self.st.controllers.row_mut(target);
+        let who = row.id;
+        self.st.hash_sum = self.st.hash_sum.wrapping_sub(row.hash);
+        self.journals.remove(&who);
+        self.st.controllers.remove(who)
+    }
+
+    /// Changes the avatar: clear the old, look at effects bound to its place, set the new, look at abilities.
+    pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        let old = self.row(target).avatar;
+        self.row_mut(target).avatar = ActorId::NONE;
+        self.step(who, LifecycleStep::AvatarCleared);
+        self.revalidate_avatar_effects(target);
+        self.step(who, LifecycleStep::AvatarEffectsRevalidated);
+        let new = avatar.unwrap_or(ActorId::NONE);
+        self.row_mut(target).avatar = new;
+        self.step(who, LifecycleStep::AvatarSet);
+        self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
+        if old != new {
+            self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
+        }
+        Ok(())
+    }
+
+    fn revalidate_avatar_effects(&mut self, target: usize) {
+        let who = self.row(target).id;
+        let bound = |e: &&Effect| {
+            let placed = e.cold.as_ref().and_then(|c| c.extra.as_ref()).is_some_and(|x| x.origin.is_some());
+            placed && self.def(e.def).is_some_and(|d| d.bound_to_avatar)
+        };
+        let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq).collect();
+        for seq in list {
+            let spec = self.spec_of(target, seq);
+            let valid = self.rules.hooks.avatar.as_ref().is_some_and(|f| {
+                f(&crate::HookCx {
+                    rules: self.rules,
+                    spec: &spec,
+                    target_row: self.row(target),
+                    source_row: self.st.controllers.get(spec.source),
+                    values: &|w, a| self.current_of(w, a),
+                })
+            });
+            if !valid {
+                self.end(target, seq, RemoveReason::Avatar, Some(super::remove::Trigger::Removed));
+            }
+        }
+        debug_assert!(self.st.controllers.get(who).is_some());
+    }
+
+    pub(crate) fn set_clock(&mut self, who: ControllerId, rate: Option<Rate>, active: Option<bool>) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        if rate.is_some_and(|r| r.0 > 1000 << 16) {
+            return Err(Refusal::BadValue { what: crate::BadValue::Rate });
+        }
+        let now = self.st.now;
+        let clock = &mut self.row_mut(target).clock;
+        clock.set(now, rate.unwrap_or(clock.rate()), active.unwrap_or(clock.active()));
+        self.publish(target);
+        Ok(())
+    }
+
+    pub(crate) fn move_to(&mut self, who: ControllerId, anchor: Option<Anchor>) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        if let Some(a) = &anchor {
+            check_anchor(a)?;
+        }
+        self.row_mut(target).anchor = anchor.map(Box::new);
+        Ok(())
+    }
+}
+
+fn check_anchor(a: &Anchor) -> Result<(), Refusal> {
+    let finite = a.position.iter().chain(&a.facing).all(|v| v.is_finite());
+    if finite { Ok(()) } else { Err(Refusal::BadValue { what: crate::BadValue::Position }) }
+}

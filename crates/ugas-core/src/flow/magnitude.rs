@@ -1,0 +1,163 @@
+//! Magnitudes: where a number comes from at the moment it is asked for.
+
+use super::Flow;
+use crate::rng::DrawAt;
+use crate::rules::{Calc, CalcDef, CalcResult, CurveInput, Mag};
+use crate::{AttributeId, CalcId, ControllerId, Refusal, Spec, SpecExtra, TagId};
+use std::sync::Arc;
+use ugas_doc::Value;
+
+/// What an evaluation is about.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'s> {
+    pub(crate) spec: &'s Spec,
+    /// The row acted on.
+    pub(crate) target: usize,
+    pub(crate) birth: u64,
+    pub(crate) ordinal: u32,
+    pub(crate) stacks: u32,
+    /// Which execution of the effect, for the random stream.
+    pub(crate) execution: u32,
+}
+
+/// Calculation indices of the random stream: modifiers come first, then executions, then the rest.
+const SITE_EXECUTION: u32 = 1 << 16;
+pub(crate) const SITE_DURATION: u32 = 1 << 17;
+pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
+
+impl Flow<'_> {
+    /// An attribute's current value, wherever it is.
+    pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        if let Some((only, journal)) = self.replay
+            && who != only
+            && let Some(value) = journal.value(who, attribute, self.st.now)
+        {
+            return Some(value);
+        }
+        let row = self.st.controllers.get(who)?;
+        let slot = self.ix.layouts[row.layout as usize].slot(attribute)?;
+        Some(row.attrs[slot].current)
+    }
+
+    /// A value read for `target`; a foreign one is journalled.
+    pub(crate) fn read(&mut self, target: usize, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
+        let value = self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let target = self.row(target).id;
+        if who != target {
+            self.journal_value(target, who, attribute, value);
+        }
+        Ok(value)
+    }
+
+    /// A live magnitude for a value of what it follows.
+    pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
+        match m {
+            Mag::Attribute { coefficient, pre, post, .. } => (value + pre) * coefficient + post,
+            Mag::Curve { curve, input, factor } => {
+                let x = match input {
+                    CurveInput::Level => level as f64,
+                    CurveInput::Attribute(_) => value,
+                    CurveInput::Caller(key) => {
+                        let list = extra.map_or(&[][..], |x| &x.set_by_caller);
+                        list.iter().find(|(k, _)| k == key).map_or(f64::NAN, |(_, v)| *v)
+                    }
+                };
+                let curve = self.rules.curves.get(curve.index()).and_then(Option::as_ref);
+                curve.map_or(f64::NAN, |c| c.at(x) * factor)
+            }
+            Mag::Value(v) => *v,
+            Mag::Calc(_) | Mag::Caller(_) => f64::NAN,
+        }
+    }
+
+    /// Evaluates a magnitude. A missing caller's value and a number that is not finite are refusals.
+    pub(crate) fn magnitude(&mut self, m: &Mag, about: About<'_>, site: u32) -> Result<f64, Refusal> {
+        let spec = about.spec;
+        let value = match m {
+            Mag::Value(v) => *v,
+            Mag::Caller(key) => spec.value(*key).ok_or(Refusal::MissingSetByCaller { key: *key })?,
+            Mag::Curve { input: CurveInput::Caller(key), .. } if spec.value(*key).is_none() => {
+                return Err(Refusal::MissingSetByCaller { key: *key });
+            }
+            Mag::Calc(calc) => self.calculate(*calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)?,
+            Mag::Curve { .. } | Mag::Attribute { .. } => {
+                let read = match m.live_on() {
+                    Some((attribute, of_target)) => {
+                        let who = if of_target { spec.target } else { spec.source };
+                        self.read(about.target, who, attribute)?
+                    }
+                    None => 0.0,
+                };
+                self.live_value(m, read, spec.level, spec.extra.as_deref())
+            }
+        };
+        if value.is_finite() { Ok(value + 0.0) } else { Err(Refusal::NonFinite { attribute: None }) }
+    }
+
+    /// Reads what a calculation declares and runs it; gives its value. `captured` replaces reads taken earlier (NaN
+    /// where none was).
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn calculate(
+        &mut self,
+        calc: CalcId,
+        about: About<'_>,
+        site: u32,
+        params: &[(Arc<str>, Value)],
+        results: &mut Vec<CalcResult>,
+        context_tags: &mut Vec<TagId>,
+        captured: Option<&[f64]>,
+    ) -> Result<f64, Refusal> {
+        let rules = self.rules;
+        let Some(CalcDef { code, reads }) = rules.calcs.get(calc.index()).and_then(Option::as_ref) else {
+            return Err(Refusal::Condition);
+        };
+        let spec = about.spec;
+        let mut values = Vec::with_capacity(reads.len());
+        for (i, r) in reads.iter().enumerate() {
+            let taken = captured.map(|c| c[i]).filter(|v| !v.is_nan());
+            values.push(match taken {
+                Some(v) => v,
+                None => {
+                    let who = if r.of_target { spec.target } else { spec.source };
+                    self.read(about.target, who, r.attribute)?
+                }
+            });
+        }
+        let mut cx = Calc {
+            rules,
+            spec,
+            reads,
+            values: &values,
+            params,
+            target_row: self.st.controllers.row(about.target),
+            source_row: self.st.controllers.get(spec.source),
+            draw: self.draw(about, site),
+            results,
+            context_tags,
+            value: 0.0,
+            stacks: about.stacks,
+            undeclared: false,
+        };
+        code.run(&mut cx);
+        if cx.undeclared { Err(Refusal::UndeclaredRead { calculator: calc }) } else { Ok(cx.value) }
+    }
+
+    /// Where a random draw stands (ruling R-05).
+    pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
+        DrawAt {
+            seed: self.st.seed,
+            sub: if self.cause.root.client() == 0 { 0 } else { self.cause.root.sub() },
+            target: about.spec.target.0,
+            birth: about.birth,
+            ordinal: about.ordinal,
+            execution: about.execution,
+            calculation: site,
+            site: about.spec.effect.0,
+            draw: 0,
+        }
+    }
+
+    pub(crate) fn execution_site(index: usize) -> u32 {
+        SITE_EXECUTION + index as u32
+    }
+}

@@ -1,0 +1,277 @@
+//! Flow: the verbs, in the order data flows: op, apply, settle, react, advance. Only this room changes rows.
+//!
+//! A [`Flow`] borrows a sim's parts for the time of one op or one due moment and carries the cause of what happens.
+
+mod advance;
+mod apply;
+mod capture;
+mod change;
+mod define;
+mod depend;
+mod execute;
+mod grant;
+mod lifecycle;
+mod magnitude;
+mod op;
+mod pipeline;
+mod policy;
+mod react;
+mod remove;
+mod set;
+mod settle;
+mod write;
+
+pub(crate) use capture::{Captured, Journal, JournalWhat};
+pub(crate) use define::compile;
+pub(crate) use pipeline::{Sums, sums};
+pub(crate) use react::Reaction;
+
+use crate::limits::Limits;
+use crate::rules::{Layout, Rules};
+use crate::state::{Causes, CauseLink, CauseWhat, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
+use crate::{
+    Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
+    Refusal, SimTime, Trace, TraceKind,
+};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Everything a rollback of a whole sim restores.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) now: SimTime,
+    pub(crate) seed: u64,
+    pub(crate) next_id: u32,
+    pub(crate) next_op: u64,
+    pub(crate) controllers: Controllers,
+    pub(crate) definitions: Definitions,
+    /// Sum of row hashes, and the rows whose hash is out of date.
+    pub(crate) hash_sum: u64,
+    pub(crate) hash_dirty: Vec<ControllerId>,
+}
+
+/// What a step leaves to be read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) facts: Facts,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) trace: Vec<Trace>,
+    pub(crate) tracing: bool,
+}
+
+/// Through which application something happens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Via {
+    pub(crate) source: ControllerId,
+    pub(crate) key: EffectKey,
+    pub(crate) effect: EffectId,
+}
+
+impl Via {
+    pub(crate) const NOTHING: Via =
+        Via { source: ControllerId::NONE, key: EffectKey::NONE, effect: EffectId::NONE };
+}
+
+/// A pending write to one attribute's base.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    pub(crate) row: u32,
+    pub(crate) slot: u16,
+    pub(crate) over: bool,
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+}
+
+/// What an attribute was before an application that settles several times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    pub(crate) row: u32,
+    pub(crate) slot: u16,
+    pub(crate) base: f64,
+    pub(crate) current: f64,
+}
+
+/// Buffers that are empty between verbs and keep their memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) dirty: Vec<(u32, u16)>,
+    pub(crate) bits: Vec<u64>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) before: Vec<Before>,
+    pub(crate) moved: Vec<(u32, u16, f64)>,
+    pub(crate) flips: Vec<TagFlip>,
+    pub(crate) units: Vec<f64>,
+    pub(crate) captures: Vec<f64>,
+    pub(crate) reactions: VecDeque<Reaction>,
+    pub(crate) reacted: u32,
+    pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
+    pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+}
+
+/// A sim's parts, borrowed for one op or one due moment.
+pub(crate) struct Flow<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) limits: &'a Limits,
+    pub(crate) st: &'a mut State,
+    pub(crate) ix: &'a mut Index,
+    pub(crate) log: &'a mut Log,
+    pub(crate) sc: &'a mut Scratch,
+    pub(crate) causes: &'a mut Causes,
+    pub(crate) journals: &'a mut BTreeMap<ControllerId, Journal>,
+    /// Replaying one row: what it would do to others is muted, and foreign values come from its journal.
+    pub(crate) replay: Option<(ControllerId, &'a Journal)>,
+    pub(crate) cause: Cause,
+    pub(crate) depth: u32,
+}
+
+impl<'a> Flow<'a> {
+    #[inline]
+    pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
+        self.st.controllers.slot(who).ok_or(Refusal::StaleHandle)
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, slot: usize) -> &Row {
+        self.st.controllers.row(slot)
+    }
+
+    /// A row to change; its hash will be computed anew.
+    #[inline]
+    pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
+        let row = self.st.controllers.row_mut(slot);
+        if !row.hash_dirty {
+            row.hash_dirty = true;
+            self.st.hash_dirty.push(row.id);
+        }
+        row
+    }
+
+    pub(crate) fn layout(&self, slot: usize) -> &Layout {
+        &self.ix.layouts[self.row(slot).layout as usize]
+    }
+
+    #[inline]
+    pub(crate) fn def(&self, effect: EffectId) -> Option<EffectRef<'a>> {
+        self.st.definitions.effect(self.rules, effect)
+    }
+
+    #[inline]
+    pub(crate) fn fact(&mut self, who: ControllerId, via: Via, kind: FactKind) {
+        if self.log.facts.list.len() >= self.limits.facts as usize {
+            self.forget_facts();
+        }
+        self.log.facts.list.push(Fact {
+            at: self.st.now,
+            who,
+            source: via.source,
+            key: via.key,
+            root: self.cause.root,
+            link: self.cause.link,
+            effect: via.effect,
+            kind,
+        });
+    }
+
+    /// Nobody took the facts for too long: the older half goes, and that is said.
+    #[cold]
+    fn forget_facts(&mut self) {
+        let half = self.log.facts.list.len() / 2;
+        self.log.facts.list.drain(..half);
+        self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
+    }
+
+    #[cold]
+    pub(crate) fn diagnose(&mut self, who: ControllerId, effect: EffectId, kind: DiagnosticKind) {
+        if self.log.diagnostics.len() < self.limits.diagnostics as usize {
+            self.log.diagnostics.push(Diagnostic { at: self.st.now, who, effect, cause: self.cause, kind });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn step(&mut self, who: ControllerId, step: LifecycleStep) {
+        if self.log.tracing {
+            self.log.trace.push(Trace { at: self.st.now, who, kind: TraceKind::Lifecycle(step) });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn trace_refusal(&mut self, who: ControllerId, effect: EffectId, refusal: Refusal) {
+        if self.log.tracing {
+            self.log.trace.push(Trace { at: self.st.now, who, kind: TraceKind::Refused { effect, refusal } });
+        }
+    }
+
+    /// Makes what follows a consequence of `what`; returns the cause to go back to.
+    #[inline]
+    pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
+        let step = CauseLink { what, who, source, at: self.st.now, root: self.cause.root };
+        let link = self.causes.push(self.limits.cause_links, step, self.cause.link, self.depth);
+        let cause = self.cause;
+        self.cause.link = link;
+        cause
+    }
+
+    /// Tells the agenda what the row waits for now.
+    #[inline]
+    pub(crate) fn publish(&mut self, slot: usize) {
+        let row = self.st.controllers.row_mut(slot);
+        let next = match row.due.last() {
+            Some(d) => (row.clock.due(d.at), d.is_expiry() as u8),
+            None => (SimTime::NEVER, 0),
+        };
+        if next != row.published {
+            row.published = next;
+            if next.0 != SimTime::NEVER {
+                let id = row.id;
+                self.ix.agenda.push(next.0, next.1, id);
+                if self.ix.agenda.len() > 1024 + 4 * self.st.controllers.len() {
+                    self.renew_agenda();
+                }
+            }
+        }
+    }
+
+    /// Outdated entries pile up when rows change their mind often; start over from what is current.
+    #[cold]
+    fn renew_agenda(&mut self) {
+        self.ix.agenda.drain();
+        for row in self.st.controllers.iter() {
+            if row.published.0 != SimTime::NEVER {
+                self.ix.agenda.push(row.published.0, row.published.1, row.id);
+            }
+        }
+    }
+
+    /// An Override's priority.
+    pub(crate) fn priority(&self, row: &Row, seq: u64) -> i32 {
+        let def = row.effect_at(seq).and_then(|i| self.def(row.effects[i].def));
+        def.map_or(0, |d| d.priority)
+    }
+
+    /// What acts on a slot's current value.
+    #[inline]
+    pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
+        if row.is_modded(slot) {
+            sums(row.mods_of(slot), strongest, |seq| self.priority(row, seq))
+        } else {
+            Sums::NONE
+        }
+    }
+}
+
+/// Stacks multiply everything but an Override.
+#[inline]
+pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
+    if op == ModOp::Override || stacks == 1 { unit } else { unit * stacks as f64 }
+}
+
+/// The birth of an effect that another effect caused: a mix of the parent's key, the trigger and where in it.
+pub(crate) fn child_birth(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
+    let words = [parent.birth, parent.ordinal as u64, trigger, execution as u64, position as u64];
+    // The top bit keeps it apart from op ids of clients below 32768.
+    words.iter().fold(7, |h, &w| crate::rng::fold(h, w)) | 1 << 63
+}
+
+/// The id of an op that nobody numbered.
+pub(crate) fn server_op(counter: u64) -> OpId {
+    OpId(counter & 0xffff_ffff_ffff)
+}

@@ -1,0 +1,145 @@
+//! The one door: every mutation is an op.
+
+use super::Flow;
+use crate::state::CauseWhat;
+use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
+
+impl Flow<'_> {
+    /// Runs an op and everything that follows from it.
+    pub(crate) fn run(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
+        let who = op.target();
+        self.start(id, who);
+        if !self.journals.is_empty() {
+            self.journal_op(id, op);
+        }
+        let result = self.dispatch(op);
+        self.react();
+        result
+    }
+
+    /// Makes what follows a consequence of this op.
+    #[inline]
+    pub(crate) fn start(&mut self, id: OpId, who: ControllerId) {
+        self.cause = Cause { root: id, link: 0 };
+        self.depth = 0;
+        self.because(CauseWhat::Op, who, ControllerId::NONE);
+    }
+
+    fn dispatch(&mut self, op: &Op) -> Result<Outcome, Refusal> {
+        match op {
+            Op::Spawn(spec) => self.spawn(spec).map(Outcome::Spawned),
+            Op::SpawnMany { template, count } => {
+                self.spawn_many(*template, *count).map(|first| Outcome::SpawnedMany(first, *count))
+            }
+            Op::Despawn { who } => self.despawn(*who).map(|_| Outcome::Done),
+            Op::Apply(spec) => self.apply(spec, self.cause.root.0).map(Outcome::Applied),
+            Op::ApplyToMany { spec, targets } => {
+                Ok(Outcome::AppliedMany(self.apply_to_many(spec, targets, &mut |_| {})))
+            }
+            Op::ApplyAll { specs } => Ok(Outcome::AppliedMany(self.apply_all(specs, &mut |_| {}))),
+            Op::Remove { key, stacks } => self.remove(*key, *stacks).map(|_| Outcome::Done),
+            Op::RemoveMatching { who, filter } => {
+                let target = self.slot(*who)?;
+                self.check_tags(&filter.with_any_tag)?;
+                Ok(Outcome::Matched(self.remove_matching(target, filter)))
+            }
+            Op::Change { key, change } => self.change(*key, *change).map(|_| Outcome::Done),
+            Op::ChangeMatching { who, filter, change } => {
+                let target = self.slot(*who)?;
+                self.check_tags(&filter.with_any_tag)?;
+                self.change_matching(target, filter, *change).map(Outcome::Matched)
+            }
+            Op::AddSet { who, set } => self.add_set(*who, *set).map(|_| Outcome::Done),
+            Op::RemoveSet { who, set, force } => self.remove_set(*who, *set, *force).map(|_| Outcome::Done),
+            Op::SetActive { who, active } => self.set_clock(*who, None, Some(*active)).map(|_| Outcome::Done),
+            Op::SetRate { who, rate } => self.set_clock(*who, Some(*rate), None).map(|_| Outcome::Done),
+            Op::Possess { who, avatar } => self.possess(*who, *avatar).map(|_| Outcome::Done),
+            Op::Move { who, anchor } => self.move_to(*who, *anchor).map(|_| Outcome::Done),
+            Op::Define(doc) => match self.define(doc) {
+                Ok(id) => Ok(Outcome::Defined(id)),
+                Err(_) => Err(Refusal::UnknownName { kind: NameKind::Definition, id: 0 }),
+            },
+            Op::Undefine(id) => self.undefine(*id).map(|_| Outcome::Done),
+        }
+    }
+
+    pub(crate) fn check_tags(&self, tags: &[crate::TagId]) -> Result<(), Refusal> {
+        match tags.iter().find(|t| self.rules.tags.def(**t).is_none()) {
+            Some(t) => Err(Refusal::UnknownName { kind: NameKind::Tag, id: t.0 }),
+            None => Ok(()),
+        }
+    }
+
+    /// One effect on many targets; each may be refused on its own.
+    pub(crate) fn apply_to_many(
+        &mut self,
+        spec: &Spec,
+        targets: &[ControllerId],
+        each: &mut dyn FnMut(Result<EffectKey, Refusal>),
+    ) -> u32 {
+        let mut spec = spec.clone();
+        let birth = self.cause.root.0;
+        let mut applied = 0;
+        for &target in targets {
+            spec.target = target;
+            let result = self.apply(&spec, birth);
+            applied += result.is_ok() as u32;
+            each(result);
+        }
+        applied
+    }
+
+    /// Many effects on one target (or several); each may be refused on its own.
+    pub(crate) fn apply_all(&mut self, specs: &[Spec], each: &mut dyn FnMut(Result<EffectKey, Refusal>)) -> u32 {
+        let birth = self.cause.root.0;
+        let mut applied = 0;
+        for spec in specs {
+            let result = self.apply(spec, birth);
+            applied += result.is_ok() as u32;
+            each(result);
+        }
+        applied
+    }
+
+    fn undefine(&mut self, id: DefId) -> Result<(), Refusal> {
+        let (DefId::Effect(crate::EffectId(number)) | DefId::Ability(crate::AbilityId(number))) = id;
+        if number & crate::RUNTIME_BIT == 0 || self.st.definitions.get(number).is_none() {
+            return Err(Refusal::UnknownName { kind: NameKind::Definition, id: number });
+        }
+        let used = self.st.controllers.iter().find(|r| {
+            r.effects.iter().any(|e| e.def.0 == number)
+                || r.queue.iter().any(|q| q.spec.effect.0 == number)
+                || r.grants.iter().any(|g| g.ability.0 == number)
+        });
+        if let Some(row) = used {
+            return Err(Refusal::InUse { who: row.id });
+        }
+        self.st.definitions.list[(number & !crate::RUNTIME_BIT) as usize] = None;
+        Ok(())
+    }
+}
+
+impl Op {
+    /// The controller an op is about, or none.
+    pub fn target(&self) -> ControllerId {
+        match self {
+            Op::Apply(spec) => spec.target,
+            Op::Remove { key, .. } | Op::Change { key, .. } => key.target,
+            Op::Despawn { who }
+            | Op::RemoveMatching { who, .. }
+            | Op::ChangeMatching { who, .. }
+            | Op::AddSet { who, .. }
+            | Op::RemoveSet { who, .. }
+            | Op::SetActive { who, .. }
+            | Op::SetRate { who, .. }
+            | Op::Possess { who, .. }
+            | Op::Move { who, .. } => *who,
+            Op::Spawn(_)
+            | Op::SpawnMany { .. }
+            | Op::ApplyToMany { .. }
+            | Op::ApplyAll { .. }
+            | Op::Define(_)
+            | Op::Undefine(_) => ControllerId::NONE,
+        }
+    }
+}

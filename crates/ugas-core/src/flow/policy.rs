@@ -1,0 +1,125 @@
+//! What several applications of one effect on one target do: queue, merge, stack.
+
+use super::magnitude::About;
+use super::remove::Trigger;
+use super::Flow;
+use crate::rules::EffectDef;
+use crate::state::{CauseWhat, EffectRef, Queued};
+use crate::{EffectChange, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
+use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
+
+impl Flow<'_> {
+    /// Whether a sequence is under way on the target.
+    pub(crate) fn must_queue(&self, def: &EffectDef, target: usize) -> bool {
+        let row = self.row(target);
+        def.execution_policy == ExecutionPolicy::RunInSequence
+            && def.policy != DurationPolicy::Instant
+            && (row.effects.iter().any(|e| e.def == def.id) || row.queue.iter().any(|q| q.spec.effect == def.id))
+    }
+
+    /// Waits for its turn; tags, captures and duration are looked at when it begins.
+    pub(crate) fn enqueue(&mut self, spec: &Spec, key: EffectKey, target: usize) -> Result<EffectKey, Refusal> {
+        let row = self.row(target);
+        let max = self.limits.effects_per_controller;
+        if row.effects.len() + row.queue.len() >= max as usize {
+            return Err(Refusal::Limit { what: LimitKind::Effects, max, link: self.cause.link });
+        }
+        let (root, link) = (self.cause.root, self.cause.link);
+        let queued = Queued { spec: spec.clone(), birth: key.birth, ordinal: key.ordinal, root, link };
+        self.row_mut(target).queue.push(queued);
+        Ok(key)
+    }
+
+    /// Starts the next of a sequence; one that is refused now is skipped.
+    pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
+        while !self.row(target).effects.iter().any(|e| e.def == effect) {
+            let Some(at) = self.row(target).queue.iter().position(|q| q.spec.effect == effect) else { return };
+            let q = self.row_mut(target).queue.remove(at);
+            let Some(def) = self.def(effect) else { return };
+            let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
+            let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
+            let begun = self.admit(&def, &q.spec, target, key).and_then(|_| self.begin(&def, &q.spec, target, key));
+            if let Err(refusal) = begun {
+                self.trace_refusal(q.spec.target, effect, refusal);
+            }
+            self.cause = cause;
+        }
+    }
+
+    /// One logical instance from the earliest start to the latest end; the higher level counts, then the latest.
+    pub(crate) fn merge(
+        &mut self,
+        def: &EffectRef<'_>,
+        spec: &Spec,
+        target: usize,
+        at: usize,
+        key: EffectKey,
+    ) -> Result<EffectKey, Refusal> {
+        let e = &self.row(target).effects[at];
+        let (seq, level, stacks, end) = (e.seq, e.level, e.stacks, e.end);
+        let existing = e.key(spec.target);
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let duration = self.duration(def, about)?;
+        let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
+        if spec.level >= level {
+            let merged = Spec { stacks, ..spec.clone() };
+            if let Err(r) = self.evaluate_again(target, seq, &merged) {
+                self.cause = cause;
+                return Err(r);
+            }
+        }
+        let now = self.row(target).clock.local(self.st.now);
+        if end != SimTime::NEVER && duration != SimTime::NEVER && now + duration > end {
+            self.reschedule(target, seq, |e| e.end = now + duration);
+        }
+        self.changed_fact(target, seq, EffectChange::Merged);
+        self.cause = cause;
+        Ok(existing)
+    }
+
+    /// One instance whose magnitudes are multiplied by its stacks.
+    pub(crate) fn stack(
+        &mut self,
+        def: &EffectRef<'_>,
+        spec: &Spec,
+        target: usize,
+        at: usize,
+        key: EffectKey,
+    ) -> Result<EffectKey, Refusal> {
+        let Some(rule) = &def.stacking else { return Err(Refusal::StaleHandle) };
+        let e = &self.row(target).effects[at];
+        let (seq, have, source) = (e.seq, e.stacks, e.source);
+        let existing = e.key(spec.target);
+        let wanted = have as u64 + spec.stacks as u64;
+        let stacks = wanted.min(rule.limit as u64).min(self.limits.stacks as u64) as u32;
+        let source = if rule.by == StackBy::Target { spec.source } else { source };
+        let stacked = Spec { stacks, source, ..spec.clone() };
+        let about = About { spec: &stacked, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let duration = self.duration(def, about)?;
+        let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
+        if let Err(r) = self.evaluate_again(target, seq, &stacked) {
+            self.cause = cause;
+            return Err(r);
+        }
+        let now = self.row(target).clock.local(self.st.now);
+        self.reschedule(target, seq, |e| {
+            if rule.on_stack == OnStack::RefreshDuration && duration != SimTime::NEVER {
+                e.end = now + duration;
+                e.cold_mut().length = duration;
+            }
+            if rule.period_on_stack == PeriodOnStack::Reset
+                && let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut())
+            {
+                (p.anchor, p.n) = (now, 1);
+            }
+        });
+        self.changed_fact(target, seq, EffectChange::Stacks);
+        if wanted > rule.limit as u64 {
+            for (position, &effect) in rule.overflow.iter().enumerate() {
+                self.then_one(spec, key, effect, Trigger::Overflow, 0, position);
+            }
+        }
+        self.cause = cause;
+        Ok(existing)
+    }
+}

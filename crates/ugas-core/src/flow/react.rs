@@ -1,0 +1,269 @@
+//! React: what follows a verb's own changes, in order, to a fixed point under a limit. Conditional effects, the next
+//! of a sequence, ongoing requirements and tag filters.
+
+use super::remove::Trigger;
+use super::settle::Emit;
+use super::{Flow, Via, child_birth};
+use crate::rules::EffectDef;
+use crate::state::{CauseWhat, FILTERED};
+use crate::{
+    Cause, ControllerId, DiagnosticKind, EffectChange, EffectId, EffectKey, LimitKind, Refusal, RemoveReason, Spec,
+    TagId,
+};
+use ugas_doc::{OnOngoingFail, PeriodInhibition};
+
+/// Something to be done after the verb.
+#[derive(Clone, Debug)]
+pub(crate) enum Reaction {
+    Apply { spec: Spec, birth: u64, cause: Cause, depth: u32 },
+    Next { who: ControllerId, effect: EffectId, cause: Cause },
+    Recheck { who: ControllerId, cause: Cause },
+}
+
+impl Flow<'_> {
+    /// Queues the effects a definition applies on a trigger.
+    pub(crate) fn then(&mut self, def: &EffectDef, spec: &Spec, key: EffectKey, trigger: Trigger, execution: u32) {
+        let list = match trigger {
+            Trigger::Applied => &def.then.applied,
+            Trigger::Executed => &def.then.executed,
+            Trigger::Expired => &def.then.expired,
+            Trigger::Removed => &def.then.removed,
+            Trigger::Overflow | Trigger::Hook => return,
+        };
+        for (position, &effect) in list.iter().enumerate() {
+            self.then_one(spec, key, effect, trigger, execution, position);
+        }
+    }
+
+    pub(crate) fn then_one(
+        &mut self,
+        spec: &Spec,
+        key: EffectKey,
+        effect: EffectId,
+        trigger: Trigger,
+        execution: u32,
+        position: usize,
+    ) {
+        let mut child = Spec { effect, stacks: 1, ..spec.clone() };
+        if let Some(x) = &mut child.extra {
+            (x.duration, x.period) = (None, None);
+        }
+        let birth = child_birth(key, trigger as u64, execution, position);
+        let (cause, depth) = (self.cause, self.depth + 1);
+        self.sc.reactions.push_back(Reaction::Apply { spec: child, birth, cause, depth });
+    }
+
+    pub(crate) fn next_later(&mut self, target: usize, effect: EffectId) {
+        let who = self.row(target).id;
+        self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
+    }
+
+    pub(crate) fn recheck_later(&mut self, target: usize) {
+        let who = self.row(target).id;
+        let waiting = self.sc.reactions.iter().any(|r| matches!(r, Reaction::Recheck { who: w, .. } if *w == who));
+        if !waiting {
+            self.sc.reactions.push_back(Reaction::Recheck { who, cause: self.cause });
+        }
+    }
+
+    /// Runs reactions until none is left or the limit for one cause is reached.
+    pub(crate) fn react(&mut self) {
+        while let Some(reaction) = self.sc.reactions.pop_front() {
+            self.sc.reacted += 1;
+            if self.sc.reacted > self.limits.reactions {
+                let refusal = self.limit(LimitKind::Reactions, self.limits.reactions);
+                self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
+                self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
+                self.sc.reactions.clear();
+                break;
+            }
+            self.react_to(reaction);
+        }
+        self.sc.reacted = 0;
+        self.sc.flipped.clear();
+        self.sc.births.clear();
+    }
+
+    fn limit(&self, what: LimitKind, max: u32) -> Refusal {
+        Refusal::Limit { what, max, link: self.cause.link }
+    }
+
+    fn react_to(&mut self, reaction: Reaction) {
+        match reaction {
+            Reaction::Apply { spec, birth, cause, depth } => {
+                self.cause = cause;
+                self.depth = depth;
+                let result = if depth > self.limits.chain_depth {
+                    Err(self.limit(LimitKind::ChainDepth, self.limits.chain_depth))
+                } else if self.replay.is_some_and(|(only, _)| only != spec.target) {
+                    return;
+                } else {
+                    self.apply(&spec, birth).map(|_| ())
+                };
+                // Effects may remove the target before its turn comes; that is no mistake.
+                if let Err(refusal) = result
+                    && refusal != Refusal::StaleHandle
+                {
+                    self.diagnose(spec.target, spec.effect, DiagnosticKind::ReactionRefused { refusal });
+                }
+            }
+            Reaction::Next { who, effect, cause } => {
+                self.cause = cause;
+                if let Some(target) = self.st.controllers.slot(who) {
+                    self.start_next(target, effect);
+                }
+            }
+            Reaction::Recheck { who, cause } => {
+                self.cause = cause;
+                if let Some(target) = self.st.controllers.slot(who) {
+                    self.recheck(target);
+                }
+            }
+        }
+    }
+
+    // Ongoing requirements and filters --------------------------------------------------------------------------
+
+    /// Whether an effect's ongoing requirements hold; its own grants do not count for it.
+    pub(crate) fn ongoing_holds(&self, def: &EffectDef, own: &[TagId], target: usize) -> bool {
+        let tags = &self.row(target).tags;
+        let has = |t: TagId| {
+            if own.is_empty() { tags.has(t) } else { tags.has_besides(&self.rules.tags, t, own) }
+        };
+        def.ongoing_required.iter().all(|&t| has(t)) && !def.ongoing_blocked.iter().any(|&t| has(t))
+    }
+
+    /// Looks at every watching effect of a row again, in order of application.
+    fn recheck(&mut self, target: usize) {
+        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches).map(|e| e.seq).collect();
+        for seq in watching {
+            self.recheck_filters(target, seq);
+            self.recheck_ongoing(target, seq);
+        }
+    }
+
+    fn recheck_filters(&mut self, target: usize, seq: u64) {
+        let row = self.row(target);
+        let Some(at) = row.effect_at(seq) else { return };
+        let (e, who) = (&row.effects[at], row.id);
+        let (source, via) = (e.source, Via { source: e.source, key: e.key(who), effect: e.def });
+        let Some(def) = self.def(e.def) else { return };
+        let flips: Vec<(usize, u16)> = row
+            .mods
+            .iter()
+            .enumerate()
+            .filter(|(_, m)| m.seq == seq)
+            .filter(|(_, m)| {
+                let d = &def.modifiers[m.index as usize];
+                d.is_filtered() && self.filter_holds(d, source, target) == (m.off & FILTERED != 0)
+            })
+            .map(|(i, m)| (i, m.slot))
+            .collect();
+        for (i, slot) in flips {
+            self.row_mut(target).mods[i].off ^= FILTERED;
+            self.mark(target, slot as usize);
+        }
+        self.settle(via, Emit::Facts);
+    }
+
+    fn recheck_ongoing(&mut self, target: usize, seq: u64) {
+        let row = self.row(target);
+        let Some(at) = row.effect_at(seq) else { return };
+        let (e, who) = (&row.effects[at], row.id);
+        let (inhibited, effect) = (e.inhibited, e.def);
+        let Some(def) = self.def(effect) else { return };
+        if !def.has_ongoing() {
+            return;
+        }
+        let own: Vec<TagId> = if inhibited {
+            Vec::new()
+        } else {
+            def.granted_tags.iter().chain(e.own_tags()).copied().collect()
+        };
+        let holds = self.ongoing_holds(&def, &own, target);
+        if holds != inhibited {
+            return;
+        }
+        if !holds && def.on_ongoing_fail == OnOngoingFail::Remove {
+            self.end(target, seq, RemoveReason::Ongoing, Some(Trigger::Removed));
+            return;
+        }
+        if self.flips_too_often(who, seq) {
+            self.diagnose(who, effect, DiagnosticKind::Cycle);
+            return;
+        }
+        if holds {
+            self.restore_effect(&def, target, seq);
+        } else {
+            self.inhibit_effect(&def, target, seq);
+        }
+    }
+
+    fn flips_too_often(&mut self, who: ControllerId, seq: u64) -> bool {
+        match self.sc.flipped.iter_mut().find(|f| f.0 == who && f.1 == seq) {
+            Some(f) => {
+                f.2 += 1;
+                f.2 > self.limits.flips
+            }
+            None => {
+                self.sc.flipped.push((who, seq, 1));
+                false
+            }
+        }
+    }
+
+    fn via_of(&self, target: usize, seq: u64) -> Via {
+        let row = self.row(target);
+        row.effect_at(seq).map_or(Via::NOTHING, |at| {
+            let e = &row.effects[at];
+            Via { source: e.source, key: e.key(row.id), effect: e.def }
+        })
+    }
+
+    fn inhibit_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
+        let via = self.via_of(target, seq);
+        let cause = self.because(CauseWhat::Removed(def.id), via.key.target, via.source);
+        let own = self.own_tags(target, seq);
+        if let Some(at) = self.row(target).effect_at(seq) {
+            self.row_mut(target).effects[at].inhibited = true;
+        }
+        self.switch_mods(target, seq, true);
+        let mut flips = Vec::new();
+        self.take_tags(def, &own, target, &mut flips);
+        self.settle(via, Emit::Facts);
+        self.emit_flips(target, &flips, via);
+        self.changed_fact(target, seq, EffectChange::Inhibited);
+        self.release_cues(def, target, via);
+        self.cause = cause;
+    }
+
+    fn restore_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
+        let via = self.via_of(target, seq);
+        let cause = self.because(CauseWhat::Applied(def.id), via.key.target, via.source);
+        let now = self.row(target).clock.local(self.st.now);
+        let mut missed = 0;
+        let policy = def.period_inhibition;
+        self.reschedule(target, seq, |e| {
+            e.inhibited = false;
+            if let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) {
+                match policy {
+                    PeriodInhibition::Skip => {}
+                    PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
+                    PeriodInhibition::CatchUp => missed = p.missed,
+                }
+                p.missed = 0;
+            }
+        });
+        self.switch_mods(target, seq, false);
+        let mut flips = Vec::new();
+        self.grant_tags(def, seq, target, &mut flips);
+        self.settle(via, Emit::Facts);
+        self.emit_flips(target, &flips, via);
+        self.changed_fact(target, seq, EffectChange::Restored);
+        self.hold_cues(def, target, via);
+        for _ in 0..missed {
+            self.execute(target, seq);
+        }
+        self.cause = cause;
+    }
+}

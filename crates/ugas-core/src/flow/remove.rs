@@ -1,0 +1,207 @@
+//! Removal mirrors application: modifiers, tags, revocations, settle, attribute facts, tag facts, removed fact, cue
+//! stop, conditional effects, reactions.
+
+use super::settle::Emit;
+use super::{Flow, Via};
+use crate::rules::EffectDef;
+use crate::state::{CauseWhat, Effect};
+use crate::{
+    BadValue, ControllerId, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, RemoveReason, SimTime, TagId,
+};
+use ugas_doc::{ExecutionPolicy, OnExpire};
+
+/// What makes an effect apply another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trigger {
+    Applied = 1,
+    Executed,
+    Expired,
+    Removed,
+    Overflow,
+    Hook,
+}
+
+impl Flow<'_> {
+    /// Removes stacks of an effect by key; −1 is all of them.
+    pub(crate) fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
+        let target = self.slot(key.target)?;
+        if stacks == 0 || stacks < -1 {
+            return Err(Refusal::BadValue { what: BadValue::RemoveCount });
+        }
+        if let Some(at) = self.row(target).find_queued(key) {
+            self.row_mut(target).queue.remove(at);
+            return Ok(());
+        }
+        let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
+        let e = &self.row(target).effects[at];
+        let (seq, have) = (e.seq, e.stacks);
+        if stacks < 0 || stacks as u32 >= have {
+            self.end(target, seq, RemoveReason::Removed, Some(Trigger::Removed));
+        } else {
+            self.set_stacks(target, seq, have - stacks as u32, EffectChange::Stacks);
+        }
+        Ok(())
+    }
+
+    /// Removes every effect that matches, queued ones of those definitions first.
+    pub(crate) fn remove_matching(&mut self, target: usize, filter: &EffectFilter) -> u32 {
+        let reason = if filter.with_any_tag.is_empty() { RemoveReason::Removed } else { RemoveReason::ByTag };
+        let matched = self.matching(target, filter);
+        self.clear_queue(target, filter, &matched);
+        for &seq in &matched {
+            self.end(target, seq, reason, Some(Trigger::Removed));
+        }
+        matched.len() as u32
+    }
+
+    /// The numbers of the active effects that match, in order of application.
+    pub(crate) fn matching(&self, target: usize, filter: &EffectFilter) -> Vec<u64> {
+        let row = self.row(target);
+        let hit = |e: &&Effect| {
+            filter.effect.is_none_or(|d| d == e.def)
+                && filter.source.is_none_or(|s| s == e.source)
+                && (filter.with_any_tag.is_empty() || self.def(e.def).is_some_and(|d| self.tagged(&d, &filter.with_any_tag)))
+                && filter.modifies.is_none_or(|a| {
+                    let slot = self.layout(target).slot(a);
+                    self.def(e.def).is_some_and(|d| d.modifiers.iter().any(|m| self.layout(target).slot(m.attribute) == slot))
+                })
+        };
+        row.effects.iter().filter(hit).map(|e| e.seq).collect()
+    }
+
+    /// Whether an effect's own or granted tags match any of these.
+    fn tagged(&self, def: &EffectDef, tags: &[TagId]) -> bool {
+        let mine = def.effect_tags.iter().chain(&def.granted_tags);
+        mine.clone().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
+    }
+
+    fn clear_queue(&mut self, target: usize, filter: &EffectFilter, matched: &[u64]) {
+        if self.row(target).queue.is_empty() {
+            return;
+        }
+        let row = self.row(target);
+        let defs: Vec<_> =
+            matched.iter().filter_map(|&s| row.effect_at(s)).map(|i| row.effects[i].def).collect();
+        let by_source = filter.source;
+        self.row_mut(target)
+            .queue
+            .retain(|q| !defs.contains(&q.spec.effect) || by_source.is_some_and(|s| s != q.spec.source));
+    }
+
+    /// What a new effect removes by tag before it acts.
+    pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
+        if !def.remove_with_tags.is_empty() {
+            let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
+            self.remove_matching(target, &filter);
+        }
+    }
+
+    /// The end of an effect's time: it ends, or its stacks start their time anew.
+    pub(crate) fn expire(&mut self, target: usize, seq: u64) {
+        let Some(at) = self.row(target).effect_at(seq) else { return };
+        let e = &self.row(target).effects[at];
+        let (def, stacks) = (e.def, e.stacks);
+        let length = e.cold.as_ref().map_or(SimTime::ZERO, |c| c.length);
+        let policy = self.def(def).and_then(|d| d.stacking.as_ref().map(|s| s.on_expire));
+        match policy {
+            Some(OnExpire::RemoveOne) if stacks > 1 && length > SimTime::ZERO => {
+                self.restart(target, seq, length);
+                self.set_stacks(target, seq, stacks - 1, EffectChange::Stacks);
+            }
+            Some(OnExpire::Refresh) if length > SimTime::ZERO => {
+                self.restart(target, seq, length);
+                self.changed_fact(target, seq, EffectChange::Duration);
+            }
+            _ => self.end(target, seq, RemoveReason::Expired, Some(Trigger::Expired)),
+        }
+    }
+
+    /// Gives an effect `length` from now.
+    pub(crate) fn restart(&mut self, target: usize, seq: u64, length: SimTime) {
+        let now = self.row(target).clock.local(self.st.now);
+        self.reschedule(target, seq, |e| {
+            e.end = if length == SimTime::NEVER { SimTime::NEVER } else { now + length };
+        });
+    }
+
+    /// Changes when an effect is due.
+    pub(crate) fn reschedule(&mut self, target: usize, seq: u64, change: impl FnOnce(&mut Effect)) {
+        let row = self.row_mut(target);
+        let Some(at) = row.effect_at(seq) else { return };
+        if let Some(due) = row.effects[at].due() {
+            row.unschedule(due);
+        }
+        change(&mut row.effects[at]);
+        if let Some(due) = row.effects[at].due() {
+            row.schedule(due);
+        }
+        self.publish(target);
+    }
+
+    /// Ends an active effect. `then` tells which conditional effects follow; none in destruction.
+    pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
+        let Some(at) = self.row(target).effect_at(seq) else { return };
+        let who = self.row(target).id;
+        let e = self.row(target).effects[at].clone();
+        let Some(def) = self.def(e.def) else { return };
+        let (key, spec) = (e.key(who), e.spec(who));
+        let via = Via { source: e.source, key, effect: e.def };
+        let what = if reason == RemoveReason::Expired { CauseWhat::Expired(e.def) } else { CauseWhat::Removed(e.def) };
+        let cause = self.because(what, who, e.source);
+        self.take_effect(target, seq, &def, e.source);
+        let mut flips = std::mem::take(&mut self.sc.flips);
+        flips.clear();
+        if !e.inhibited {
+            self.take_tags(&def, e.own_tags(), target, &mut flips);
+        }
+        self.settle(via, Emit::Facts);
+        self.emit_flips(target, &flips, via);
+        self.sc.flips = flips;
+        self.revoke(target, Some(seq), via);
+        self.fact(who, via, FactKind::EffectRemoved { reason });
+        if !e.inhibited {
+            self.release_cues(&def, target, via);
+        }
+        if let Some(trigger) = then {
+            self.then(&def, &spec, key, trigger, 0);
+            if def.execution_policy == ExecutionPolicy::RunInSequence {
+                self.next_later(target, e.def);
+            }
+        }
+        self.publish(target);
+        self.cause = cause;
+    }
+
+    /// Takes an effect's record, modifiers and due work off a row and marks what they touched.
+    pub(crate) fn take_effect(&mut self, target: usize, seq: u64, def: &EffectDef, source: ControllerId) {
+        self.unlink_live(target, def, seq, source);
+        if def.is_filtered() {
+            self.unlink_filter(target, seq, source);
+        }
+        let row = self.row_mut(target);
+        let Some(at) = row.effect_at(seq) else { return };
+        let e = row.effects.remove(at);
+        if let Some(due) = e.due() {
+            row.unschedule(due);
+        }
+        row.watching -= e.watches as u32;
+        row.immunities -= !def.immunity.is_empty() as u32;
+        self.take_mods(target, seq, def);
+    }
+
+    /// Takes an effect's modifiers off a row by stable compaction.
+    pub(crate) fn take_mods(&mut self, target: usize, seq: u64, def: &EffectDef) {
+        let row = self.st.controllers.row_mut(target);
+        let (mut live, dirty) = (0, &mut self.sc.dirty);
+        row.mods.retain(|m| {
+            let keep = m.seq != seq;
+            if !keep {
+                dirty.push((target as u32, m.slot));
+                live += def.modifiers[m.index as usize].magnitude.live_on().is_some() as u32;
+            }
+            keep
+        });
+        row.live -= live;
+        row.rebuild_modded();
+    }
+}

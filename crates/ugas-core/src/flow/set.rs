@@ -1,0 +1,144 @@
+//! Attribute sets added and removed at run time, with effects in flight.
+
+use super::settle::Emit;
+use super::{Flow, Via};
+use crate::rules::Layout;
+use crate::state::Attr;
+use crate::{ControllerId, FactKind, Refusal, SetId};
+
+impl Flow<'_> {
+    /// The shared layout of an ordered list of sets.
+    pub(crate) fn layout_for(&mut self, sets: &[SetId], who: ControllerId) -> Result<u32, Refusal> {
+        if let Some(id) = self.ix.layout_of(sets) {
+            return Ok(id);
+        }
+        let layout = Layout::build(self.rules, sets, self.limits.attributes_per_controller).map_err(|r| match r {
+            Refusal::Cycle { attribute, .. } => Refusal::Cycle { who, attribute },
+            other => other,
+        })?;
+        Ok(self.ix.keep_layout(layout))
+    }
+
+    pub(crate) fn add_set(&mut self, who: ControllerId, set: SetId) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        let mut sets = self.layout(target).sets.to_vec();
+        sets.push(set);
+        let layout = self.layout_for(&sets, who)?;
+        let old = self.row(target).layout;
+        let before: Vec<Attr> = self.row(target).attrs.clone();
+        self.move_row(target, layout, &before);
+        if self.row(target).live > 0 || self.row(target).readers > 0 {
+            if let Err((at, slot)) = self.is_acyclic_from(who) {
+                let row = self.st.controllers.slot(at).unwrap_or(target);
+                let attribute = self.layout(row).slots[slot as usize].attribute;
+                let now: Vec<Attr> = self.row(target).attrs.clone();
+                self.move_row(target, old, &now);
+                return Err(Refusal::Cycle { who: at, attribute });
+            }
+        }
+        self.fact(who, Via::NOTHING, FactKind::SetAdded { set });
+        for slot in 0..self.row(target).attrs.len() {
+            self.mark(target, slot);
+        }
+        self.settle(Via::NOTHING, Emit::Facts);
+        Ok(())
+    }
+
+    pub(crate) fn remove_set(&mut self, who: ControllerId, set: SetId, force: bool) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        let layout = self.ix.layouts[self.row(target).layout as usize].clone();
+        if !layout.sets.contains(&set) {
+            return Err(Refusal::SetMissing { set });
+        }
+        if layout.sets.len() == 1 {
+            return Err(Refusal::NoSets);
+        }
+        if let Some(by) = layout.needed_by(self.rules, set) {
+            return Err(Refusal::SetNeeded { by });
+        }
+        let sets: Vec<SetId> = layout.sets.iter().copied().filter(|&s| s != set).collect();
+        let kept = self.layout_for(&sets, who)?;
+        let row = self.row(target);
+        let gone = |slot: u16| layout.slots[slot as usize].set == set;
+        let used = row.mods.iter().find(|m| gone(m.slot)).and_then(|m| row.effect_at(m.seq));
+        if let (Some(at), false) = (used, force) {
+            return Err(Refusal::SetInUse { by: row.effects[at].key(who) });
+        }
+        self.drop_mods_of(target, &gone);
+        self.freeze_attributes(target, &layout, set);
+        let before: Vec<Attr> = self.row(target).attrs.clone();
+        self.move_row(target, kept, &before);
+        self.fact(who, Via::NOTHING, FactKind::SetRemoved { set });
+        for slot in 0..self.row(target).attrs.len() {
+            self.mark(target, slot);
+        }
+        self.settle(Via::NOTHING, Emit::Facts);
+        Ok(())
+    }
+
+    /// Forced removal takes the modifiers on a set first; their effects stay.
+    fn drop_mods_of(&mut self, target: usize, gone: &dyn Fn(u16) -> bool) {
+        let who = self.row(target).id;
+        let doomed: Vec<_> = self.row(target).mods.iter().filter(|m| gone(m.slot)).copied().collect();
+        for m in &doomed {
+            let row = self.row(target);
+            let Some(at) = row.effect_at(m.seq) else { continue };
+            let (def, source) = (row.effects[at].def, row.effects[at].source);
+            let live = self.def(def).and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            if let Some((attribute, of_target)) = live {
+                let from = if of_target { who } else { source };
+                self.unlink_edge(from, attribute, who, m.seq, m.index);
+                self.row_mut(target).live -= 1;
+            }
+        }
+        let row = self.row_mut(target);
+        row.mods.retain(|m| !gone(m.slot));
+        row.rebuild_modded();
+    }
+
+    /// What followed an attribute that goes keeps its last value.
+    fn freeze_attributes(&mut self, target: usize, layout: &Layout, set: SetId) {
+        let who = self.row(target).id;
+        for slot in layout.slots.iter().filter(|s| s.set == set) {
+            let edges: Vec<_> = self.ix.edges_from(who, slot.attribute).copied().collect();
+            for e in edges {
+                self.ix.live.remove(&e);
+                self.st.controllers.row_mut(target).readers -= 1;
+            }
+        }
+    }
+
+    /// Moves a row's values and modifiers to another layout; attributes new to it start at their initial values.
+    fn move_row(&mut self, target: usize, layout: u32, values: &[Attr]) {
+        let old = self.ix.layouts[self.row(target).layout as usize].clone();
+        let new = self.ix.layouts[layout as usize].clone();
+        let mut attrs: Vec<Attr> = new.initial.to_vec();
+        for (slot, attr) in old.slots.iter().zip(values) {
+            if let Some(at) = new.slot(slot.attribute) {
+                attrs[at] = *attr;
+            }
+        }
+        // A default of a new attribute is clamped by the bounds as they are here, in dependency order.
+        for (slot, def) in new.slots.iter().enumerate() {
+            if old.slot(def.attribute).is_none() && def.derived.is_none() {
+                let (lo, hi) = def.bounds(&attrs);
+                let base = crate::rules::clamp(self.default_of(def.set, def.attribute), lo, hi);
+                attrs[slot] = Attr { base, current: base };
+            }
+        }
+        let row = self.row_mut(target);
+        row.layout = layout;
+        row.attrs = attrs;
+        for m in &mut row.mods {
+            let attribute = old.slots[m.slot as usize].attribute;
+            m.slot = new.slot(attribute).map_or(m.slot, |s| s as u16);
+        }
+        row.mods.sort_by(crate::state::Mod::order);
+        row.rebuild_modded();
+    }
+
+    fn default_of(&self, set: SetId, attribute: crate::AttributeId) -> f64 {
+        let list = self.rules.set_attributes(set).unwrap_or(&[]);
+        list.iter().find(|a| a.attribute == attribute).map_or(0.0, |a| a.default)
+    }
+}

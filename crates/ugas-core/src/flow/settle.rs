@@ -1,0 +1,353 @@
+//! Settle: recomputes what a change touched, in dependency order, each attribute once, and records old and new.
+//!
+//! The common case is one row that nobody else follows: one ascending pass over its dirty slots. Otherwise the
+//! affected attributes of all rows are ordered first; the order is (controller id, slot) wherever dependencies leave
+//! a choice.
+
+use super::pipeline::Sums;
+use super::write::Window;
+use super::{Before, Flow, Via, Write};
+use crate::rules::{Layout, Slot, SlotBound};
+use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE};
+use crate::{ControllerId, DiagnosticKind, FactKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether changes become facts at once or are kept for the end of a longer application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Emit {
+    Facts,
+    Later,
+    Nothing,
+}
+
+struct Node {
+    row: u32,
+    waiting: u32,
+    dirty: bool,
+}
+
+impl Flow<'_> {
+    #[inline]
+    pub(crate) fn mark(&mut self, row: usize, slot: usize) {
+        self.sc.dirty.push((row as u32, slot as u16));
+    }
+
+    /// Settles everything marked.
+    pub(crate) fn settle(&mut self, via: Via, emit: Emit) {
+        let Some(&(first, _)) = self.sc.dirty.first() else { return };
+        let alone = self.row(first as usize).readers == 0 && self.sc.dirty.iter().all(|d| d.0 == first);
+        if alone {
+            self.settle_row(first as usize, via, emit);
+        } else {
+            self.settle_graph(via, emit);
+        }
+        self.sc.writes.clear();
+    }
+
+    fn settle_row(&mut self, row: usize, via: Via, emit: Emit) {
+        let layout = self.ix.layouts[self.row(row).layout as usize].clone();
+        let mut bits = std::mem::take(&mut self.sc.bits);
+        bits.clear();
+        bits.resize(layout.slots.len().div_ceil(64), 0);
+        for (_, slot) in self.sc.dirty.drain(..) {
+            bits[slot as usize / 64] |= 1 << (slot % 64);
+        }
+        for word in 0..bits.len() {
+            while bits[word] != 0 {
+                let slot = word * 64 + bits[word].trailing_zeros() as usize;
+                bits[word] &= bits[word] - 1;
+                if self.evaluate(row, slot, &layout, via, emit) {
+                    for &d in &layout.slots[slot].dependents {
+                        bits[d as usize / 64] |= 1 << (d % 64);
+                    }
+                }
+            }
+        }
+        self.sc.bits = bits;
+        self.sc.moved.clear();
+    }
+
+    /// Recomputes one attribute; true if its current value changed.
+    pub(crate) fn evaluate(&mut self, row: usize, slot: usize, layout: &Layout, via: Via, emit: Emit) -> bool {
+        let r = self.row(row);
+        let def = &layout.slots[slot];
+        let old = r.attrs[slot];
+        let (lo, hi) = def.bounds(&r.attrs);
+        let sums = self.sums_of(r, slot, def.strongest);
+        let write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16);
+        let (mut base, mut not_finite) = (old.base, false);
+        if let Some(w) = write {
+            base = Window::new(&sums, lo, hi).settle(base, w.start, w.end, w.over);
+        } else if let Some(expr) = &def.derived {
+            (base, not_finite) = layout.derive(expr, &r.attrs);
+        } else if def.proportional {
+            base = self.in_proportion(row as u32, def, base, lo, hi);
+        }
+        let new = Attr { base, current: sums.value(base, lo, hi) };
+        let who = r.id;
+        if not_finite {
+            self.diagnose(who, via.effect, DiagnosticKind::NonFinite { attribute: def.attribute });
+        }
+        if sums.saturated || (sums.over.is_none() && !((base + sums.add) * sums.product + sums.post).is_finite()) {
+            self.diagnose(who, via.effect, DiagnosticKind::Saturated { attribute: def.attribute });
+        }
+        if new.base == old.base && new.current == old.current {
+            return false;
+        }
+        self.row_mut(row).attrs[slot] = new;
+        if new.current != old.current {
+            self.sc.moved.push((row as u32, slot as u16, old.current));
+        }
+        match emit {
+            Emit::Facts => self.changed(who, def, old, new, via),
+            Emit::Later => {
+                let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
+                if !known {
+                    let (row, slot) = (row as u32, slot as u16);
+                    self.sc.before.push(Before { row, slot, base: old.base, current: old.current });
+                }
+            }
+            Emit::Nothing => {}
+        }
+        new.current != old.current
+    }
+
+    #[inline]
+    fn changed(&mut self, who: ControllerId, def: &Slot, old: Attr, new: Attr, via: Via) {
+        self.fact(
+            who,
+            via,
+            FactKind::AttributeChanged {
+                attribute: def.attribute,
+                old: old.current,
+                new: new.current,
+                old_base: old.base,
+                new_base: new.base,
+            },
+        );
+        if def.death && old.current > 0.0 && new.current <= 0.0 {
+            self.fact(who, via, FactKind::Died { attribute: def.attribute });
+        }
+    }
+
+    /// Turns what was kept for later into facts: one for each attribute that ended different.
+    pub(crate) fn emit_changes(&mut self, via: Via) {
+        let before = std::mem::take(&mut self.sc.before);
+        for b in &before {
+            let layout = self.ix.layouts[self.row(b.row as usize).layout as usize].clone();
+            let row = self.row(b.row as usize);
+            let (who, new) = (row.id, row.attrs[b.slot as usize]);
+            let old = Attr { base: b.base, current: b.current };
+            if new != old {
+                self.changed(who, &layout.slots[b.slot as usize], old, new, via);
+            }
+        }
+        self.sc.before = before;
+        self.sc.before.clear();
+    }
+
+    /// Puts back what an application that failed halfway had written.
+    pub(crate) fn undo_changes(&mut self) {
+        let before = std::mem::take(&mut self.sc.before);
+        for b in &before {
+            self.row_mut(b.row as usize).attrs[b.slot as usize].base = b.base;
+            self.mark(b.row as usize, b.slot as usize);
+        }
+        self.settle(Via::NOTHING, Emit::Nothing);
+        self.sc.before = before;
+        self.sc.before.clear();
+    }
+
+    /// Plans one operation on one attribute's base; operations of one effect on one attribute are one write.
+    pub(crate) fn plan_write(&mut self, row: usize, slot: usize, op: ModOp, magnitude: f64) -> bool {
+        let at = self.sc.writes.iter().position(|w| w.row == row as u32 && w.slot == slot as u16);
+        let at = at.unwrap_or_else(|| {
+            let r = self.row(row);
+            let def = &self.ix.layouts[r.layout as usize].slots[slot];
+            let (lo, hi) = def.bounds(&r.attrs);
+            let start = if r.is_modded(slot) {
+                Window::new(&self.sums_of(r, slot, def.strongest), lo, hi).start(r.attrs[slot].base)
+            } else {
+                Window::new(&Sums::NONE, lo, hi).start(r.attrs[slot].base)
+            };
+            self.sc.writes.push(Write { row: row as u32, slot: slot as u16, over: false, start, end: start });
+            self.sc.writes.len() - 1
+        });
+        let w = &mut self.sc.writes[at];
+        w.end = super::write::operate(op, w.end, magnitude);
+        w.over |= op == ModOp::Override;
+        w.end.is_finite()
+    }
+
+    /// Base keeps its share of a range whose bounds moved in this settle.
+    fn in_proportion(&self, row: u32, def: &Slot, base: f64, lo: f64, hi: f64) -> f64 {
+        let was = |bound: SlotBound, now: f64| match bound {
+            SlotBound::Slot(s) => {
+                self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2)
+            }
+            SlotBound::Open | SlotBound::Value(_) => now,
+        };
+        let (old_lo, old_hi) = (was(def.lo, lo), was(def.hi, hi));
+        let (old_lo, lo) = if lo.is_finite() { (old_lo, lo) } else { (0.0, 0.0) };
+        let (old, new) = (old_hi - old_lo, hi - lo);
+        if (old_lo == lo && old_hi == hi) || old <= 0.0 || !old.is_finite() || !new.is_finite() {
+            return base;
+        }
+        super::pipeline::held(lo + (base - old_lo) / old * new)
+    }
+
+    // Several rows ----------------------------------------------------------------------------------------------
+
+    fn settle_graph(&mut self, via: Via, emit: Emit) {
+        let dirty = std::mem::take(&mut self.sc.dirty);
+        let starts = dirty.iter().map(|&(row, slot)| (self.row(row as usize).id, slot)).collect();
+        let mut nodes = self.affected(starts);
+        for &(row, slot) in &dirty {
+            if let Some(n) = nodes.get_mut(&(self.row(row as usize).id, slot)) {
+                n.dirty = true;
+            }
+        }
+        self.sc.dirty = dirty;
+        self.sc.dirty.clear();
+        let mut ready: BTreeSet<(ControllerId, u16)> =
+            nodes.iter().filter(|(_, n)| n.waiting == 0).map(|(k, _)| *k).collect();
+        while let Some(key) = ready.pop_first() {
+            let Some(node) = nodes.get(&key) else { continue };
+            let (row, slot) = (node.row as usize, key.1 as usize);
+            let layout = self.ix.layouts[self.row(row).layout as usize].clone();
+            let changed = node.dirty && self.evaluate(row, slot, &layout, via, emit);
+            for &d in &layout.slots[slot].dependents {
+                arrive(&mut nodes, &mut ready, (key.0, d), changed);
+            }
+            let edges: Vec<LiveEdge> = self.edges(key.0, &layout, slot);
+            for edge in edges {
+                let Some((target, target_slot)) = self.edge_end(&edge) else { continue };
+                let moved = changed && self.follow(target, target_slot, &edge);
+                arrive(&mut nodes, &mut ready, (edge.target, target_slot as u16), moved);
+            }
+        }
+        self.sc.moved.clear();
+    }
+
+    /// Everything reachable from `starts`, with how many affected inputs each waits for.
+    fn affected(&self, starts: Vec<(ControllerId, u16)>) -> BTreeMap<(ControllerId, u16), Node> {
+        let mut nodes: BTreeMap<(ControllerId, u16), Node> = BTreeMap::new();
+        let mut stack = Vec::new();
+        for key in starts {
+            if let (Some(row), false) = (self.st.controllers.slot(key.0), nodes.contains_key(&key)) {
+                nodes.insert(key, Node { row: row as u32, waiting: 0, dirty: false });
+                stack.push(key);
+            }
+        }
+        while let Some(key) = stack.pop() {
+            self.successors(key, &mut |next| {
+                let node = nodes.entry(next).or_insert_with(|| {
+                    stack.push(next);
+                    Node { row: self.st.controllers.slot(next.0).unwrap_or(0) as u32, waiting: 0, dirty: false }
+                });
+                node.waiting += 1;
+            });
+        }
+        nodes
+    }
+
+    /// What directly follows an attribute.
+    pub(crate) fn successors(&self, key: (ControllerId, u16), each: &mut dyn FnMut((ControllerId, u16))) {
+        let Some(row) = self.st.controllers.get(key.0) else { return };
+        let layout = &self.ix.layouts[row.layout as usize];
+        let Some(def) = layout.slots.get(key.1 as usize) else { return };
+        for &d in &def.dependents {
+            each((key.0, d));
+        }
+        if row.readers > 0 {
+            for edge in self.edges(key.0, layout, key.1 as usize) {
+                if let Some((_, slot)) = self.edge_end(&edge) {
+                    each((edge.target, slot as u16));
+                }
+            }
+        }
+    }
+
+    /// Whether every attribute reachable from a row's own can be ordered.
+    pub(crate) fn is_acyclic_from(&self, who: ControllerId) -> Result<(), (ControllerId, u16)> {
+        let Some(row) = self.st.controllers.get(who) else { return Ok(()) };
+        let mut nodes = self.affected((0..row.attrs.len() as u16).map(|s| (who, s)).collect());
+        let mut ready: Vec<(ControllerId, u16)> =
+            nodes.iter().filter(|(_, n)| n.waiting == 0).map(|(k, _)| *k).collect();
+        while let Some(key) = ready.pop() {
+            self.successors(key, &mut |next| {
+                if let Some(n) = nodes.get_mut(&next) {
+                    n.waiting -= 1;
+                    if n.waiting == 0 {
+                        ready.push(next);
+                    }
+                }
+            });
+            nodes.remove(&key);
+        }
+        nodes.keys().next().map_or(Ok(()), |&k| Err(k))
+    }
+
+    fn edges(&self, who: ControllerId, layout: &Layout, slot: usize) -> Vec<LiveEdge> {
+        let mine = |e: &&LiveEdge| self.replay.is_none_or(|(only, _)| e.target == only);
+        self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
+    }
+
+    /// The row and slot a live modifier acts on.
+    fn edge_end(&self, edge: &LiveEdge) -> Option<(usize, usize)> {
+        let target = self.st.controllers.slot(edge.target)?;
+        let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index)?;
+        Some((target, m.slot as usize))
+    }
+
+    /// Moves a live modifier to what its source shows now; true if that changes its contribution.
+    pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge) -> bool {
+        let row = self.row(target);
+        let Some(at) = row.mods.iter().position(|m| m.seq == edge.seq && m.index == edge.index) else { return false };
+        let old = row.mods[at];
+        let Some(e) = row.effect_at(edge.seq) else { return false };
+        let (def, level, stacks) = (row.effects[e].def, row.effects[e].level, row.effects[e].stacks);
+        let spec_extra = row.effects[e].cold.as_ref().and_then(|c| c.extra.clone());
+        let Some(def) = self.def(def) else { return false };
+        let m = &def.modifiers[edge.index as usize];
+        let Some(value) = self.current_of(edge.source, edge.attribute) else { return false };
+        let unit = self.live_value(&m.magnitude, value, level, spec_extra.as_deref());
+        let mut new = Mod { off: old.off & !NOT_FINITE, ..old };
+        if unit.is_finite() {
+            new.magnitude = super::stacked(old.op, unit, stacks) + 0.0;
+        } else {
+            new.off |= NOT_FINITE;
+            let (who, attribute) = (self.row(target).id, self.layout(target).slots[slot].attribute);
+            self.diagnose(who, def.id, DiagnosticKind::NonFinite { attribute });
+        }
+        if new == old {
+            return false;
+        }
+        let row = self.row_mut(target);
+        row.mods.remove(at);
+        row.add_mod(new);
+        if let Some(e) = row.effect_at(edge.seq)
+            && let Some(cold) = &mut row.effects[e].cold
+            && let Some(u) = cold.units.get_mut(edge.index as usize)
+        {
+            *u = unit;
+        }
+        self.journal_value(edge.target, edge.source, edge.attribute, value);
+        true
+    }
+}
+
+fn arrive(
+    nodes: &mut BTreeMap<(ControllerId, u16), Node>,
+    ready: &mut BTreeSet<(ControllerId, u16)>,
+    key: (ControllerId, u16),
+    dirty: bool,
+) {
+    if let Some(n) = nodes.get_mut(&key) {
+        n.dirty |= dirty;
+        n.waiting -= 1;
+        if n.waiting == 0 {
+            ready.insert(key);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Base writes: the window of ruling R-03. An upward write never lowers base, a downward one never raises it,
+//! overkill leaves no debt, and temporary modifiers count.
+
+use super::pipeline::Sums;
+use crate::rules::clamp;
+use crate::state::ModOp;
+
+/// Where base may end: the window that shows the bounds, and the hull of window and bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Window {
+    lo: f64,
+    hi: f64,
+    hull_lo: f64,
+    hull_hi: f64,
+}
+
+impl Window {
+    pub(crate) fn new(sums: &Sums, lo: f64, hi: f64) -> Window {
+        let hi = hi.max(lo);
+        let (wlo, whi) = if sums.product <= 0.0 { (lo, hi) } else { (edge(sums, lo, -1.0), edge(sums, hi, 1.0)) };
+        Window { lo: wlo, hi: whi, hull_lo: lo.min(wlo), hull_hi: hi.max(whi) }
+    }
+
+    /// Where a write starts from.
+    #[inline]
+    pub(crate) fn start(&self, base: f64) -> f64 {
+        clamp(base, self.hull_lo, self.hull_hi)
+    }
+
+    /// Where base ends after a write from `start` to `end`, of which an Override may be part.
+    #[inline]
+    pub(crate) fn settle(&self, base: f64, start: f64, end: f64, over: bool) -> f64 {
+        let settled = if over {
+            clamp(end, self.lo, self.hi)
+        } else if end < start {
+            base.min(end.min(self.hull_hi).max(self.lo))
+        } else if end > start {
+            base.max(end.max(self.hull_lo).min(self.hi))
+        } else {
+            base
+        };
+        settled + 0.0
+    }
+}
+
+/// The base at which the pipeline shows `bound`, nudged outward until it really reaches it.
+fn edge(sums: &Sums, bound: f64, outward: f64) -> f64 {
+    if !bound.is_finite() || (sums.add == 0.0 && sums.product == 1.0 && sums.post == 0.0) {
+        return bound;
+    }
+    let scaled = (bound - sums.post) / sums.product;
+    let mut e = scaled - sums.add;
+    if !e.is_finite() {
+        return f64::INFINITY * outward;
+    }
+    let step = ulp(e.abs().max(sums.add.abs()).max(scaled.abs()));
+    let short = |e: f64| {
+        let shown = (e + sums.add) * sums.product + sums.post;
+        if outward > 0.0 { shown < bound } else { shown > bound }
+    };
+    for _ in 0..4 {
+        if !short(e) {
+            break;
+        }
+        e += step * outward;
+    }
+    e
+}
+
+fn ulp(v: f64) -> f64 {
+    f64::from_bits(v.to_bits() + 1) - v
+}
+
+/// One operation on base; Multiply scales by `1 + m`.
+#[inline]
+pub(crate) fn operate(op: ModOp, value: f64, magnitude: f64) -> f64 {
+    match op {
+        ModOp::Add | ModOp::AddPost => value + magnitude,
+        ModOp::Multiply => value * (1.0 + magnitude),
+        ModOp::Override => magnitude,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(base: f64, sums: &Sums, lo: f64, hi: f64, by: f64) -> f64 {
+        let w = Window::new(sums, lo, hi);
+        let s = w.start(base);
+        w.settle(base, s, s + by, false)
+    }
+
+    #[test]
+    fn overkill_and_overheal_leave_no_debt() {
+        assert_eq!(hit(100.0, &Sums::NONE, 0.0, 100.0, -150.0), 0.0);
+        assert_eq!(hit(0.0, &Sums::NONE, 0.0, 100.0, 60.0), 60.0);
+        assert_eq!(hit(90.0, &Sums::NONE, 0.0, 100.0, 60.0), 100.0);
+    }
+
+    #[test]
+    fn a_temporary_bonus_takes_the_first_hit() {
+        let plus_one = Sums { add: 1.0, ..Sums::NONE };
+        let after = hit(1.0, &plus_one, 0.0, 3.0, -1.0);
+        assert_eq!((after, plus_one.value(after, 0.0, 3.0)), (0.0, 1.0));
+        let after = hit(after, &plus_one, 0.0, 3.0, -1.0);
+        assert_eq!(plus_one.value(after, 0.0, 3.0), 0.0);
+    }
+
+    #[test]
+    fn full_shows_the_bound_exactly_and_writes_keep_their_direction() {
+        let mut seed = 3u64;
+        for _ in 0..200_000 {
+            let mut next = || {
+                seed = crate::rng::mix(seed);
+                (seed >> 11) as f64 / (1u64 << 53) as f64
+            };
+            let sums = Sums { add: next() * 50.0 - 25.0, product: next() * 3.0, post: next() * 20.0 - 10.0, ..Sums::NONE };
+            let (lo, hi, base) = (next() * 10.0, 50.0 + next() * 100.0, next() * 300.0 - 100.0);
+            let up = hit(base, &sums, lo, hi, 1e6);
+            assert!(up >= base);
+            if sums.product > 1e-6 && base < up {
+                assert_eq!(sums.value(up, lo, hi), hi, "{sums:?} {lo} {hi} {base}");
+            }
+            assert!(hit(base, &sums, lo, hi, -1e6) <= base);
+            assert!(hit(base, &sums, lo, hi, 0.1) >= base);
+            assert!(hit(base, &sums, lo, hi, -0.1) <= base);
+        }
+    }
+}

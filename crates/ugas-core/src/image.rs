@@ -1,0 +1,72 @@
+//! A controller outside its sim: an image for rollback, a journal for replay, a portable for save and hand-off.
+
+use crate::flow::{Captured, Journal, JournalWhat};
+use crate::state::Row;
+use crate::{Op, OpId, SetId, SimTime};
+use serde::{Deserialize, Serialize};
+
+/// One controller at one instant, for `restore` and `replay_row`. Reuse it: capturing into it again keeps its memory.
+///
+/// ```
+/// let image = ugas_core::RowImage::default();
+/// assert!(image.at().is_none());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RowImage {
+    pub(crate) inner: Option<Captured>,
+}
+
+impl RowImage {
+    /// When it was taken; none while it is empty.
+    pub fn at(&self) -> Option<SimTime> {
+        self.inner.as_ref().map(|c| c.at)
+    }
+}
+
+/// What reached one controller from outside: its ops and the foreign values it read, in order, bounded.
+///
+/// ```
+/// assert_eq!(ugas_core::RowJournal::default().ops().count(), 0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowJournal {
+    pub(crate) inner: Journal,
+}
+
+impl RowJournal {
+    /// The recorded ops with their times and ids.
+    pub fn ops(&self) -> impl Iterator<Item = (SimTime, OpId, &Op)> {
+        self.inner.entries.iter().filter_map(|e| match &e.what {
+            JournalWhat::Op(id, op) => Some((e.at, *id, op)),
+            JournalWhat::Value { .. } => None,
+        })
+    }
+
+    /// Drops a recorded op, e.g. one the server refused.
+    pub fn remove(&mut self, id: OpId) {
+        self.inner.entries.retain(|e| !matches!(e.what, JournalWhat::Op(i, _) if i == id));
+    }
+}
+
+/// The format this release writes.
+pub(crate) const PORTABLE_VERSION: u32 = 1;
+
+/// A controller with everything in flight, to be saved, handed to another sim or streamed out. Serialise it with any
+/// `serde` format; `Sim::insert` checks what comes back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Portable {
+    pub(crate) version: u32,
+    pub(crate) rules: u64,
+    pub(crate) at: SimTime,
+    pub(crate) sets: Vec<SetId>,
+    pub(crate) row: Row,
+    /// Run-time definitions it uses, by id, as JSON (documents need a self-describing format).
+    pub(crate) definitions: Vec<(u32, String)>,
+}
+
+impl Portable {
+    /// The controller's id; inserting keeps it.
+    pub fn id(&self) -> crate::ControllerId {
+        self.row.id
+    }
+}

@@ -1,0 +1,66 @@
+//! A limit on everything, so that no input can make the runtime grow or run without bound.
+
+use serde::{Deserialize, Serialize};
+
+/// The limits of a sim. Exceeding one is a typed refusal.
+///
+/// ```
+/// use ugas_core::Limits;
+/// let small = Limits { effects_per_controller: 64, ..Limits::default() };
+/// assert!(small.reactions < u32::MAX);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Controllers in a sim.
+    pub controllers: u32,
+    /// Active and queued effects on one controller.
+    pub effects_per_controller: u32,
+    /// Modifiers on one controller.
+    pub modifiers_per_controller: u32,
+    /// Attributes of one controller.
+    pub attributes_per_controller: u32,
+    /// Stacks of one effect.
+    pub stacks: u32,
+    /// Length of a chain of effects that cause effects.
+    pub chain_depth: u32,
+    /// Reactions to one op or due moment.
+    pub reactions: u32,
+    /// Executions and expiries in one `advance_to`; what is left happens in the next call.
+    pub due_per_advance: u64,
+    /// Facts kept until they are taken; older ones are dropped with a diagnostic.
+    pub facts: u32,
+    /// Diagnostics kept until they are taken.
+    pub diagnostics: u32,
+    /// Cause links remembered.
+    pub cause_links: u32,
+    /// Definitions made at run time.
+    pub definitions: u32,
+    /// Ops journalled per row.
+    pub journal: u32,
+    /// Flips of one effect by ongoing requirements under one root cause.
+    pub flips: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            controllers: 1 << 22,
+            effects_per_controller: 16_384,
+            modifiers_per_controller: 65_536,
+            attributes_per_controller: 16_384,
+            stacks: 1_000_000,
+            chain_depth: 64,
+            reactions: 10_000,
+            due_per_advance: 10_000_000,
+            facts: 4_000_000,
+            diagnostics: 1_000,
+            cause_links: 4_096,
+            definitions: 65_536,
+            journal: 4_096,
+            flips: 2,
+        }
+    }
+}
+
+/// The shortest period: 1 ms.
+pub const MIN_PERIOD: crate::SimTime = crate::SimTime::millis(1);

@@ -1,0 +1,439 @@
+//! Ops: the only way in. A press, an AI order, a network request, a scenario line and an API call are all ops:
+//! small, ordered, serialisable. Replay, undo and prediction record this one stream.
+
+use crate::{
+    AbilityId, ActorId, ControllerId, EffectId, EffectKey, KeyId, Rate, SetId, SimTime, TagId, TemplateId,
+};
+use serde::{Deserialize, Serialize};
+use ugas_doc::Doc;
+
+/// What a host knows about a hit.
+///
+/// ```
+/// let hit = ugas_core::Hit { distance: Some(20.0), ..Default::default() };
+/// assert!(hit.tags.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Where.
+    pub position: Option<[f64; 3]>,
+    /// How far from the shooter.
+    pub distance: Option<f64>,
+    /// What was hit, e.g. `Hitzone.Head`.
+    pub tags: Vec<TagId>,
+}
+
+/// The rarely used part of a [`Spec`].
+///
+/// ```
+/// assert!(ugas_core::SpecExtra::default().duration.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpecExtra {
+    /// Values the definition asks the caller for, sorted by key.
+    pub set_by_caller: Vec<(KeyId, f64)>,
+    /// Replaces the definition's duration.
+    pub duration: Option<SimTime>,
+    /// Replaces the definition's period.
+    pub period: Option<SimTime>,
+    /// Where it came from in the world.
+    pub origin: Option<[f64; 3]>,
+    /// What was hit.
+    pub hit: Option<Hit>,
+    /// The actor that did it (a projectile, a trap); the source's avatar or owner by default.
+    pub causer: Option<ActorId>,
+    /// A host object, e.g. an item.
+    pub object: u64,
+}
+
+/// An application before it happens: definition, level, context and overrides. Many specs share one definition.
+///
+/// ```
+/// use ugas_core::{ControllerId, EffectId, KeyId, Spec};
+/// let spec = Spec::new(EffectId(0), ControllerId(1)).from(ControllerId(2)).level(3).set(KeyId(0), -30.0);
+/// assert_eq!(spec.value(KeyId(0)), Some(-30.0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The definition.
+    pub effect: EffectId,
+    /// Whom it acts on.
+    pub target: ControllerId,
+    /// Who causes it; [`ControllerId::NONE`] for the world.
+    pub source: ControllerId,
+    /// Level, at least 1.
+    pub level: u32,
+    /// Stacks, at least 1.
+    pub stacks: u32,
+    /// The ability it comes from, or [`AbilityId::NONE`].
+    pub ability: AbilityId,
+    /// Everything that is rarely set.
+    pub extra: Option<Box<SpecExtra>>,
+}
+
+impl Spec {
+    /// Level 1, one stack, no source.
+    #[inline]
+    pub fn new(effect: EffectId, target: ControllerId) -> Spec {
+        Spec {
+            effect,
+            target,
+            source: ControllerId::NONE,
+            level: 1,
+            stacks: 1,
+            ability: AbilityId::NONE,
+            extra: None,
+        }
+    }
+
+    /// Sets the source.
+    #[inline]
+    pub fn from(mut self, source: ControllerId) -> Spec {
+        self.source = source;
+        self
+    }
+
+    /// Sets the level.
+    pub fn level(mut self, level: u32) -> Spec {
+        self.level = level;
+        self
+    }
+
+    /// Sets the stacks.
+    pub fn stacks(mut self, stacks: u32) -> Spec {
+        self.stacks = stacks;
+        self
+    }
+
+    /// Sets the ability it comes from.
+    pub fn ability(mut self, ability: AbilityId) -> Spec {
+        self.ability = ability;
+        self
+    }
+
+    /// Sets a caller's value.
+    pub fn set(mut self, key: KeyId, value: f64) -> Spec {
+        self.put(key, value);
+        self
+    }
+
+    /// Sets a caller's value in place.
+    pub fn put(&mut self, key: KeyId, value: f64) {
+        let list = &mut self.extra().set_by_caller;
+        match list.binary_search_by_key(&key, |&(k, _)| k) {
+            Ok(i) => list[i].1 = value,
+            Err(i) => list.insert(i, (key, value)),
+        }
+    }
+
+    /// Replaces the duration.
+    pub fn lasting(mut self, duration: SimTime) -> Spec {
+        self.extra().duration = Some(duration);
+        self
+    }
+
+    /// Replaces the period.
+    pub fn every(mut self, period: SimTime) -> Spec {
+        self.extra().period = Some(period);
+        self
+    }
+
+    /// Sets what was hit.
+    pub fn hit(mut self, hit: Hit) -> Spec {
+        self.extra().hit = Some(hit);
+        self
+    }
+
+    /// Sets where it came from.
+    pub fn origin(mut self, origin: [f64; 3]) -> Spec {
+        self.extra().origin = Some(origin);
+        self
+    }
+
+    /// The rarely used part, made when first asked for.
+    pub fn extra(&mut self) -> &mut SpecExtra {
+        self.extra.get_or_insert_default()
+    }
+
+    /// A caller's value.
+    pub fn value(&self, key: KeyId) -> Option<f64> {
+        let list = &self.extra.as_ref()?.set_by_caller;
+        list.binary_search_by_key(&key, |&(k, _)| k).ok().map(|i| list[i].1)
+    }
+}
+
+/// What a new controller is made of.
+///
+/// ```
+/// use ugas_core::{SetId, SpawnSpec, TagId};
+/// let hero = SpawnSpec::sets(vec![SetId(0)]).tag(TagId(1));
+/// assert_eq!(hero.tags.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpawnSpec {
+    /// A compiled template, from a controller document.
+    pub template: Option<TemplateId>,
+    /// Sets registered after the template's.
+    pub sets: Vec<SetId>,
+    /// Base values stored as given, without clamping.
+    pub base: Vec<(crate::AttributeId, f64)>,
+    /// Innate tags, granted by an automatic infinite effect.
+    pub tags: Vec<TagId>,
+    /// Effects applied last.
+    pub effects: Vec<EffectId>,
+    /// Abilities granted before the effects.
+    pub abilities: Vec<AbilityGrant>,
+    /// The id to use; the next free one if none.
+    pub id: Option<ControllerId>,
+    /// The owner; by default the template's, else none.
+    pub owner: Option<ActorId>,
+    /// The avatar; by default the template's, else the owner.
+    pub avatar: Option<ActorId>,
+    /// Where it stands.
+    pub anchor: Option<Anchor>,
+    /// Starts inactive.
+    pub inactive: bool,
+}
+
+impl SpawnSpec {
+    /// From a template.
+    pub fn template(template: TemplateId) -> SpawnSpec {
+        SpawnSpec { template: Some(template), ..SpawnSpec::default() }
+    }
+
+    /// From sets.
+    pub fn sets(sets: Vec<SetId>) -> SpawnSpec {
+        SpawnSpec { sets, ..SpawnSpec::default() }
+    }
+
+    /// Adds an innate tag.
+    pub fn tag(mut self, tag: TagId) -> SpawnSpec {
+        self.tags.push(tag);
+        self
+    }
+
+    /// Sets a base value as given.
+    pub fn base(mut self, attribute: crate::AttributeId, value: f64) -> SpawnSpec {
+        self.base.push((attribute, value));
+        self
+    }
+
+    /// Adds an effect.
+    pub fn effect(mut self, effect: EffectId) -> SpawnSpec {
+        self.effects.push(effect);
+        self
+    }
+}
+
+/// An ability to grant at spawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AbilityGrant {
+    /// The ability.
+    pub ability: AbilityId,
+    /// Its level.
+    pub level: u32,
+    /// Its input, or [`crate::InputId::NONE`].
+    pub input: crate::InputId,
+}
+
+/// Position and facing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Where.
+    pub position: [f64; 3],
+    /// Looking where.
+    pub facing: [f64; 3],
+}
+
+impl Anchor {
+    /// At a position, looking along +Z.
+    ///
+    /// ```
+    /// assert_eq!(ugas_core::Anchor::at([1.0, 0.0, 0.0]).facing, [0.0, 0.0, 1.0]);
+    /// ```
+    pub fn at(position: [f64; 3]) -> Anchor {
+        Anchor { position, facing: [0.0, 0.0, 1.0] }
+    }
+}
+
+/// A change of an active effect, through the same door as everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Change {
+    /// Another level; level-dependent magnitudes are evaluated again.
+    Level(u32),
+    /// Another remaining time from now.
+    Remaining(SimTime),
+    /// More (or less) remaining time.
+    Extend(SimTime),
+    /// Another period, starting now.
+    Period(SimTime),
+    /// Another number of stacks.
+    Stacks(u32),
+    /// Another caller's value.
+    SetByCaller(KeyId, f64),
+}
+
+/// Which active effects of a controller are meant.
+///
+/// ```
+/// use ugas_core::{EffectFilter, EffectId};
+/// let poison = EffectFilter { effect: Some(EffectId(4)), ..Default::default() };
+/// assert!(poison.with_any_tag.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EffectFilter {
+    /// Of this definition.
+    pub effect: Option<EffectId>,
+    /// With any of these among its effect tags or granted tags, hierarchically.
+    pub with_any_tag: Vec<TagId>,
+    /// From this source.
+    pub source: Option<ControllerId>,
+    /// That modify this attribute.
+    pub modifies: Option<crate::AttributeId>,
+}
+
+/// Every mutation of a sim, as data.
+///
+/// ```
+/// use ugas_core::{ControllerId, EffectId, Op, Spec};
+/// let op = Op::Apply(Spec::new(EffectId(0), ControllerId(0)));
+/// let text = serde_json::to_string(&op).unwrap();
+/// assert_eq!(serde_json::from_str::<Op>(&text).unwrap(), op);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Op {
+    /// Makes a controller.
+    Spawn(Box<SpawnSpec>),
+    /// Makes many controllers from one template.
+    SpawnMany {
+        /// The template.
+        template: TemplateId,
+        /// How many.
+        count: u32,
+    },
+    /// Destroys a controller in the specified order.
+    Despawn {
+        /// Which.
+        who: ControllerId,
+    },
+    /// Applies an effect.
+    Apply(Spec),
+    /// Applies one effect to many targets; each may be refused on its own.
+    ApplyToMany {
+        /// The spec; its target is ignored.
+        spec: Spec,
+        /// The targets.
+        targets: Vec<ControllerId>,
+    },
+    /// Applies many effects to one target; each may be refused on its own.
+    ApplyAll {
+        /// The specs.
+        specs: Vec<Spec>,
+    },
+    /// Removes stacks of an active or queued effect; −1 removes all.
+    Remove {
+        /// Which.
+        key: EffectKey,
+        /// How many.
+        stacks: i32,
+    },
+    /// Removes all effects that match, clearing sequence queues first.
+    RemoveMatching {
+        /// Of whom.
+        who: ControllerId,
+        /// Which.
+        filter: EffectFilter,
+    },
+    /// Changes an active effect.
+    Change {
+        /// Which.
+        key: EffectKey,
+        /// How.
+        change: Change,
+    },
+    /// Changes every effect that matches.
+    ChangeMatching {
+        /// Of whom.
+        who: ControllerId,
+        /// Which.
+        filter: EffectFilter,
+        /// How.
+        change: Change,
+    },
+    /// Registers an attribute set.
+    AddSet {
+        /// With whom.
+        who: ControllerId,
+        /// Which.
+        set: SetId,
+    },
+    /// Unregisters an attribute set.
+    RemoveSet {
+        /// From whom.
+        who: ControllerId,
+        /// Which.
+        set: SetId,
+        /// Removes the modifiers on it first instead of refusing.
+        force: bool,
+    },
+    /// Pauses or resumes a controller.
+    SetActive {
+        /// Which.
+        who: ControllerId,
+        /// Whether it runs.
+        active: bool,
+    },
+    /// Sets a controller's clock rate.
+    SetRate {
+        /// Which.
+        who: ControllerId,
+        /// How fast.
+        rate: Rate,
+    },
+    /// Changes the avatar.
+    Possess {
+        /// Which controller.
+        who: ControllerId,
+        /// The new avatar, or none.
+        avatar: Option<ActorId>,
+    },
+    /// Moves a controller's anchor.
+    Move {
+        /// Which.
+        who: ControllerId,
+        /// Where; none takes it out of space.
+        anchor: Option<Anchor>,
+    },
+    /// Compiles a definition at run time.
+    Define(#[serde(with = "crate::json")] Box<Doc>),
+    /// Forgets a run-time definition that nothing uses.
+    Undefine(DefId),
+}
+
+/// A definition made at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DefId {
+    /// An effect.
+    Effect(EffectId),
+    /// An ability.
+    Ability(AbilityId),
+}
+
+/// What an op gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Nothing to say.
+    Done,
+    /// A controller was made.
+    Spawned(ControllerId),
+    /// Controllers with consecutive ids were made: first and count.
+    SpawnedMany(ControllerId, u32),
+    /// An effect was applied, executed or queued.
+    Applied(EffectKey),
+    /// How many of a batch were applied.
+    AppliedMany(u32),
+    /// How many effects a filter met.
+    Matched(u32),
+    /// A definition was made.
+    Defined(DefId),
+}

@@ -1,0 +1,128 @@
+//! Active effects and grants, as hosts and tools see them.
+
+use crate::{AbilityId, ControllerId, EffectFilter, EffectId, EffectKey, InputId, Refusal, Sim, SimTime};
+
+/// What an application is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectState {
+    /// Acting.
+    Active,
+    /// Active, but held off by an ongoing requirement.
+    Inhibited,
+    /// Waiting for its turn in a sequence.
+    Queued,
+}
+
+/// An active or queued effect. Times are lengths on the controller's own clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EffectView {
+    /// Its key.
+    pub key: EffectKey,
+    /// Its definition.
+    pub effect: EffectId,
+    /// Its source, or [`ControllerId::NONE`].
+    pub source: ControllerId,
+    /// Its level.
+    pub level: u32,
+    /// Its stacks.
+    pub stacks: u32,
+    /// What it is doing.
+    pub state: EffectState,
+    /// Time since it began.
+    pub elapsed: SimTime,
+    /// Time left; none for infinite and queued ones.
+    pub remaining: Option<SimTime>,
+    /// Its whole length; none for infinite and queued ones.
+    pub total: Option<SimTime>,
+    /// Periodic executions so far.
+    pub executed: u32,
+    /// Time until the next periodic execution.
+    pub next_execution: Option<SimTime>,
+}
+
+/// A granted ability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GrantView {
+    /// The grant's number on this controller.
+    pub id: u32,
+    /// The ability.
+    pub ability: AbilityId,
+    /// Its level.
+    pub level: u32,
+    /// Its input, or [`InputId::NONE`].
+    pub input: InputId,
+    /// The effect that takes it away again, if any.
+    pub by: Option<EffectKey>,
+}
+
+impl Sim {
+    /// Active effects in order of application, then queued ones.
+    pub fn effects(&self, who: ControllerId) -> Result<Vec<EffectView>, Refusal> {
+        let row = self.row(who)?;
+        let now = row.clock.local(self.now());
+        let active = row.effects.iter().map(|e| EffectView {
+            key: e.key(who),
+            effect: e.def,
+            source: e.source,
+            level: e.level,
+            stacks: e.stacks,
+            state: if e.inhibited { EffectState::Inhibited } else { EffectState::Active },
+            elapsed: now - e.start,
+            remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
+            total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
+            executed: e.periodic().map_or(0, |p| p.executed),
+            next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
+        });
+        let queued = row.queue.iter().map(|q| EffectView {
+            key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },
+            effect: q.spec.effect,
+            source: q.spec.source,
+            level: q.spec.level,
+            stacks: q.spec.stacks,
+            state: EffectState::Queued,
+            elapsed: SimTime::ZERO,
+            remaining: None,
+            total: None,
+            executed: 0,
+            next_execution: None,
+        });
+        Ok(active.chain(queued).collect())
+    }
+
+    /// One active or queued effect; a key of something that ended is stale.
+    pub fn effect(&self, key: EffectKey) -> Result<EffectView, Refusal> {
+        self.effects(key.target)?.into_iter().find(|e| e.key == key).ok_or(Refusal::StaleHandle)
+    }
+
+    /// Keys of the active effects that match, in order of application.
+    pub fn query(&self, who: ControllerId, filter: &EffectFilter) -> Result<Vec<EffectKey>, Refusal> {
+        let row = self.row(who)?;
+        let rules = self.rules();
+        let layout = self.layout(row);
+        let defs = &self.state().definitions;
+        let slot = filter.modifies.map(|a| layout.slot(a));
+        let hit = |e: &&crate::state::Effect| {
+            let Some(def) = defs.effect(rules, e.def) else { return false };
+            let tagged = || {
+                let mut mine = def.effect_tags.iter().chain(&def.granted_tags);
+                mine.any(|&t| filter.with_any_tag.iter().any(|&of| rules.tag_is_under(t, of)))
+            };
+            filter.effect.is_none_or(|d| d == e.def)
+                && filter.source.is_none_or(|s| s == e.source)
+                && (filter.with_any_tag.is_empty() || tagged())
+                && slot.is_none_or(|s| s.is_some() && def.modifiers.iter().any(|m| layout.slot(m.attribute) == s))
+        };
+        Ok(row.effects.iter().filter(hit).map(|e| e.key(who)).collect())
+    }
+
+    /// Abilities granted to a controller.
+    pub fn grants(&self, who: ControllerId) -> Result<Vec<GrantView>, Refusal> {
+        let row = self.row(who)?;
+        let by = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].key(who));
+        Ok(row
+            .grants
+            .iter()
+            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level, input: g.input, by: by(g.by) })
+            .collect())
+    }
+}

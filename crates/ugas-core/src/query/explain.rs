@@ -1,0 +1,305 @@
+//! Explanations: where a number comes from, line by line. Replaying the lines gives the value bit for bit, because
+//! the lines are the modifiers the pipeline adds up and the result is what the pipeline says.
+
+use crate::flow::{Sums, sums};
+use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
+use crate::{AttributeId, ControllerId, EffectId, EffectKey, Refusal, Sim};
+use std::fmt;
+use ugas_doc::{Operation, Origin};
+
+/// Whether a modifier counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModifierState {
+    /// It counts.
+    Counts,
+    /// An Override that a stronger one hides, or a bonus that a stronger one hides under strongest-wins.
+    Hidden,
+    /// Its effect is inhibited.
+    Inhibited,
+    /// Its tag filter does not hold.
+    Filtered,
+    /// Its live magnitude is not a finite number.
+    NotFinite,
+}
+
+/// One modifier of an explanation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModifierLine {
+    /// What it does.
+    pub operation: Operation,
+    /// The channel's name; none for a channel of its own.
+    pub channel: Option<String>,
+    /// By how much, stacks included.
+    pub magnitude: f64,
+    /// Through which application.
+    pub key: EffectKey,
+    /// Of which definition.
+    pub effect: EffectId,
+    /// Its name.
+    pub effect_name: String,
+    /// Who caused it.
+    pub source: ControllerId,
+    /// At which level.
+    pub level: u32,
+    /// With how many stacks.
+    pub stacks: u32,
+    /// For an attribute-based magnitude: the attribute it follows and that attribute's value now.
+    pub follows: Option<(String, f64)>,
+    /// The file and line of the modifier, where its document has one.
+    pub origin: Option<Origin>,
+    /// Whether it counts.
+    pub state: ModifierState,
+}
+
+/// The factor of one channel and the lines in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelShare {
+    /// Its name; none for a modifier of its own channel.
+    pub name: Option<String>,
+    /// 1 plus the sum of its bonuses.
+    pub factor: f64,
+    /// Indices of its lines.
+    pub lines: Vec<usize>,
+}
+
+/// Where an attribute's value comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Whose.
+    pub who: ControllerId,
+    /// Which.
+    pub attribute: AttributeId,
+    /// Its name.
+    pub name: String,
+    /// Base value.
+    pub base: f64,
+    /// The text of the expression that supplies the base is known to be there.
+    pub derived: bool,
+    /// Sum of Add modifiers.
+    pub add: f64,
+    /// Product of the channel factors.
+    pub product: f64,
+    /// The channels in the order they multiply.
+    pub channels: Vec<ChannelShare>,
+    /// Sum of AddPost modifiers.
+    pub post: f64,
+    /// The Override that counts, if any.
+    pub over: Option<f64>,
+    /// Bounds now.
+    pub bounds: (f64, f64),
+    /// The current value.
+    pub value: f64,
+    /// Every modifier, in pipeline order.
+    pub lines: Vec<ModifierLine>,
+}
+
+impl Sim {
+    /// Explains an attribute's current value.
+    pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<Explanation, Refusal> {
+        let row = self.row(who)?;
+        let layout = self.layout(row);
+        let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let def = &layout.slots[slot];
+        let bounds = def.bounds(&row.attrs);
+        let defs = &self.state().definitions;
+        let priority = |seq: u64| {
+            let e = row.effect_at(seq).and_then(|i| defs.effect(self.rules(), row.effects[i].def));
+            e.map_or(0, |d| d.priority)
+        };
+        let mods = row.mods_of(slot);
+        let parts: Sums = sums(mods, def.strongest, priority);
+        let base = row.attrs[slot].base;
+        let mut lines: Vec<ModifierLine> = mods.iter().filter_map(|m| self.line(who, m)).collect();
+        hide_losers(&mut lines, mods, &parts, def.strongest, priority);
+        Ok(Explanation {
+            who,
+            attribute: def.attribute,
+            name: self.rules().attribute_name(def.attribute).unwrap_or("?").to_owned(),
+            base,
+            derived: def.derived.is_some(),
+            add: parts.add,
+            product: parts.product,
+            channels: channels(&lines),
+            post: parts.post,
+            over: parts.over,
+            bounds,
+            value: parts.value(base, bounds.0, bounds.1),
+            lines,
+        })
+    }
+
+    fn line(&self, who: ControllerId, m: &Mod) -> Option<ModifierLine> {
+        let row = self.row(who).ok()?;
+        let e = &row.effects[row.effect_at(m.seq)?];
+        let def = self.state().definitions.effect(self.rules(), e.def)?;
+        let d = &def.modifiers[m.index as usize];
+        let follows = d.magnitude.live_on().and_then(|(attribute, of_target)| {
+            let from = if of_target { who } else { e.source };
+            Some((self.rules().attribute_name(attribute)?.to_owned(), self.get(from, attribute).ok()?))
+        });
+        let origin = def.origin.as_ref().map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index as usize)));
+        let state = match m.off {
+            0 => ModifierState::Counts,
+            off if off & OFF != 0 => ModifierState::Inhibited,
+            off if off & FILTERED != 0 => ModifierState::Filtered,
+            off => {
+                debug_assert!(off & NOT_FINITE != 0);
+                ModifierState::NotFinite
+            }
+        };
+        Some(ModifierLine {
+            operation: d.op,
+            channel: d.channel_name.as_ref().map(|n| n.to_string()),
+            magnitude: m.magnitude,
+            key: e.key(who),
+            effect: e.def,
+            effect_name: def.name.to_string(),
+            source: e.source,
+            level: e.level,
+            stacks: e.stacks,
+            follows,
+            origin,
+            state,
+        })
+    }
+}
+
+fn hide_losers(
+    lines: &mut [ModifierLine],
+    mods: &[Mod],
+    parts: &Sums,
+    strongest: bool,
+    priority: impl Fn(u64) -> i32,
+) {
+    let counts = |l: &ModifierLine| l.state == ModifierState::Counts;
+    let best = mods
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| counts(&lines[*i]) && lines[*i].operation == Operation::Override)
+        .max_by_key(|(_, m)| (priority(m.seq), m.seq, m.index))
+        .map(|(i, _)| i);
+    debug_assert_eq!(best.is_some(), parts.over.is_some());
+    let extreme = |bonus: bool| {
+        let of = |l: &ModifierLine| counts(l) && l.operation == Operation::Multiply && (l.magnitude > 0.0) == bonus;
+        let mut at: Option<usize> = None;
+        for (i, l) in lines.iter().enumerate().filter(|(_, l)| of(l)) {
+            if at.is_none_or(|a| l.magnitude.abs() > lines[a].magnitude.abs()) {
+                at = Some(i);
+            }
+        }
+        at
+    };
+    let strongest_pair = [extreme(true), extreme(false)];
+    for (i, line) in lines.iter_mut().enumerate() {
+        let loses = match line.operation {
+            Operation::Override => best != Some(i),
+            Operation::Multiply => strongest && !strongest_pair.contains(&Some(i)),
+            Operation::Add | Operation::AddPost => false,
+        };
+        if loses && line.state == ModifierState::Counts {
+            line.state = ModifierState::Hidden;
+        }
+    }
+}
+
+fn channels(lines: &[ModifierLine]) -> Vec<ChannelShare> {
+    let mut out: Vec<ChannelShare> = Vec::new();
+    for (i, l) in lines.iter().enumerate() {
+        if l.operation != Operation::Multiply || l.state != ModifierState::Counts {
+            continue;
+        }
+        match out.last_mut() {
+            Some(c) if l.channel.is_some() && c.name == l.channel => {
+                c.factor += l.magnitude;
+                c.lines.push(i);
+            }
+            _ => out.push(ChannelShare { name: l.channel.clone(), factor: 1.0 + l.magnitude, lines: vec![i] }),
+        }
+    }
+    out
+}
+
+impl Explanation {
+    /// One line: `WeaponDamage 18 = 10 × 1.5 (MainStat: GE_MainStat_Strength) × 1.2 (DamageBonuses: …)`.
+    pub fn short(&self) -> String {
+        use std::fmt::Write;
+        let mut s = format!("{} {} = ", self.name, self.value);
+        let names = |lines: &[usize]| {
+            let list: Vec<&str> = lines.iter().map(|&i| self.lines[i].effect_name.as_str()).collect();
+            list.join(", ")
+        };
+        if let Some(over) = self.over {
+            let by = self.lines.iter().find(|l| {
+                l.operation == Operation::Override && l.state == ModifierState::Counts
+            });
+            let _ = write!(s, "{over} (override: {})", by.map_or("?", |l| l.effect_name.as_str()));
+        } else {
+            let _ = if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
+            for c in &self.channels {
+                let who = names(&c.lines);
+                let _ = match &c.name {
+                    Some(name) => write!(s, " × {} ({name}: {who})", tidy(c.factor)),
+                    None => write!(s, " × {} ({who})", tidy(c.factor)),
+                };
+            }
+            if self.post != 0.0 {
+                let _ = write!(s, " + {} afterwards", self.post);
+            }
+        }
+        let unclamped = self.over.unwrap_or((self.base + self.add) * self.product + self.post);
+        if unclamped != self.value {
+            let _ = write!(s, ", held between {} and {}", self.bounds.0, self.bounds.1);
+        }
+        s
+    }
+}
+
+/// A factor for people: float dust such as 1.2000000000000002 is not shown.
+fn tidy(v: f64) -> f64 {
+    let rounded = (v * 1e12).round() / 1e12;
+    if (rounded - v).abs() <= 1e-12 * v.abs() { rounded } else { v }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.short())?;
+        write!(f, "  base {}{}", self.base, if self.derived { " (derived)" } else { "" })?;
+        for l in &self.lines {
+            let sign = match l.operation {
+                Operation::Add => "add",
+                Operation::Multiply => "multiply",
+                Operation::AddPost => "add after",
+                Operation::Override => "override",
+            };
+            write!(f, "\n  {sign} {} by {}", l.magnitude, l.effect_name)?;
+            if let Some(c) = &l.channel {
+                write!(f, " in channel {c}")?;
+            }
+            write!(f, ", level {}", l.level)?;
+            if l.stacks != 1 {
+                write!(f, ", {} stacks", l.stacks)?;
+            }
+            if let Some(source) = l.source.some() {
+                write!(f, ", from controller {}", source.0)?;
+            }
+            if let Some((name, value)) = &l.follows {
+                write!(f, ", follows {name} {value}")?;
+            }
+            if let Some(o) = &l.origin {
+                write!(f, ", {o}")?;
+            }
+            match l.state {
+                ModifierState::Counts => {}
+                ModifierState::Hidden => write!(f, " (hidden by a stronger one)")?,
+                ModifierState::Inhibited => write!(f, " (inhibited)")?,
+                ModifierState::Filtered => write!(f, " (its tags do not fit now)")?,
+                ModifierState::NotFinite => write!(f, " (not a finite number now)")?,
+            }
+        }
+        let (lo, hi) = self.bounds;
+        if lo.is_finite() || hi.is_finite() {
+            write!(f, "\n  bounds {lo} to {hi}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! Queries: reads that change nothing. The number `explain` shows is produced by the code that produced the value.
+
+mod effect;
+mod explain;
+mod tag;
+
+pub use effect::{EffectState, EffectView, GrantView};
+pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};

@@ -1,0 +1,73 @@
+//! Reads of a controller's tags.
+
+use crate::{ControllerId, NameKind, Refusal, Sim, TagId, TagQuery};
+
+impl Sim {
+    fn known(&self, tag: TagId) -> Result<(), Refusal> {
+        let known = self.rules().tags.def(tag).is_some();
+        if known { Ok(()) } else { Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
+    }
+
+    /// Whether the controller has the tag or a descendant of it. One bit test.
+    #[inline]
+    pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
+        Ok(self.row(who)?.tags.has(tag))
+    }
+
+    /// Whether the tag itself is granted.
+    pub fn has_tag_exact(&self, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
+        Ok(self.tag_count(who, tag)? > 0)
+    }
+
+    /// How often the tag itself is granted.
+    pub fn tag_count(&self, who: ControllerId, tag: TagId) -> Result<u64, Refusal> {
+        self.known(tag)?;
+        Ok(self.row(who)?.tags.count(&self.rules().tags, tag) as u64)
+    }
+
+    /// How often the tag or anything below it is granted.
+    pub fn tag_count_all(&self, who: ControllerId, tag: TagId) -> Result<u64, Refusal> {
+        self.known(tag)?;
+        Ok(self.row(who)?.tags.count_all(&self.rules().tags, tag))
+    }
+
+    /// Whether any of the tags is there; false for an empty list.
+    pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
+        let row = self.row(who)?;
+        Ok(tags.iter().any(|&t| row.tags.has(t)))
+    }
+
+    /// Whether every one of the tags is there; true for an empty list.
+    pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
+        let row = self.row(who)?;
+        Ok(tags.iter().all(|&t| row.tags.has(t)))
+    }
+
+    /// Whether none of the tags is there.
+    pub fn has_none(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
+        Ok(!self.has_any(who, tags)?)
+    }
+
+    /// Whether a query holds.
+    pub fn matches(&self, who: ControllerId, query: &TagQuery) -> Result<bool, Refusal> {
+        let (row, table) = (self.row(who)?, &self.rules().tags);
+        let exact = |t: TagId| table.def(t).is_some() && row.tags.count(table, t) > 0;
+        Ok(query.eval(&|t| row.tags.has(t), &exact))
+    }
+
+    /// Explicit tags with their counts, in hierarchy order.
+    pub fn tags(&self, who: ControllerId) -> Result<Vec<(TagId, u32)>, Refusal> {
+        Ok(self.row(who)?.tags.iter().collect())
+    }
+
+    /// How many active effects hold a looping cue.
+    pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, Refusal> {
+        let row = self.row(who)?;
+        Ok(row.cues.binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues[i].count))
+    }
+
+    /// The looping cues that play on a controller.
+    pub fn cues(&self, who: ControllerId) -> Result<Vec<TagId>, Refusal> {
+        Ok(self.row(who)?.cues.iter().map(|c| c.tag).collect())
+    }
+}

@@ -1,0 +1,381 @@
+//! The builder: documents and code in, rules or every reason against them out.
+
+use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read, ReadDef};
+use super::compile::Compiler;
+use super::curve::CurveDef;
+use super::error::{LoadError, LoadIssue, Severity};
+use super::names::Names;
+use super::tag::tag_segments;
+use super::{INITIAL_TAGS_NAME, Rules};
+use crate::rng::fold;
+use crate::{AbilityId, AttributeId, EffectId, HookId, SetId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use ugas_doc::{AttributeSet, Doc, Effect, Origin};
+
+/// Collects documents and code; [`RulesBuilder::build`] compiles them or says everything that is wrong.
+///
+/// ```
+/// use ugas_core::{Read, Rules};
+/// use ugas_doc::{Attribute, AttributeSet, Effect};
+/// let rules = Rules::builder()
+///     .add(AttributeSet::new("V").with(Attribute::new("Health", 100.0)).with(Attribute::new("Attack", 7.0)))
+///     .add(Effect::instant("GE_Hit").execute("ExecCalc_Hit"))
+///     .calc_fn("ExecCalc_Hit", [Read::source("Attack")], |cx| {
+///         let attack = cx.source("Attack");
+///         cx.add("Health", -attack);
+///     })
+///     .build()
+///     .unwrap();
+/// assert!(rules.calculator("ExecCalc_Hit").is_some());
+/// ```
+#[derive(Default)]
+pub struct RulesBuilder {
+    before: Option<Arc<Rules>>,
+    docs: Vec<(Doc, Option<Origin>)>,
+    calcs: Vec<(String, Arc<dyn Calculator>)>,
+    hooks: Vec<(String, HookCode)>,
+}
+
+enum HookCode {
+    Before(super::calc::Predicate),
+    After(super::calc::After),
+    Requirement(super::calc::Predicate),
+    Avatar(super::calc::Predicate),
+}
+
+impl RulesBuilder {
+    /// An empty builder.
+    pub fn new() -> RulesBuilder {
+        RulesBuilder::default()
+    }
+
+    /// Keeps the ids of older rules: every name they know keeps its id, new names come after. Definitions and code
+    /// are not taken over.
+    pub fn after(mut self, rules: Arc<Rules>) -> RulesBuilder {
+        self.before = Some(rules);
+        self
+    }
+
+    /// Adds a document made in code.
+    #[allow(clippy::should_implement_trait)]
+    pub fn add(mut self, doc: impl Into<Doc>) -> RulesBuilder {
+        self.docs.push((doc.into(), None));
+        self
+    }
+
+    /// Adds a document that stands in a file.
+    pub fn add_at(mut self, doc: impl Into<Doc>, origin: Origin) -> RulesBuilder {
+        self.docs.push((doc.into(), Some(origin)));
+        self
+    }
+
+    /// Adds many documents made in code.
+    pub fn add_all(mut self, docs: impl IntoIterator<Item = Doc>) -> RulesBuilder {
+        self.docs.extend(docs.into_iter().map(|d| (d, None)));
+        self
+    }
+
+    /// Registers a calculator under the name documents use.
+    pub fn calculator(mut self, name: impl Into<String>, code: impl Calculator) -> RulesBuilder {
+        self.calcs.push((name.into(), Arc::new(code)));
+        self
+    }
+
+    /// Registers a closure as a calculator with its declared reads.
+    pub fn calc_fn(
+        self,
+        name: impl Into<String>,
+        reads: impl IntoIterator<Item = Read>,
+        run: impl Fn(&mut Calc<'_>) + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.calculator(name, FnCalculator { reads: reads.into_iter().collect(), run })
+    }
+
+    /// Registers a hook that runs right before an effect changes a controller and may refuse it.
+    pub fn before_hook(
+        mut self,
+        name: impl Into<String>,
+        hook: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::Before(Arc::new(hook))));
+        self
+    }
+
+    /// Registers a hook that runs right after an application and may ask for further effects.
+    pub fn after_hook(
+        mut self,
+        name: impl Into<String>,
+        hook: impl Fn(&mut AfterCx<'_>) + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::After(Arc::new(hook))));
+        self
+    }
+
+    /// Registers a requirement that effects name under `ApplicationRequirement`.
+    pub fn requirement(
+        mut self,
+        name: impl Into<String>,
+        holds: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::Requirement(Arc::new(holds))));
+        self
+    }
+
+    /// Registers the validator that decides which effects bound to an avatar's place survive a change of avatar.
+    pub fn avatar_validator(
+        mut self,
+        valid: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push(("AvatarValidator".into(), HookCode::Avatar(Arc::new(valid))));
+        self
+    }
+
+    /// Compiles everything, or says everything that is wrong.
+    pub fn build(mut self) -> Result<Arc<Rules>, LoadError> {
+        let mut c = Compiler::new(self.before.as_deref());
+        let initial = Doc::from(Effect::infinite(INITIAL_TAGS_NAME));
+        c.rules.effect_names.intern(INITIAL_TAGS_NAME);
+        let docs: Vec<(Doc, Option<Origin>)> = std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
+
+        self.declare(&mut c, &docs);
+        for (doc, origin) in &docs {
+            c.about(doc.name(), origin.clone());
+            match doc {
+                Doc::Attribute(a) => c.set(&AttributeSet::new(a.name.clone()).with((**a).clone())),
+                Doc::AttributeSet(s) => c.set(s),
+                Doc::TagRegistry(r) => c.registry(r),
+                Doc::Curve(curve) => c.curve(curve),
+                Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
+            }
+        }
+        c.finish_sets();
+        for (name, code) in &self.calcs {
+            c.about(name, None);
+            c.calculator(name, code.clone());
+        }
+        for (doc, origin) in &docs {
+            c.about(doc.name(), origin.clone());
+            match doc {
+                Doc::Effect(e) => {
+                    let id = EffectId(c.rules.effect_names.find(&e.name).unwrap_or(0));
+                    if let Some(def) = c.effect(e, id, origin.clone()) {
+                        c.rules.effects[id.index()] = Some(Arc::new(def));
+                    }
+                }
+                Doc::Ability(a) => c.ability(a),
+                _ => {}
+            }
+        }
+        for (doc, origin) in &docs {
+            if let Doc::Controller(t) = doc {
+                c.about(doc.name(), origin.clone());
+                c.template(t);
+            }
+        }
+        c.rules.fingerprint = docs.iter().fold(1, |h, (doc, _)| {
+            format!("{doc:?}").bytes().collect::<Vec<u8>>().chunks(8).fold(h, |h, chunk| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                fold(h, u64::from_le_bytes(word))
+            })
+        });
+        c.finish()
+    }
+
+    /// Gives every defined name its id first, so that documents may refer to each other in any order.
+    fn declare(&self, c: &mut Compiler, docs: &[(Doc, Option<Origin>)]) {
+        let mut seen: BTreeMap<(u8, String), ()> = BTreeMap::new();
+        for (doc, origin) in docs {
+            c.about(doc.name(), origin.clone());
+            let twice = seen.insert((doc.kind() as u8, doc.name().to_owned()), ()).is_some();
+            if twice && !matches!(doc, Doc::TagRegistry(_)) {
+                c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
+            }
+            match doc {
+                Doc::Attribute(a) => {
+                    intern(&mut c.rules.set_names, &mut c.rules.sets, &a.name);
+                    c.rules.attributes.intern(&a.name);
+                }
+                Doc::AttributeSet(s) => {
+                    intern(&mut c.rules.set_names, &mut c.rules.sets, &s.name);
+                    for a in &s.attributes {
+                        c.rules.attributes.intern(&a.name);
+                    }
+                }
+                Doc::TagRegistry(r) => {
+                    for t in &r.tags {
+                        match tag_segments(&t.tag) {
+                            Some(_) => {
+                                c.rules.tags.intern(&t.tag);
+                            }
+                            None => c.bad_tag(&t.tag),
+                        }
+                    }
+                }
+                Doc::Effect(e) => intern(&mut c.rules.effect_names, &mut c.rules.effects, &e.name),
+                Doc::Ability(a) => intern(&mut c.rules.ability_names, &mut c.rules.abilities, &a.name),
+                Doc::Controller(t) => {
+                    intern(&mut c.rules.template_names, &mut c.rules.templates, &t.owner_actor.actor_id)
+                }
+                Doc::Curve(curve) => intern(&mut c.rules.curve_names, &mut c.rules.curves, &curve.name),
+            }
+        }
+        for (name, _) in &self.calcs {
+            c.about(name, None);
+            if c.rules.calc_names.find(name).is_some_and(|id| self.before.is_none() || c.has_calc(id)) {
+                c.error("duplicate-name", "a calculator of this name is registered already".into());
+            }
+            intern(&mut c.rules.calc_names, &mut c.rules.calcs, name);
+        }
+        for (name, code) in &self.hooks {
+            let id = HookId(c.rules.hook_names.intern(name));
+            let hooks = &mut c.rules.hooks;
+            match code {
+                HookCode::Before(f) => hooks.before.push((id, f.clone())),
+                HookCode::After(f) => hooks.after.push(f.clone()),
+                HookCode::Requirement(f) => {
+                    hooks.requirements.insert(id, f.clone());
+                }
+                HookCode::Avatar(f) => hooks.avatar = Some(f.clone()),
+            }
+        }
+    }
+}
+
+fn intern<T>(names: &mut Names, table: &mut Vec<Option<T>>, name: &str) {
+    let id = names.intern(name) as usize;
+    while table.len() <= id {
+        table.push(None);
+    }
+}
+
+impl Compiler {
+    pub(crate) fn new(before: Option<&Rules>) -> Compiler {
+        let rules = match before {
+            // Names stay, definitions and code go: what no document defines any more is a tombstone.
+            Some(old) => Rules {
+                sets: old.sets.iter().map(|_| None).collect(),
+                effects: old.effects.iter().map(|_| None).collect(),
+                abilities: old.abilities.iter().map(|_| None).collect(),
+                curves: old.curves.iter().map(|_| None).collect(),
+                calcs: old.calcs.iter().map(|_| None).collect(),
+                templates: old.templates.iter().map(|_| None).collect(),
+                hooks: super::Hooks::default(),
+                warnings: Vec::new(),
+                fingerprint: 0,
+                ..old.clone()
+            },
+            None => Rules {
+                tags: Default::default(),
+                attributes: Default::default(),
+                aliases: Vec::new(),
+                set_names: Default::default(),
+                sets: Vec::new(),
+                effect_names: Default::default(),
+                effects: Vec::new(),
+                ability_names: Default::default(),
+                abilities: Vec::new(),
+                curve_names: Default::default(),
+                curves: Vec::new(),
+                calc_names: Default::default(),
+                calcs: Vec::new(),
+                hook_names: Default::default(),
+                hooks: super::Hooks::default(),
+                key_names: Default::default(),
+                input_names: Default::default(),
+                template_names: Default::default(),
+                templates: Vec::new(),
+                warnings: Vec::new(),
+                fingerprint: 0,
+            },
+        };
+        Compiler { rules, issues: Vec::new(), document: String::new(), origin: None, defined: Vec::new() }
+    }
+
+    pub(crate) fn about(&mut self, document: &str, origin: Option<Origin>) {
+        self.document = document.to_owned();
+        self.origin = origin;
+    }
+
+    pub(crate) fn error(&mut self, code: &'static str, message: String) {
+        self.issue(Severity::Error, code, message);
+    }
+
+    pub(crate) fn warn(&mut self, code: &'static str, message: String) {
+        self.issue(Severity::Warning, code, message);
+    }
+
+    fn issue(&mut self, severity: Severity, code: &'static str, message: String) {
+        self.issues.push(LoadIssue {
+            severity,
+            code,
+            document: self.document.clone(),
+            message,
+            origin: self.origin.clone(),
+        });
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.issues.iter().any(|i| i.severity == Severity::Error)
+    }
+
+    fn has_calc(&self, id: u32) -> bool {
+        self.rules.calcs.get(id as usize).is_some_and(Option::is_some)
+    }
+
+    fn curve(&mut self, doc: &ugas_doc::Curve) {
+        match (CurveDef::new(doc), self.rules.curve_names.find(&doc.name)) {
+            (Ok(def), Some(id)) => self.rules.curves[id as usize] = Some(def),
+            (Ok(_), None) => {}
+            (Err(why), _) => self.error("bad-curve", why),
+        }
+    }
+
+    fn calculator(&mut self, name: &str, code: Arc<dyn Calculator>) {
+        let reads: Box<[ReadDef]> = code
+            .reads()
+            .iter()
+            .map(|r| ReadDef {
+                attribute: AttributeId(self.rules.attributes.intern(&r.attribute)),
+                of_target: r.of_target,
+                when: r.when,
+            })
+            .collect();
+        if let Some(id) = self.rules.calc_names.find(name) {
+            self.rules.calcs[id as usize] = Some(CalcDef { code, reads });
+        }
+    }
+
+    fn ability(&mut self, doc: &ugas_doc::Ability) {
+        let lists = [
+            &doc.tags.ability_tags,
+            &doc.tags.blocked_by_tags,
+            &doc.tags.block_abilities_with_tags,
+            &doc.tags.cancel_abilities_with_tags,
+            &doc.tags.activation_required_tags,
+            &doc.tags.activation_blocked_tags,
+            &doc.tags.activation_owned_tags,
+        ];
+        for list in lists {
+            self.tag_list(list);
+        }
+        let id = AbilityId(self.rules.ability_names.intern(&doc.name));
+        self.rules.abilities[id.index()] = Some(Arc::new(doc.clone()));
+    }
+
+    fn finish(mut self) -> Result<Arc<Rules>, LoadError> {
+        self.rules.tags.rank();
+        self.lint_tags();
+        if self.has_errors() {
+            return Err(LoadError { issues: self.issues });
+        }
+        self.rules.warnings = self.issues;
+        Ok(Arc::new(self.rules))
+    }
+}
+
+/// Ids of sets, so that the compiler's set pass can look names up.
+pub(crate) fn set_id(rules: &Rules, name: &str) -> Option<SetId> {
+    rules.set_names.find(name).map(SetId)
+}

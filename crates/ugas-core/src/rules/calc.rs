@@ -1,0 +1,332 @@
+//! User code in the rules: calculators, hooks, requirements. They see values, never the sim, and ask for changes
+//! instead of making them; so a sim holds no closure and stays cloneable, hashable and comparable.
+
+use super::Rules;
+use crate::rng::DrawAt;
+use crate::state::Row;
+use crate::{AttributeId, ControllerId, EffectId, Hit, Spec, TagId};
+use std::sync::Arc;
+use ugas_doc::{Operation, Value};
+
+/// When a declared read is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureTime {
+    /// At each execution.
+    #[default]
+    OnExecution,
+    /// Once, when the effect is first applied.
+    OnApplication,
+}
+
+/// An attribute a calculator reads. Only declared reads are available: they give dependency edges, lints and
+/// predictability.
+///
+/// ```
+/// use ugas_core::{CaptureTime, Read};
+/// let r = Read::source("AttackPower").on_application();
+/// assert_eq!(r.when, CaptureTime::OnApplication);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The attribute's name.
+    pub attribute: String,
+    /// Whether it is the target's, else the source's.
+    pub of_target: bool,
+    /// When it is taken.
+    pub when: CaptureTime,
+}
+
+impl Read {
+    /// An attribute of the source.
+    pub fn source(attribute: impl Into<String>) -> Read {
+        Read { attribute: attribute.into(), of_target: false, when: CaptureTime::OnExecution }
+    }
+    /// An attribute of the target.
+    pub fn target(attribute: impl Into<String>) -> Read {
+        Read { attribute: attribute.into(), of_target: true, when: CaptureTime::OnExecution }
+    }
+    /// Taken once, at application.
+    pub fn on_application(mut self) -> Read {
+        self.when = CaptureTime::OnApplication;
+        self
+    }
+}
+
+/// A calculation in Rust, used as an execution (writes results) or as a magnitude (gives a value).
+///
+/// ```
+/// use ugas_core::{Calc, Calculator, Read};
+/// struct Physical { reads: [Read; 2] }
+/// impl Calculator for Physical {
+///     fn reads(&self) -> &[Read] { &self.reads }
+///     fn run(&self, cx: &mut Calc<'_>) {
+///         let damage = cx.source("AttackPower") * 100.0 / (100.0 + cx.target("Armor"));
+///         cx.add("Health", -damage);
+///     }
+/// }
+/// let calc = Physical { reads: [Read::source("AttackPower"), Read::target("Armor")] };
+/// assert_eq!(calc.reads().len(), 2);
+/// ```
+pub trait Calculator: Send + Sync + 'static {
+    /// What it reads.
+    fn reads(&self) -> &[Read];
+    /// Computes.
+    fn run(&self, cx: &mut Calc<'_>);
+    /// Whether a client may run it ahead of the server.
+    fn predictable(&self) -> bool {
+        true
+    }
+}
+
+/// A calculator made of declared reads and a closure.
+pub(crate) struct FnCalculator<F> {
+    pub(crate) reads: Vec<Read>,
+    pub(crate) run: F,
+}
+
+impl<F: Fn(&mut Calc<'_>) + Send + Sync + 'static> Calculator for FnCalculator<F> {
+    fn reads(&self) -> &[Read] {
+        &self.reads
+    }
+    fn run(&self, cx: &mut Calc<'_>) {
+        (self.run)(cx);
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct CalcDef {
+    pub(crate) code: Arc<dyn Calculator>,
+    pub(crate) reads: Box<[ReadDef]>,
+}
+
+impl std::fmt::Debug for CalcDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CalcDef").field("reads", &self.reads).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ReadDef {
+    pub(crate) attribute: AttributeId,
+    pub(crate) of_target: bool,
+    pub(crate) when: CaptureTime,
+}
+
+/// A result of an execution: one further write to the target's base.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CalcResult {
+    pub(crate) attribute: AttributeId,
+    pub(crate) op: Operation,
+    pub(crate) value: f64,
+}
+
+/// Names an attribute inside a calculation: by id, or by the name it was declared with.
+pub trait ReadKey: Copy {
+    /// The id, if the rules know it.
+    fn attribute(self, rules: &Rules) -> Option<AttributeId>;
+}
+impl ReadKey for AttributeId {
+    fn attribute(self, _: &Rules) -> Option<AttributeId> {
+        Some(self)
+    }
+}
+impl ReadKey for &str {
+    fn attribute(self, rules: &Rules) -> Option<AttributeId> {
+        rules.attribute(self)
+    }
+}
+
+/// What a calculation sees and says.
+pub struct Calc<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) spec: &'a Spec,
+    pub(crate) reads: &'a [ReadDef],
+    pub(crate) values: &'a [f64],
+    pub(crate) params: &'a [(Arc<str>, Value)],
+    pub(crate) target_row: &'a Row,
+    pub(crate) source_row: Option<&'a Row>,
+    pub(crate) draw: DrawAt,
+    pub(crate) results: &'a mut Vec<CalcResult>,
+    pub(crate) context_tags: &'a mut Vec<TagId>,
+    pub(crate) value: f64,
+    pub(crate) stacks: u32,
+    pub(crate) undeclared: bool,
+}
+
+impl Calc<'_> {
+    fn read(&mut self, key: impl ReadKey, of_target: bool) -> f64 {
+        let wanted = key.attribute(self.rules);
+        let at = self.reads.iter().position(|r| r.of_target == of_target && Some(r.attribute) == wanted);
+        match at {
+            Some(i) => self.values[i],
+            None => {
+                self.undeclared = true;
+                0.0
+            }
+        }
+    }
+
+    /// A declared attribute of the source. Reading an undeclared one refuses the effect.
+    pub fn source(&mut self, attribute: impl ReadKey) -> f64 {
+        self.read(attribute, false)
+    }
+    /// A declared attribute of the target. Reading an undeclared one refuses the effect.
+    pub fn target(&mut self, attribute: impl ReadKey) -> f64 {
+        self.read(attribute, true)
+    }
+    /// Whether the target has a tag or a descendant of it.
+    pub fn target_has(&self, tag: &str) -> bool {
+        self.rules.tag(tag).is_some_and(|t| self.target_row.tags.has(t))
+    }
+    /// Whether the source has a tag or a descendant of it.
+    pub fn source_has(&self, tag: &str) -> bool {
+        self.rules.tag(tag).is_some_and(|t| self.source_row.is_some_and(|r| r.tags.has(t)))
+    }
+    /// Whether what was hit carries a tag or a descendant of it.
+    pub fn hit_has(&self, tag: &str) -> bool {
+        let Some(tag) = self.rules.tag(tag) else { return false };
+        self.hit().is_some_and(|h| h.tags.iter().any(|&t| self.rules.tags.is_under(t, tag)))
+    }
+    /// What was hit.
+    pub fn hit(&self) -> Option<&Hit> {
+        self.spec.extra.as_ref()?.hit.as_ref()
+    }
+    /// The spec: level, source, origin, ability, object.
+    pub fn spec(&self) -> &Spec {
+        self.spec
+    }
+    /// The effect's level.
+    pub fn level(&self) -> u32 {
+        self.spec.level
+    }
+    /// The effect's stacks.
+    pub fn stacks(&self) -> u32 {
+        self.stacks
+    }
+    /// A value set by the caller.
+    pub fn set_by_caller(&self, key: &str) -> Option<f64> {
+        self.spec.value(self.rules.key(key)?)
+    }
+    /// A parameter of the execution.
+    pub fn param(&self, name: &str) -> Option<&Value> {
+        self.params.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
+    }
+    /// A random number in [0, 1) from the context's stream.
+    pub fn random(&mut self) -> f64 {
+        let r = self.draw.unit();
+        self.draw.draw += 1;
+        r
+    }
+    /// Whether a random number falls below `chance`.
+    pub fn roll(&mut self, chance: f64) -> bool {
+        self.random() < chance
+    }
+
+    fn result(&mut self, attribute: impl ReadKey, op: Operation, value: f64) {
+        match attribute.attribute(self.rules) {
+            Some(attribute) => self.results.push(CalcResult { attribute, op, value }),
+            None => self.undeclared = true,
+        }
+    }
+    /// Adds to the target's base.
+    pub fn add(&mut self, attribute: impl ReadKey, value: f64) {
+        self.result(attribute, Operation::Add, value);
+    }
+    /// Scales the target's base by `1 + bonus`.
+    pub fn multiply(&mut self, attribute: impl ReadKey, bonus: f64) {
+        self.result(attribute, Operation::Multiply, bonus);
+    }
+    /// Sets the target's base.
+    pub fn set(&mut self, attribute: impl ReadKey, value: f64) {
+        self.result(attribute, Operation::Override, value);
+    }
+    /// As a magnitude: gives the value.
+    pub fn give(&mut self, value: f64) {
+        self.value = value;
+    }
+    /// Puts a tag on the context, e.g. `Hit.Critical`.
+    pub fn tag_context(&mut self, tag: &str) {
+        if let Some(tag) = self.rules.tag(tag) {
+            self.context_tags.push(tag);
+        }
+    }
+}
+
+/// What a hook, requirement or validator sees: the spec and both controllers before the application.
+pub struct HookCx<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) spec: &'a Spec,
+    pub(crate) target_row: &'a Row,
+    pub(crate) source_row: Option<&'a Row>,
+    pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
+}
+
+impl HookCx<'_> {
+    /// The spec that is about to be applied.
+    pub fn spec(&self) -> &Spec {
+        self.spec
+    }
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        self.rules
+    }
+    /// An attribute of the target.
+    pub fn target(&self, attribute: impl ReadKey) -> Option<f64> {
+        (self.values)(self.spec.target, attribute.attribute(self.rules)?)
+    }
+    /// An attribute of the source.
+    pub fn source(&self, attribute: impl ReadKey) -> Option<f64> {
+        (self.values)(self.spec.source, attribute.attribute(self.rules)?)
+    }
+    /// Whether the target has a tag or a descendant of it.
+    pub fn target_has(&self, tag: TagId) -> bool {
+        self.target_row.tags.has(tag)
+    }
+    /// Whether the source has a tag or a descendant of it.
+    pub fn source_has(&self, tag: TagId) -> bool {
+        self.source_row.is_some_and(|r| r.tags.has(tag))
+    }
+    /// The target's anchor.
+    pub fn target_anchor(&self) -> Option<crate::Anchor> {
+        self.target_row.anchor.as_deref().copied()
+    }
+    /// The target's abilities, by definition, as granted now.
+    pub fn target_abilities(&self) -> impl Iterator<Item = crate::AbilityId> {
+        self.target_row.grants.iter().map(|g| g.ability)
+    }
+}
+
+/// What an after-hook sees; it may ask for further effects on the same target.
+pub struct AfterCx<'a> {
+    pub(crate) see: HookCx<'a>,
+    pub(crate) then: &'a mut Vec<EffectId>,
+}
+
+impl AfterCx<'_> {
+    /// What a before-hook would see, now after the application.
+    pub fn see(&self) -> &HookCx<'_> {
+        &self.see
+    }
+    /// Applies a further effect to the same target, from the same source, as a reaction.
+    pub fn then(&mut self, effect: EffectId) {
+        self.then.push(effect);
+    }
+}
+
+pub(crate) type Predicate = Arc<dyn Fn(&HookCx<'_>) -> bool + Send + Sync>;
+pub(crate) type After = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
+
+/// Registered code other than calculators.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks {
+    pub(crate) before: Vec<(crate::HookId, Predicate)>,
+    pub(crate) after: Vec<After>,
+    pub(crate) requirements: std::collections::BTreeMap<crate::HookId, Predicate>,
+    pub(crate) avatar: Option<Predicate>,
+}
+
+impl std::fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hooks").field("before", &self.before.len()).field("after", &self.after.len()).finish()
+    }
+}

@@ -1,0 +1,636 @@
+//! The compiler's rooms: tags, sets, effects, templates. One function per kind of document; every finding is kept.
+
+use super::attribute::{AttributeDef, BoundDef, SetDef};
+use super::builder::set_id;
+use super::effect::{
+    CurveInput, EffectDef, ExecDef, GrantDef, ImmunityDef, Mag, ModDef, StackDef, ThenDef,
+};
+use super::error::LoadIssue;
+use super::expr::Expr;
+use super::tag::tag_segments;
+use super::template::{Template, TemplateEffect};
+use super::{Layout, Rules};
+use crate::limits::{Limits, MIN_PERIOD};
+use crate::rng::fold;
+use crate::{
+    AbilityGrant, AbilityId, ActorId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId,
+    Refusal, SetId, SimTime, TagId,
+};
+use std::sync::Arc;
+use ugas_doc::{
+    Attribute, AttributeSet, Bound, Controller, DurationPolicy, Effect, ExecutionPolicy, Magnitude, MagnitudeSource,
+    MagnitudeType, OnDepleted, Operation, Origin, TagRegistry,
+};
+
+pub(crate) struct Compiler {
+    pub(crate) rules: Rules,
+    pub(crate) issues: Vec<LoadIssue>,
+    pub(crate) document: String,
+    pub(crate) origin: Option<Origin>,
+    /// Sets in document order, checked once all are known.
+    pub(crate) defined: Vec<(SetId, String, Option<Origin>)>,
+}
+
+impl Compiler {
+    // Tags ------------------------------------------------------------------------------------------------------
+
+    pub(crate) fn bad_tag(&mut self, name: &str) {
+        self.error(
+            "bad-tag",
+            format!("{name:?} is not a tag: write segments like State.Debuff, each A-Z then letters and digits"),
+        );
+    }
+
+    pub(crate) fn registry(&mut self, doc: &TagRegistry) {
+        for entry in &doc.tags {
+            let Some(tag) = self.rules.tags.find(&entry.tag) else { continue };
+            let def = self.rules.tags.def_mut(tag);
+            if def.declared && def.allow_multiple != entry.allow_multiple {
+                let message = format!("{} is declared twice with different AllowMultiple; the first stays", entry.tag);
+                self.warn("tag-conflict", message);
+                continue;
+            }
+            def.declared = true;
+            def.allow_multiple = entry.allow_multiple;
+        }
+    }
+
+    pub(crate) fn tag_list(&mut self, names: &[String]) -> Box<[TagId]> {
+        names.iter().filter_map(|n| self.tag(n)).collect()
+    }
+
+    /// A tag declares itself on use.
+    fn tag(&mut self, name: &str) -> Option<TagId> {
+        if tag_segments(name).is_none() {
+            self.bad_tag(name);
+            return None;
+        }
+        let known = self.rules.tags.find(name);
+        if known.is_none() {
+            let near = match self.rules.tags.nearest(name) {
+                Some(n) => format!("; did you mean {n}?"),
+                None => String::new(),
+            };
+            self.warn("undeclared-tag", format!("no registry declares {name}{near}"));
+        }
+        Some(self.rules.tags.intern(name))
+    }
+
+    /// What can only be seen once all tags are known.
+    pub(crate) fn lint_tags(&mut self) {
+        let tags: Vec<(TagId, String)> =
+            self.rules.tags.ids().map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned())).collect();
+        for (_, name) in &tags {
+            if name.split('.').count() > 5 {
+                self.about(name, None);
+                self.warn("tag-depth", "has more than five levels".into());
+            }
+        }
+        let effects: Vec<Arc<EffectDef>> = self.rules.effects.iter().flatten().cloned().collect();
+        for e in effects {
+            for &tag in &e.granted_tags {
+                let child = tags.iter().find(|(t, _)| self.rules.tags.parent(*t) == Some(tag));
+                if let Some((_, child)) = child {
+                    let parent = self.rules.tag_name(tag).unwrap_or("").to_owned();
+                    self.about(&e.name, e.origin.clone());
+                    self.warn("parent-granted", format!("grants {parent}, which has more specific tags such as {child}"));
+                }
+            }
+            for &cue in &e.cues {
+                let name = self.rules.tag_name(cue).unwrap_or("").to_owned();
+                if !name.starts_with("GameplayCue.") {
+                    self.about(&e.name, e.origin.clone());
+                    self.warn("cue-prefix", format!("the cue {name} does not start with GameplayCue."));
+                }
+            }
+        }
+    }
+
+    // Sets ------------------------------------------------------------------------------------------------------
+
+    pub(crate) fn set(&mut self, doc: &AttributeSet) {
+        let Some(id) = set_id(&self.rules, &doc.name) else { return };
+        if doc.attributes.is_empty() {
+            self.error("empty-set", "has no attributes".into());
+        }
+        let mut dependencies = Vec::new();
+        for name in &doc.dependencies {
+            match set_id(&self.rules, name) {
+                Some(set) => dependencies.push(set),
+                None => {
+                    let near = suggestion(self.rules.set_names.nearest(name));
+                    self.error("unknown-set", format!("depends on the unknown set {name}{near}"));
+                }
+            }
+        }
+        let attributes: Box<[AttributeDef]> = doc.attributes.iter().filter_map(|a| self.attribute_def(a)).collect();
+        for (i, a) in attributes.iter().enumerate() {
+            if attributes[..i].iter().any(|b| b.attribute == a.attribute) {
+                let name = self.rules.attribute_name(a.attribute).unwrap_or("").to_owned();
+                self.error("duplicate-name", format!("defines {name} twice"));
+            }
+        }
+        self.rules.sets[id.index()] = Some(SetDef { dependencies: dependencies.into(), attributes });
+        self.defined.push((id, doc.name.clone(), self.origin.clone()));
+    }
+
+    fn attribute_def(&mut self, doc: &Attribute) -> Option<AttributeDef> {
+        let default = match (doc.default_base_value, &doc.derived_from) {
+            (Some(v), _) if v.is_finite() => v,
+            (Some(v), _) => {
+                self.error("not-finite", format!("{}: DefaultBaseValue is {v}; write a finite number", doc.name));
+                return None;
+            }
+            (None, Some(_)) => 0.0,
+            (None, None) => {
+                self.error("missing-default", format!("{}: needs DefaultBaseValue", doc.name));
+                return None;
+            }
+        };
+        let clamping = doc.clamping.clone().unwrap_or_default();
+        let min = self.bound(&doc.name, "Min", clamping.min)?;
+        let max = self.bound(&doc.name, "Max", clamping.max)?;
+        let derived = match &doc.derived_from {
+            Some(d) => Some(Arc::new(self.expression(&format!("{}: DerivedFrom", doc.name), &d.expression)?)),
+            None => None,
+        };
+        if derived.iter().flat_map(|e| e.reads()).any(|(side, _)| side != super::Side::Own) {
+            self.error("bad-expression", format!("{}: DerivedFrom reads only its own controller", doc.name));
+        }
+        let on_depleted = doc.on_depleted.unwrap_or(match doc.name.as_str() {
+            "Health" => OnDepleted::Death,
+            _ => OnDepleted::Nothing,
+        });
+        Some(AttributeDef {
+            attribute: AttributeId(self.rules.attributes.intern(&doc.name)),
+            default,
+            min,
+            max,
+            category: doc.category,
+            replication: doc.replication_mode,
+            aggregation: doc.aggregation,
+            on_bound_change: doc.on_bound_change,
+            death: on_depleted == OnDepleted::Death,
+            derived,
+        })
+    }
+
+    fn bound(&mut self, attribute: &str, which: &str, bound: Option<Bound>) -> Option<BoundDef> {
+        match bound {
+            None => Some(BoundDef::Open),
+            Some(Bound::Value(v)) if v.is_finite() => Some(BoundDef::Value(v)),
+            Some(Bound::Value(v)) => {
+                self.error("not-finite", format!("{attribute}: Clamping.{which} is {v}; leave it out for no bound"));
+                None
+            }
+            Some(Bound::Attribute(name)) => {
+                self.attribute_ref(&format!("{attribute}: Clamping.{which}"), &name).map(BoundDef::Attribute)
+            }
+        }
+    }
+
+    /// Each set on top of what it depends on, so that a circle or a missing reference is found here and not at spawn.
+    pub(crate) fn finish_sets(&mut self) {
+        let defined = std::mem::take(&mut self.defined);
+        for (id, name, origin) in defined {
+            self.about(&name, origin);
+            let mut order = Vec::new();
+            if self.with_dependencies(id, &mut order, 0) {
+                match Layout::build(&self.rules, &order, Limits::default().attributes_per_controller) {
+                    Err(Refusal::Cycle { attribute, .. }) => {
+                        let names = self.cycle_names(id, attribute);
+                        self.error("cycle", format!("attributes depend on themselves in a circle: {names}"));
+                    }
+                    Err(r @ Refusal::Limit { .. }) => self.error("limit", r.describe(&self.rules)),
+                    // A reference to a set it does not declare is checked when the sets are registered together.
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The set after everything it depends on; false (and an error) on a circle of sets.
+    fn with_dependencies(&mut self, id: SetId, order: &mut Vec<SetId>, depth: usize) -> bool {
+        if depth > self.rules.sets.len() {
+            self.error("cycle", "sets depend on each other in a circle".into());
+            return false;
+        }
+        let dependencies = match self.rules.set_def(id) {
+            Some(def) => def.dependencies.clone(),
+            None => return false,
+        };
+        for d in dependencies {
+            if !order.contains(&d) && !self.with_dependencies(d, order, depth + 1) {
+                return false;
+            }
+        }
+        order.push(id);
+        true
+    }
+
+    fn cycle_names(&self, set: SetId, from: AttributeId) -> String {
+        let Some(def) = self.rules.set_def(set) else { return String::new() };
+        let next = |a: AttributeId| {
+            let d = def.attributes.iter().find(|d| d.attribute == a)?;
+            let bound = [d.min, d.max].into_iter().find_map(|b| match b {
+                BoundDef::Attribute(x) => Some(x),
+                _ => None,
+            });
+            bound.or_else(|| d.derived.as_ref()?.reads().next().map(|(_, x)| x))
+        };
+        let mut names = vec![from];
+        while let Some(a) = next(names[names.len() - 1]) {
+            let closes = names.contains(&a);
+            names.push(a);
+            if closes || names.len() > 8 {
+                break;
+            }
+        }
+        let shown: Vec<&str> = names.iter().map(|&a| self.rules.attribute_name(a).unwrap_or("?")).collect();
+        shown.join(" → ")
+    }
+
+    // Names -----------------------------------------------------------------------------------------------------
+
+    /// `Name` or `Set.Name`, of a set that exists.
+    fn attribute_ref(&mut self, place: &str, name: &str) -> Option<AttributeId> {
+        match find_attribute(&mut self.rules, name) {
+            Ok(id) => Some(id),
+            Err(why) => {
+                self.error("unknown-attribute", format!("{place}: {why}"));
+                None
+            }
+        }
+    }
+
+    fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
+        let rules = &mut self.rules;
+        match Expr::parse(text, &mut |name| find_attribute(rules, name)) {
+            Ok(e) => Some(e),
+            Err(why) => {
+                self.error("bad-expression", format!("{place}: {why}"));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
+        let found = self.rules.effect_names.find(name);
+        if found.is_none() {
+            let near = suggestion(self.rules.effect_names.nearest(name));
+            self.error("unknown-effect", format!("{place}: unknown effect {name}{near}"));
+        }
+        found.map(EffectId)
+    }
+
+    fn ability_ref(&mut self, place: &str, name: &str) -> Option<AbilityId> {
+        let found = self.rules.ability_names.find(name);
+        if found.is_none() {
+            let near = suggestion(self.rules.ability_names.nearest(name));
+            self.error("unknown-ability", format!("{place}: unknown ability {name}{near}"));
+        }
+        found.map(AbilityId)
+    }
+
+    fn calc_ref(&mut self, place: &str, name: &str) -> Option<CalcId> {
+        let found = self.rules.calc_names.find(name).filter(|&c| self.rules.calcs[c as usize].is_some());
+        if found.is_none() {
+            let near = suggestion(self.rules.calc_names.nearest(name));
+            self.error("unknown-calculation", format!("{place}: no calculator {name} is registered{near}"));
+        }
+        found.map(CalcId)
+    }
+
+    fn input(&mut self, name: Option<&str>) -> InputId {
+        name.map_or(InputId::NONE, |n| InputId(self.rules.input_names.intern(n)))
+    }
+
+    fn magnitude(&mut self, place: &str, doc: &Magnitude) -> Option<Mag> {
+        let numbers = [doc.value, doc.coefficient, doc.pre_multiply_additive, doc.post_multiply_additive];
+        if let Some(v) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
+            self.error("not-finite", format!("{place}: {v} is not a finite number"));
+            return None;
+        }
+        let missing = |c: &mut Compiler, what: &str| {
+            c.error("missing-field", format!("{place}: {:?} needs {what}", doc.kind));
+            None
+        };
+        match doc.kind {
+            MagnitudeType::ScalableFloat => match &doc.curve {
+                None => match doc.value {
+                    Some(v) => Some(Mag::Value(v + 0.0)),
+                    None => missing(self, "Value or Curve"),
+                },
+                Some(name) => {
+                    let Some(curve) = self.rules.curve_names.find(name).map(CurveId) else {
+                        let near = suggestion(self.rules.curve_names.nearest(name));
+                        self.error("unknown-curve", format!("{place}: unknown curve {name}{near}"));
+                        return None;
+                    };
+                    let input = match doc.curve_input.as_deref() {
+                        None | Some("Level") => CurveInput::Level,
+                        Some(name) => match find_attribute(&mut self.rules, name) {
+                            Ok(a) => CurveInput::Attribute(a),
+                            Err(_) => CurveInput::Caller(KeyId(self.rules.key_names.intern(name))),
+                        },
+                    };
+                    Some(Mag::Curve { curve, input, factor: doc.value.unwrap_or(1.0) })
+                }
+            },
+            MagnitudeType::AttributeBased => match &doc.backing_attribute {
+                None => missing(self, "BackingAttribute"),
+                Some(name) => Some(Mag::Attribute {
+                    attribute: self.attribute_ref(place, name)?,
+                    of_target: doc.source == Some(MagnitudeSource::Target),
+                    coefficient: doc.coefficient.unwrap_or(1.0),
+                    pre: doc.pre_multiply_additive.unwrap_or(0.0),
+                    post: doc.post_multiply_additive.unwrap_or(0.0),
+                }),
+            },
+            MagnitudeType::CustomCalculation => match &doc.calculator_class {
+                None => missing(self, "CalculatorClass"),
+                Some(name) => self.calc_ref(place, name).map(Mag::Calc),
+            },
+            MagnitudeType::SetByCaller => match &doc.data_tag {
+                None => missing(self, "DataTag"),
+                Some(name) => Some(Mag::Caller(KeyId(self.rules.key_names.intern(name)))),
+            },
+        }
+    }
+
+    // Effects ---------------------------------------------------------------------------------------------------
+
+    pub(crate) fn effect(&mut self, doc: &Effect, id: EffectId, origin: Option<Origin>) -> Option<EffectDef> {
+        let errors_before = self.issues.len();
+        let duration = match (doc.duration_policy, &doc.duration) {
+            (DurationPolicy::HasDuration, Some(m)) => self.magnitude("Duration", m),
+            (DurationPolicy::HasDuration, None) => {
+                self.error("missing-field", "HasDuration needs Duration".into());
+                None
+            }
+            (DurationPolicy::Instant | DurationPolicy::Infinite, Some(_)) => {
+                self.warn("unused-field", "Duration is only used by HasDuration".into());
+                None
+            }
+            (DurationPolicy::Instant | DurationPolicy::Infinite, None) => None,
+        };
+        let period = self.period(doc);
+        let mut modifiers = Vec::new();
+        for (i, m) in doc.modifiers.iter().enumerate() {
+            modifiers.extend(self.modifier(i, m));
+        }
+        let mut executions = Vec::new();
+        for (i, e) in doc.executions.iter().enumerate() {
+            let place = format!("Executions[{i}]");
+            let params = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
+            if let Some(calculator) = self.calc_ref(&place, &e.calculator_class) {
+                executions.push(ExecDef { calculator, predictable: e.predictable, params });
+            }
+        }
+        let mut immunity = Vec::new();
+        for entry in &doc.immunity {
+            immunity.push(ImmunityDef {
+                effect_tags: self.tag_list(&entry.effect_tags),
+                effects: self.effect_list("Immunity", &entry.effects),
+                source_tags: self.tag_list(&entry.source_tags),
+            });
+        }
+        let mut grants = Vec::new();
+        for g in &doc.granted_abilities {
+            if g.level == 0 {
+                self.error("bad-level", format!("GrantedAbilities: {} has level 0; levels start at 1", g.ability_class));
+            }
+            let input = self.input(g.input_id.as_deref());
+            if let Some(ability) = self.ability_ref("GrantedAbilities", &g.ability_class) {
+                grants.push(GrantDef {
+                    ability,
+                    level: g.level,
+                    input,
+                    remove_with_effect: g.remove_on_effect_removal,
+                });
+            }
+        }
+        let stacking = self.stacking(doc);
+        let then = doc.effects.clone().unwrap_or_default();
+        let then = ThenDef {
+            applied: self.effect_list("Effects.OnApplied", &then.on_applied),
+            executed: self.effect_list("Effects.OnExecuted", &then.on_executed),
+            expired: self.effect_list("Effects.OnExpired", &then.on_expired),
+            removed: self.effect_list("Effects.OnRemoved", &then.on_removed),
+        };
+        let chance = match &doc.application_chance {
+            Some(m) => self.magnitude("ApplicationChance", m),
+            None => None,
+        };
+        let condition = match &doc.application_condition {
+            Some(text) => self.expression("ApplicationCondition", text),
+            None => None,
+        };
+        let requirement = doc.application_requirement.as_ref().and_then(|name| {
+            let id = self.rules.hook_names.find(name).map(HookId);
+            let known = id.is_some_and(|id| self.rules.hooks.requirements.contains_key(&id));
+            if !known {
+                self.error("unknown-hook", format!("ApplicationRequirement: no requirement {name} is registered"));
+            }
+            id
+        });
+        let mut def = EffectDef {
+            id,
+            name: doc.name.as_str().into(),
+            origin,
+            policy: doc.duration_policy,
+            duration,
+            period,
+            execute_on_application: doc.period.is_some_and(|p| p.execute_on_application),
+            execution_policy: doc.execution_policy,
+            priority: doc.priority,
+            modifiers: modifiers.into(),
+            executions: executions.into(),
+            granted_tags: self.tag_list(&doc.granted_tags),
+            effect_tags: self.tag_list(&doc.effect_tags),
+            required: self.tag_list(&doc.application_required_tags),
+            blocked: self.tag_list(&doc.application_blocked_tags),
+            source_required: self.tag_list(&doc.source_required_tags),
+            source_blocked: self.tag_list(&doc.source_blocked_tags),
+            chance,
+            condition,
+            requirement,
+            ongoing_required: self.tag_list(&doc.ongoing_required_tags),
+            ongoing_blocked: self.tag_list(&doc.ongoing_blocked_tags),
+            on_ongoing_fail: doc.on_ongoing_fail,
+            period_inhibition: doc.period_inhibition,
+            immunity: immunity.into(),
+            remove_with_tags: self.tag_list(&doc.remove_effects_with_tags),
+            stacking,
+            bound_to_avatar: doc.bound_to_avatar_location,
+            then,
+            grants: grants.into(),
+            cues: self.tag_list(&doc.gameplay_cues),
+            simple: false,
+            fingerprint: format!("{doc:?}").bytes().fold(2, |h, b| fold(h, b as u64)),
+        };
+        def.simple = def.is_simple();
+        let failed = self.issues[errors_before..].iter().any(|i| i.severity == super::Severity::Error);
+        (!failed).then_some(def)
+    }
+
+    fn period(&mut self, doc: &Effect) -> Option<SimTime> {
+        let p = doc.period?;
+        if doc.duration_policy == DurationPolicy::Instant {
+            self.warn("unused-field", "Period is not used by Instant".into());
+            return None;
+        }
+        if p.period == 0.0 {
+            self.warn("zero-period", "a Period of 0 is not periodic".into());
+            return None;
+        }
+        match SimTime::try_seconds(p.period) {
+            Some(t) if t >= MIN_PERIOD => Some(t),
+            _ => {
+                self.error("bad-period", format!("Period is {} s; it must be at least 0.001 and finite", p.period));
+                None
+            }
+        }
+    }
+
+    fn modifier(&mut self, index: usize, m: &ugas_doc::Modifier) -> Option<ModDef> {
+        let place = format!("Modifiers[{index}]");
+        let attribute = self.attribute_ref(&place, &m.attribute)?;
+        let magnitude = self.magnitude(&format!("{place}.Magnitude"), &m.magnitude)?;
+        let channel = match (&m.channel, m.operation) {
+            (Some(name), Operation::Multiply) => ChannelId::named(name),
+            _ => ChannelId::NONE,
+        };
+        Some(ModDef {
+            attribute,
+            op: m.operation,
+            magnitude,
+            channel,
+            channel_name: m.channel.as_deref().filter(|_| channel != ChannelId::NONE).map(Arc::from),
+            source_tags: self.tag_list(&m.source_tags),
+            target_tags: self.tag_list(&m.target_tags),
+        })
+    }
+
+    fn stacking(&mut self, doc: &Effect) -> Option<StackDef> {
+        let s = doc.stacking.as_ref()?;
+        if doc.execution_policy != ExecutionPolicy::RunInParallel {
+            self.error("stacking-policy", "with Stacking the ExecutionPolicy must be RunInParallel".into());
+        }
+        if doc.duration_policy == DurationPolicy::Instant {
+            self.warn("unused-field", "Stacking is not used by Instant".into());
+            return None;
+        }
+        if s.limit == Some(0) {
+            self.error("bad-limit", "Stacking.Limit is at least 1".into());
+        }
+        Some(StackDef {
+            by: s.by,
+            limit: s.limit.unwrap_or(u32::MAX),
+            on_stack: s.on_stack,
+            period_on_stack: s.period_on_stack,
+            on_expire: s.on_expire,
+            overflow: self.effect_list("Stacking.OverflowEffects", &s.overflow_effects),
+            deny_overflow: s.deny_overflow,
+        })
+    }
+
+    fn effect_list(&mut self, place: &str, names: &[String]) -> Box<[EffectId]> {
+        names.iter().filter_map(|n| self.effect_ref(place, n)).collect()
+    }
+
+    // Templates -------------------------------------------------------------------------------------------------
+
+    pub(crate) fn template(&mut self, doc: &Controller) {
+        if doc.attribute_sets.is_empty() {
+            self.error("no-sets", "a controller needs at least one attribute set".into());
+        }
+        let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
+        for s in &doc.attribute_sets {
+            let Some(id) = set_id(&self.rules, &s.name).filter(|&i| self.rules.set_def(i).is_some()) else {
+                let near = suggestion(self.rules.set_names.nearest(&s.name));
+                self.error("unknown-set", format!("unknown attribute set {}{near}", s.name));
+                continue;
+            };
+            sets.push(id);
+            for v in &s.attributes {
+                let Some(a) = self.attribute_ref(&s.name, &v.name) else { continue };
+                if !self.rules.set_attributes(id).is_some_and(|list| list.iter().any(|d| d.attribute == a)) {
+                    self.error("unknown-attribute", format!("the set {} has no attribute {}", s.name, v.name));
+                    continue;
+                }
+                for (list, value) in [(&mut base, v.base_value), (&mut stated, v.current_value)] {
+                    if let Some(value) = value {
+                        list.push((a, value));
+                    }
+                }
+            }
+        }
+        if base.iter().chain(&stated).any(|(_, v)| !v.is_finite()) {
+            self.error("not-finite", "a value is not a finite number".into());
+        }
+        let mut effects = Vec::new();
+        for e in &doc.active_effects {
+            let Some(effect) = self.effect_ref("ActiveEffects", &e.effect_class) else { continue };
+            if e.level == 0 || e.stacks == 0 {
+                self.error("bad-level", format!("{}: Level and Stacks start at 1", e.effect_class));
+            }
+            let remaining = match e.duration {
+                Some(d) if d >= 0.0 => SimTime::try_seconds(d),
+                _ => None,
+            };
+            effects.push(TemplateEffect { effect, level: e.level, stacks: e.stacks, remaining });
+        }
+        let explained = |tag: TagId| {
+            let grants = |e: &TemplateEffect| self.rules.effect_def(e.effect).map(|d| d.granted_tags.contains(&tag));
+            effects.iter().any(|e| grants(e) == Some(true))
+        };
+        let known: Vec<TagId> =
+            doc.owned_tags.iter().filter_map(|t| self.rules.tags.find(t)).filter(|&t| explained(t)).collect();
+        let mut tags: Vec<TagId> = self.tag_list(&doc.owned_tags).into_vec();
+        tags.retain(|t| !known.contains(t));
+        let mut abilities = Vec::new();
+        for a in &doc.granted_abilities {
+            if a.level == 0 {
+                self.error("bad-level", format!("{}: Level starts at 1", a.ability_class));
+            }
+            let input = self.input(a.input_id.as_deref());
+            if let Some(ability) = self.ability_ref("GrantedAbilities", &a.ability_class) {
+                abilities.push(AbilityGrant { ability, level: a.level, input });
+            }
+        }
+        let owner = ActorId::named(&doc.owner_actor.actor_id);
+        let avatar = doc.avatar_actor.as_ref().map_or(owner, |a| ActorId::named(&a.actor_id));
+        let Some(id) = self.rules.template_names.find(&doc.owner_actor.actor_id) else { return };
+        self.rules.templates[id as usize] = Some(Arc::new(Template {
+            owner,
+            avatar,
+            sets: sets.into(),
+            base: base.into(),
+            stated: stated.into(),
+            tags: tags.into(),
+            effects: effects.into(),
+            abilities: abilities.into(),
+            active: doc.is_active,
+            position: doc.position,
+        }));
+    }
+}
+
+fn suggestion(near: Option<&str>) -> String {
+    near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+}
+
+fn find_attribute(rules: &mut Rules, name: &str) -> Result<AttributeId, String> {
+    if let Some(id) = rules.attributes.find(name) {
+        return Ok(AttributeId(id));
+    }
+    if let Some((set, plain)) = name.split_once('.')
+        && let (Some(set), Some(plain)) = (set_id(rules, set), rules.attributes.find(plain))
+    {
+        let alias = AttributeId(rules.attributes.intern(name));
+        rules.aliases.push((alias, set, AttributeId(plain)));
+        return Ok(alias);
+    }
+    Err(format!("unknown attribute {name}{}", suggestion(rules.attributes.nearest(name))))
+}

@@ -1,0 +1,178 @@
+//! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
+
+use super::expr::Expr;
+use crate::{AbilityId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId, SimTime, TagId};
+use std::sync::Arc;
+use ugas_doc::{
+    DurationPolicy, ExecutionPolicy, OnExpire, OnOngoingFail, OnStack, Operation, Origin, PeriodInhibition,
+    PeriodOnStack, StackBy, Value,
+};
+
+/// Where a number comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Mag {
+    Value(f64),
+    Curve { curve: CurveId, input: CurveInput, factor: f64 },
+    Attribute { attribute: AttributeId, of_target: bool, coefficient: f64, pre: f64, post: f64 },
+    Calc(CalcId),
+    Caller(KeyId),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CurveInput {
+    Level,
+    Attribute(AttributeId),
+    Caller(KeyId),
+}
+
+impl Mag {
+    /// The attribute whose changes move it while a modifier is active, and whether it is the target's.
+    pub(crate) fn live_on(&self) -> Option<(AttributeId, bool)> {
+        match self {
+            Mag::Attribute { attribute, of_target, .. } => Some((*attribute, *of_target)),
+            Mag::Curve { input: CurveInput::Attribute(a), .. } => Some((*a, false)),
+            Mag::Value(_) | Mag::Curve { .. } | Mag::Calc(_) | Mag::Caller(_) => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ModDef {
+    pub(crate) attribute: AttributeId,
+    pub(crate) op: Operation,
+    pub(crate) magnitude: Mag,
+    pub(crate) channel: ChannelId,
+    pub(crate) channel_name: Option<Arc<str>>,
+    pub(crate) source_tags: Box<[TagId]>,
+    pub(crate) target_tags: Box<[TagId]>,
+}
+
+impl ModDef {
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.source_tags.is_empty() || !self.target_tags.is_empty()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ExecDef {
+    pub(crate) calculator: CalcId,
+    pub(crate) predictable: bool,
+    pub(crate) params: Box<[(Arc<str>, Value)]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ImmunityDef {
+    pub(crate) effect_tags: Box<[TagId]>,
+    pub(crate) effects: Box<[EffectId]>,
+    pub(crate) source_tags: Box<[TagId]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct StackDef {
+    pub(crate) by: StackBy,
+    pub(crate) limit: u32,
+    pub(crate) on_stack: OnStack,
+    pub(crate) period_on_stack: PeriodOnStack,
+    pub(crate) on_expire: OnExpire,
+    pub(crate) overflow: Box<[EffectId]>,
+    pub(crate) deny_overflow: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct GrantDef {
+    pub(crate) ability: AbilityId,
+    pub(crate) level: u32,
+    pub(crate) input: InputId,
+    pub(crate) remove_with_effect: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ThenDef {
+    pub(crate) applied: Box<[EffectId]>,
+    pub(crate) executed: Box<[EffectId]>,
+    pub(crate) expired: Box<[EffectId]>,
+    pub(crate) removed: Box<[EffectId]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct EffectDef {
+    pub(crate) id: EffectId,
+    pub(crate) name: Arc<str>,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) policy: DurationPolicy,
+    pub(crate) duration: Option<Mag>,
+    pub(crate) period: Option<SimTime>,
+    pub(crate) execute_on_application: bool,
+    pub(crate) execution_policy: ExecutionPolicy,
+    pub(crate) priority: i32,
+    pub(crate) modifiers: Box<[ModDef]>,
+    pub(crate) executions: Box<[ExecDef]>,
+    pub(crate) granted_tags: Box<[TagId]>,
+    pub(crate) effect_tags: Box<[TagId]>,
+    pub(crate) required: Box<[TagId]>,
+    pub(crate) blocked: Box<[TagId]>,
+    pub(crate) source_required: Box<[TagId]>,
+    pub(crate) source_blocked: Box<[TagId]>,
+    pub(crate) chance: Option<Mag>,
+    pub(crate) condition: Option<Expr>,
+    pub(crate) requirement: Option<HookId>,
+    pub(crate) ongoing_required: Box<[TagId]>,
+    pub(crate) ongoing_blocked: Box<[TagId]>,
+    pub(crate) on_ongoing_fail: OnOngoingFail,
+    pub(crate) period_inhibition: PeriodInhibition,
+    pub(crate) immunity: Box<[ImmunityDef]>,
+    pub(crate) remove_with_tags: Box<[TagId]>,
+    pub(crate) stacking: Option<StackDef>,
+    pub(crate) bound_to_avatar: bool,
+    pub(crate) then: ThenDef,
+    pub(crate) grants: Box<[GrantDef]>,
+    pub(crate) cues: Box<[TagId]>,
+    /// Nothing but value modifiers: filters, captures, tags, cues and reactions can be skipped.
+    pub(crate) simple: bool,
+    /// A hash of the document, for fingerprints of rules and of run-time definitions.
+    pub(crate) fingerprint: u64,
+}
+
+impl EffectDef {
+    pub(crate) fn has_ongoing(&self) -> bool {
+        !self.ongoing_required.is_empty() || !self.ongoing_blocked.is_empty()
+    }
+
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.modifiers.iter().any(ModDef::is_filtered)
+    }
+
+    /// Whether modifier `m` acts on current while the effect is active, as opposed to being written to base.
+    pub(crate) fn acts_on_current(&self, m: &ModDef) -> bool {
+        match self.policy {
+            DurationPolicy::Instant => false,
+            DurationPolicy::HasDuration | DurationPolicy::Infinite => {
+                self.period.is_none() || m.op == Operation::Multiply
+            }
+        }
+    }
+
+    pub(crate) fn is_simple(&self) -> bool {
+        let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
+        self.modifiers.iter().all(plain)
+            && self.executions.is_empty()
+            && self.granted_tags.is_empty()
+            && self.required.is_empty()
+            && self.blocked.is_empty()
+            && self.source_required.is_empty()
+            && self.source_blocked.is_empty()
+            && self.chance.is_none()
+            && self.condition.is_none()
+            && self.requirement.is_none()
+            && !self.has_ongoing()
+            && self.immunity.is_empty()
+            && self.remove_with_tags.is_empty()
+            && self.stacking.is_none()
+            && self.then.applied.is_empty()
+            && self.grants.is_empty()
+            && self.cues.is_empty()
+            && (self.execution_policy == ExecutionPolicy::RunInParallel || self.policy == DurationPolicy::Instant)
+            && (self.policy != DurationPolicy::HasDuration || matches!(self.duration, Some(Mag::Value(v)) if v > 0.0))
+            && !(self.period.is_some() && self.execute_on_application)
+    }
+}

@@ -1,0 +1,224 @@
+//! A layout: which attribute lies at which slot of a row, for one ordered list of sets.
+//!
+//! Slots are numbered in dependency order (referenced bounds and the reads of derived attributes first, registration
+//! order otherwise), so settling a row is one ascending pass. Layouts are derived from the list of sets and shared.
+
+use super::Rules;
+use super::attribute::BoundDef;
+use super::expr::{Expr, Side};
+use crate::state::Attr;
+use crate::{AttributeId, ControllerId, Refusal, SetId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use ugas_doc::{Aggregation, OnBoundChange};
+
+/// No slot.
+pub(crate) const NO_SLOT: u16 = u16::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SlotBound {
+    Open,
+    Value(f64),
+    Slot(u16),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) attribute: AttributeId,
+    pub(crate) set: SetId,
+    pub(crate) lo: SlotBound,
+    pub(crate) hi: SlotBound,
+    pub(crate) derived: Option<Arc<Expr>>,
+    pub(crate) dependents: Box<[u16]>,
+    pub(crate) strongest: bool,
+    pub(crate) proportional: bool,
+    pub(crate) death: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) sets: Box<[SetId]>,
+    pub(crate) slots: Box<[Slot]>,
+    slot_of: Box<[u16]>,
+    /// Values right after registration.
+    pub(crate) initial: Box<[Attr]>,
+}
+
+impl Layout {
+    #[inline]
+    pub(crate) fn slot(&self, attribute: AttributeId) -> Option<usize> {
+        match self.slot_of.get(attribute.index()) {
+            Some(&slot) if slot != NO_SLOT => Some(slot as usize),
+            _ => None,
+        }
+    }
+
+    /// The layout of these sets, registered in this order.
+    pub(crate) fn build(rules: &Rules, sets: &[SetId], limit: u32) -> Result<Layout, Refusal> {
+        let mut parts = Vec::new();
+        let mut order_of = vec![usize::MAX; rules.attributes.len()];
+        for (n, &set) in sets.iter().enumerate() {
+            let def = rules
+                .set_def(set)
+                .ok_or(Refusal::UnknownName { kind: crate::NameKind::Set, id: set.0 })?;
+            if sets[..n].contains(&set) {
+                return Err(Refusal::SetRegistered { set });
+            }
+            if let Some(&missing) = def.dependencies.iter().find(|d| !sets[..n].contains(d)) {
+                return Err(Refusal::SetMissing { set: missing });
+            }
+            for a in &def.attributes {
+                if order_of[a.attribute.index()] != usize::MAX {
+                    let (first, _): (SetId, _) = parts[order_of[a.attribute.index()]];
+                    return Err(Refusal::DuplicateAttribute { attribute: a.attribute, set: first });
+                }
+                order_of[a.attribute.index()] = parts.len();
+                parts.push((set, a));
+            }
+        }
+        let max = limit.min(NO_SLOT as u32);
+        if parts.len() as u32 > max {
+            return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
+        }
+        for (alias, set, attribute) in &rules.aliases {
+            if sets.contains(set) {
+                order_of[alias.index()] = order_of[attribute.index()];
+            }
+        }
+
+        // What each attribute reads, by registration order. A name whose set is not registered (yet) is an open bound
+        // or makes a derived value 0.
+        let mut reads: Vec<Vec<usize>> = Vec::with_capacity(parts.len());
+        for (_, a) in &parts {
+            let bounds = [a.min, a.max].into_iter().filter_map(|b| match b {
+                BoundDef::Attribute(attribute) => Some(attribute),
+                BoundDef::Open | BoundDef::Value(_) => None,
+            });
+            let derived = a.derived.iter().flat_map(|e| e.reads()).map(|(_, attribute)| attribute);
+            let known = |attribute: AttributeId| Some(order_of[attribute.index()]).filter(|&at| at != usize::MAX);
+            let mut list: Vec<usize> = bounds.chain(derived).filter_map(known).collect();
+            list.sort_unstable();
+            list.dedup();
+            reads.push(list);
+        }
+        let topological = sort(&reads).map_err(|at| Refusal::Cycle {
+            who: ControllerId::NONE,
+            attribute: parts[at].1.attribute,
+        })?;
+
+        let mut slot_of_part = vec![NO_SLOT; parts.len()];
+        for (slot, &part) in topological.iter().enumerate() {
+            slot_of_part[part] = slot as u16;
+        }
+        let slot_of: Box<[u16]> =
+            order_of.iter().map(|&at| if at == usize::MAX { NO_SLOT } else { slot_of_part[at] }).collect();
+        let bound = |b: BoundDef| match b {
+            BoundDef::Open => SlotBound::Open,
+            BoundDef::Value(v) => SlotBound::Value(v),
+            BoundDef::Attribute(a) => match slot_of[a.index()] {
+                NO_SLOT => SlotBound::Open,
+                slot => SlotBound::Slot(slot),
+            },
+        };
+        let mut dependents: Vec<Vec<u16>> = vec![Vec::new(); parts.len()];
+        for (part, list) in reads.iter().enumerate() {
+            for &read in list {
+                dependents[slot_of_part[read] as usize].push(slot_of_part[part]);
+            }
+        }
+        let mut slots = Vec::with_capacity(parts.len());
+        let mut initial: Vec<Attr> = Vec::with_capacity(parts.len());
+        for (&part, mut dependents) in topological.iter().zip(dependents) {
+            let (set, a) = parts[part];
+            dependents.sort_unstable();
+            let slot = Slot {
+                attribute: a.attribute,
+                set,
+                lo: bound(a.min),
+                hi: bound(a.max),
+                derived: a.derived.clone(),
+                dependents: dependents.into(),
+                strongest: a.aggregation == Aggregation::StrongestMultiply,
+                proportional: a.on_bound_change == OnBoundChange::Proportional,
+                death: a.death,
+            };
+            let (lo, hi) = slot.bounds(&initial);
+            let base = match &slot.derived {
+                Some(expr) => derived_value(expr, &slot_of, &initial).0,
+                None => clamp(a.default, lo, hi),
+            };
+            initial.push(Attr { base, current: clamp(base, lo, hi) });
+            slots.push(slot);
+        }
+        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, initial: initial.into() })
+    }
+
+    /// A derived attribute's base, and whether it was not finite.
+    pub(crate) fn derive(&self, expr: &Expr, attrs: &[Attr]) -> (f64, bool) {
+        derived_value(expr, &self.slot_of, attrs)
+    }
+
+    /// The set that needs `set` to stay registered, if any.
+    pub(crate) fn needed_by(&self, rules: &Rules, set: SetId) -> Option<SetId> {
+        let declared = self.sets.iter().find(|&&s| rules.set_def(s).is_some_and(|d| d.dependencies.contains(&set)));
+        let uses = |slot: &&Slot| slot.set == set && slot.dependents.iter().any(|&d| self.slots[d as usize].set != set);
+        declared.copied().or_else(|| {
+            let slot = self.slots.iter().find(uses)?;
+            slot.dependents.iter().map(|&d| self.slots[d as usize].set).find(|&s| s != set)
+        })
+    }
+}
+
+impl Slot {
+    /// The bounds now: a referenced bound is the current value of what it names.
+    #[inline]
+    pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
+        let value = |b, open| match b {
+            SlotBound::Open => open,
+            SlotBound::Value(v) => v,
+            SlotBound::Slot(s) => attrs[s as usize].current,
+        };
+        (value(self.lo, f64::NEG_INFINITY), value(self.hi, f64::INFINITY))
+    }
+}
+
+/// `max(lo, min(hi, v))`: the lower bound wins.
+#[inline]
+pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
+    let v = if v > hi { hi } else { v };
+    if v < lo { lo } else { v }
+}
+
+fn derived_value(expr: &Expr, slot_of: &[u16], attrs: &[Attr]) -> (f64, bool) {
+    let mut read = |_: Side, a: AttributeId| attrs.get(slot_of[a.index()] as usize).map(|x| x.current);
+    match expr.eval(&mut read) {
+        Some(v) if v.is_finite() => (v + 0.0, false),
+        _ => (0.0, true),
+    }
+}
+
+/// Kahn's algorithm, smallest first; on a cycle the smallest member.
+fn sort(reads: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
+    let mut waiting: Vec<usize> = reads.iter().map(Vec::len).collect();
+    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); reads.len()];
+    for (i, list) in reads.iter().enumerate() {
+        for &r in list {
+            readers[r].push(i);
+        }
+    }
+    let mut ready: BTreeSet<usize> = (0..reads.len()).filter(|&i| waiting[i] == 0).collect();
+    let mut order = Vec::with_capacity(reads.len());
+    while let Some(i) = ready.pop_first() {
+        order.push(i);
+        for &r in &readers[i] {
+            waiting[r] -= 1;
+            if waiting[r] == 0 {
+                ready.insert(r);
+            }
+        }
+    }
+    match (0..reads.len()).find(|&i| waiting[i] > 0) {
+        Some(at) => Err(at),
+        None => Ok(order),
+    }
+}

@@ -1,0 +1,233 @@
+//! Rules: the compiled catalogue and all user code, immutable behind an `Arc`.
+//!
+//! Documents go into a [`RulesBuilder`]; names come out as ids. Built from older rules, every name keeps its id, so
+//! what a host cached before a reload still means the same.
+
+mod attribute;
+mod builder;
+mod calc;
+mod compile;
+mod curve;
+mod effect;
+mod error;
+mod expr;
+mod layout;
+mod names;
+mod tag;
+mod template;
+
+pub use attribute::{AttributeDef, BoundDef};
+pub use builder::RulesBuilder;
+pub use calc::{AfterCx, Calc, Calculator, CaptureTime, HookCx, Read, ReadKey};
+pub use error::{LoadError, LoadIssue, Severity};
+pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
+
+pub(crate) use attribute::SetDef;
+pub(crate) use calc::{CalcDef, CalcResult, Hooks};
+pub(crate) use compile::Compiler;
+pub(crate) use curve::CurveDef;
+pub(crate) use effect::{CurveInput, EffectDef, Mag, ModDef};
+pub(crate) use expr::Side;
+pub(crate) use layout::{Layout, Slot, SlotBound, clamp};
+pub(crate) use names::Names;
+pub(crate) use tag::TagTable;
+pub(crate) use template::Template;
+
+use crate::{
+    AbilityId, AttributeId, CalcId, CurveId, EffectId, HookId, InputId, KeyId, SetId, TagId, TemplateId,
+};
+use std::sync::Arc;
+use ugas_doc::{Ability, Origin};
+
+/// The compiled catalogue. Share it behind an `Arc` with as many sims as you like.
+///
+/// ```
+/// use ugas_core::Rules;
+/// use ugas_doc::{Attribute, AttributeSet, Effect};
+/// let rules = Rules::builder()
+///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0).min(0.0)))
+///     .add(Effect::instant("GE_Hit").add("Health", -10.0))
+///     .build()
+///     .unwrap();
+/// assert_eq!(rules.effect_name(rules.effect("GE_Hit").unwrap()), Some("GE_Hit"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub(crate) tags: TagTable,
+    pub(crate) attributes: Names,
+    /// `Set.Name` ids, with the set and the plain id they stand for.
+    pub(crate) aliases: Vec<(AttributeId, SetId, AttributeId)>,
+    pub(crate) set_names: Names,
+    pub(crate) sets: Vec<Option<SetDef>>,
+    pub(crate) effect_names: Names,
+    pub(crate) effects: Vec<Option<Arc<EffectDef>>>,
+    pub(crate) ability_names: Names,
+    pub(crate) abilities: Vec<Option<Arc<Ability>>>,
+    pub(crate) curve_names: Names,
+    pub(crate) curves: Vec<Option<CurveDef>>,
+    pub(crate) calc_names: Names,
+    pub(crate) calcs: Vec<Option<CalcDef>>,
+    pub(crate) hook_names: Names,
+    pub(crate) hooks: Hooks,
+    pub(crate) key_names: Names,
+    pub(crate) input_names: Names,
+    pub(crate) template_names: Names,
+    pub(crate) templates: Vec<Option<Arc<Template>>>,
+    pub(crate) warnings: Vec<LoadIssue>,
+    pub(crate) fingerprint: u64,
+}
+
+/// The built-in infinite effect that grants innate tags.
+pub(crate) const INITIAL_TAGS: EffectId = EffectId(0);
+/// Its name.
+pub(crate) const INITIAL_TAGS_NAME: &str = "GE_Initial_Tags";
+
+impl Rules {
+    /// An empty builder.
+    pub fn builder() -> RulesBuilder {
+        RulesBuilder::new()
+    }
+
+    /// A hash of everything compiled in: two rules with equal hashes play alike.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// What was noticed while building.
+    pub fn warnings(&self) -> &[LoadIssue] {
+        &self.warnings
+    }
+
+    /// An attribute by name (`Health`, or `Vitals.Health` where documents use that form).
+    pub fn attribute(&self, name: &str) -> Option<AttributeId> {
+        self.attributes.find(name).map(AttributeId)
+    }
+    /// An attribute's name.
+    pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
+        self.attributes.name(id.0)
+    }
+    /// A set by name.
+    pub fn set(&self, name: &str) -> Option<SetId> {
+        self.set_names.find(name).map(SetId).filter(|&s| self.set_def(s).is_some())
+    }
+    /// A set's name.
+    pub fn set_name(&self, id: SetId) -> Option<&str> {
+        self.set_names.name(id.0)
+    }
+    /// The attributes of a set, as its document says.
+    pub fn set_attributes(&self, id: SetId) -> Option<&[AttributeDef]> {
+        self.set_def(id).map(|s| &*s.attributes)
+    }
+    /// A tag by name.
+    pub fn tag(&self, name: &str) -> Option<TagId> {
+        self.tags.find(name)
+    }
+    /// A tag's name.
+    pub fn tag_name(&self, id: TagId) -> Option<&str> {
+        self.tags.name(id)
+    }
+    /// Whether a registry declares the tag.
+    pub fn is_declared(&self, name: &str) -> bool {
+        self.tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
+    }
+    /// Whether the tag tracks a cooldown: it stands below `Cooldown`.
+    pub fn is_cooldown_tag(&self, id: TagId) -> bool {
+        self.tags.def(id).is_some_and(|d| d.is_cooldown)
+    }
+    /// All tags that exist, declared or used.
+    pub fn tag_ids(&self) -> impl Iterator<Item = TagId> {
+        self.tags.ids()
+    }
+    /// The parent of a tag.
+    pub fn tag_parent(&self, id: TagId) -> Option<TagId> {
+        self.tags.def(id)?.parent
+    }
+    /// Whether `tag` is `of` or stands below it.
+    pub fn tag_is_under(&self, tag: TagId, of: TagId) -> bool {
+        self.tags.def(tag).is_some() && self.tags.def(of).is_some() && self.tags.is_under(tag, of)
+    }
+    /// An effect by name.
+    pub fn effect(&self, name: &str) -> Option<EffectId> {
+        self.effect_names.find(name).map(EffectId).filter(|&e| self.effect_def(e).is_some())
+    }
+    /// An effect's name.
+    pub fn effect_name(&self, id: EffectId) -> Option<&str> {
+        self.effect_names.name(id.0)
+    }
+    /// All effects with their names.
+    pub fn effect_list(&self) -> impl Iterator<Item = (EffectId, &str)> {
+        self.effects.iter().flatten().map(|e| (e.id, &*e.name))
+    }
+    /// Where an effect is written.
+    pub fn effect_origin(&self, id: EffectId) -> Option<&Origin> {
+        self.effect_def(id)?.origin.as_ref()
+    }
+    /// Whether the effect's calculations may be run ahead of the server.
+    pub fn is_predictable(&self, id: EffectId) -> bool {
+        self.effect_def(id).is_some_and(|e| {
+            let calc = |c: CalcId| self.calcs[c.index()].as_ref().is_none_or(|c| c.code.predictable());
+            e.executions.iter().all(|x| x.predictable && calc(x.calculator))
+        })
+    }
+    /// An ability by name.
+    pub fn ability(&self, name: &str) -> Option<AbilityId> {
+        self.ability_names.find(name).map(AbilityId).filter(|a| self.abilities[a.index()].is_some())
+    }
+    /// An ability's name.
+    pub fn ability_name(&self, id: AbilityId) -> Option<&str> {
+        self.ability_names.name(id.0)
+    }
+    /// A curve by name.
+    pub fn curve(&self, name: &str) -> Option<CurveId> {
+        self.curve_names.find(name).map(CurveId)
+    }
+    /// A calculator by name.
+    pub fn calculator(&self, name: &str) -> Option<CalcId> {
+        self.calc_names.find(name).map(CalcId)
+    }
+    /// A calculator's name.
+    pub fn calculator_name(&self, id: CalcId) -> Option<&str> {
+        self.calc_names.name(id.0)
+    }
+    /// A hook's name.
+    pub fn hook_name(&self, id: HookId) -> Option<&str> {
+        self.hook_names.name(id.0)
+    }
+    /// A set-by-caller key by name.
+    pub fn key(&self, name: &str) -> Option<KeyId> {
+        self.key_names.find(name).map(KeyId)
+    }
+    /// A key's name.
+    pub fn key_name(&self, id: KeyId) -> Option<&str> {
+        self.key_names.name(id.0)
+    }
+    /// An input by name.
+    pub fn input(&self, name: &str) -> Option<InputId> {
+        self.input_names.find(name).map(InputId)
+    }
+    /// An input's name.
+    pub fn input_name(&self, id: InputId) -> Option<&str> {
+        self.input_names.name(id.0)
+    }
+    /// A controller template by the `ActorID` of its document.
+    pub fn template(&self, name: &str) -> Option<TemplateId> {
+        self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
+    }
+
+    /// The known name most like a misspelt one, over attributes, effects, tags and sets.
+    pub fn nearest_name(&self, name: &str) -> Option<&str> {
+        self.attributes
+            .nearest(name)
+            .or_else(|| self.effect_names.nearest(name))
+            .or_else(|| self.tags.nearest(name))
+            .or_else(|| self.set_names.nearest(name))
+    }
+
+    pub(crate) fn set_def(&self, id: SetId) -> Option<&SetDef> {
+        self.sets.get(id.index())?.as_ref()
+    }
+    #[inline]
+    pub(crate) fn effect_def(&self, id: EffectId) -> Option<&Arc<EffectDef>> {
+        self.effects.get(id.index())?.as_ref()
+    }
+}

@@ -1,0 +1,92 @@
+//! Names become dense ids, append-only: a name keeps its id for as long as rules are built from one another.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A table of names. Ids are positions; nothing is ever removed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    list: Vec<Arc<str>>,
+    by_name: BTreeMap<Arc<str>, u32>,
+}
+
+impl Names {
+    pub(crate) fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&id) = self.by_name.get(name) {
+            return id;
+        }
+        let id = self.list.len() as u32;
+        let name: Arc<str> = name.into();
+        self.list.push(name.clone());
+        self.by_name.insert(name, id);
+        id
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(crate) fn name(&self, id: u32) -> Option<&str> {
+        self.list.get(id as usize).map(|n| &**n)
+    }
+
+    pub(crate) fn shared(&self, id: u32) -> Arc<str> {
+        self.list[id as usize].clone()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|n| &**n)
+    }
+
+    /// The known name most like `wanted`, if one is close enough to be what was meant.
+    pub(crate) fn nearest(&self, wanted: &str) -> Option<&str> {
+        nearest(wanted, self.iter())
+    }
+}
+
+/// The candidate most like `wanted`, if it differs in at most a third of its letters.
+pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (wanted.len() / 3).max(1);
+    candidates.map(|c| (distance(wanted, c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let best = (diagonal + (ca != *cb) as usize).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_keeps_its_id() {
+        let mut names = Names::default();
+        let health = names.intern("Health");
+        names.intern("Mana");
+        assert_eq!(names.intern("Health"), health);
+        assert_eq!(names.name(health), Some("Health"));
+        assert_eq!(names.find("Nope"), None);
+    }
+
+    #[test]
+    fn nearest_finds_the_slip_and_not_the_stranger() {
+        let mut names = Names::default();
+        names.intern("MaxHealth");
+        assert_eq!(names.nearest("MaxHelth"), Some("MaxHealth"));
+        assert_eq!(names.nearest("Fuel"), None);
+    }
+}

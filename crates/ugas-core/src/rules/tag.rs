@@ -1,0 +1,324 @@
+//! Tags: a hierarchy of dot names. Ids are stable; a private depth-first rank makes "is below" a range test.
+
+use super::names::Names;
+use crate::TagId;
+
+/// Checks one tag name: segments of A-Z then letters and digits, joined by dots.
+///
+/// ```
+/// use ugas_core::tag_segments;
+/// assert_eq!(tag_segments("State.Debuff.Stunned.Magic").unwrap().count(), 4);
+/// assert!(tag_segments("state.debuff").is_none());
+/// assert!(tag_segments("State..X").is_none());
+/// ```
+pub fn tag_segments(name: &str) -> Option<impl Iterator<Item = &str>> {
+    let good = |segment: &str| {
+        segment.starts_with(|c: char| c.is_ascii_uppercase()) && segment.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    name.split('.').all(good).then(|| name.split('.'))
+}
+
+/// The parents of a tag name, nearest first.
+///
+/// ```
+/// let parents: Vec<_> = ugas_core::tag_parents("State.Debuff.Stunned").collect();
+/// assert_eq!(parents, ["State.Debuff", "State"]);
+/// ```
+pub fn tag_parents(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(name.rfind('.').map(|i| &name[..i]), |n| n.rfind('.').map(|i| &n[..i]))
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TagDef {
+    pub(crate) parent: Option<TagId>,
+    pub(crate) declared: bool,
+    pub(crate) allow_multiple: bool,
+    pub(crate) is_cooldown: bool,
+}
+
+/// All tags of the rules.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TagTable {
+    names: Names,
+    defs: Vec<TagDef>,
+    rank: Vec<u32>,
+    end: Vec<u32>,
+}
+
+impl TagTable {
+    /// Adds a tag and its ancestors. The name must have been checked.
+    pub(crate) fn intern(&mut self, name: &str) -> TagId {
+        if let Some(id) = self.names.find(name) {
+            return TagId(id);
+        }
+        let parent = name.rfind('.').map(|dot| self.intern(&name[..dot]));
+        let id = self.names.intern(name);
+        self.defs.push(TagDef {
+            parent,
+            declared: false,
+            allow_multiple: false,
+            is_cooldown: name == "Cooldown" || name.starts_with("Cooldown."),
+        });
+        TagId(id)
+    }
+
+    pub(crate) fn def_mut(&mut self, tag: TagId) -> &mut TagDef {
+        &mut self.defs[tag.index()]
+    }
+    pub(crate) fn def(&self, tag: TagId) -> Option<&TagDef> {
+        self.defs.get(tag.index())
+    }
+    pub(crate) fn find(&self, name: &str) -> Option<TagId> {
+        self.names.find(name).map(TagId)
+    }
+    pub(crate) fn name(&self, tag: TagId) -> Option<&str> {
+        self.names.name(tag.0)
+    }
+    pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
+        self.names.nearest(name)
+    }
+    pub(crate) fn len(&self) -> usize {
+        self.defs.len()
+    }
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TagId> {
+        (0..self.defs.len() as u32).map(TagId)
+    }
+
+    /// Numbers the tags depth first; call once after the last `intern`.
+    pub(crate) fn rank(&mut self) {
+        let n = self.defs.len();
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut roots = Vec::new();
+        for (i, d) in self.defs.iter().enumerate() {
+            match d.parent {
+                Some(p) => children[p.index()].push(i as u32),
+                None => roots.push(i as u32),
+            }
+        }
+        self.rank = vec![0; n];
+        self.end = vec![0; n];
+        let mut next = 0;
+        let mut stack: Vec<(u32, usize)> = Vec::new();
+        for root in roots {
+            stack.push((root, 0));
+            self.rank[root as usize] = next;
+            next += 1;
+            while let Some((tag, child)) = stack.pop() {
+                match children[tag as usize].get(child) {
+                    Some(&c) => {
+                        stack.push((tag, child + 1));
+                        stack.push((c, 0));
+                        self.rank[c as usize] = next;
+                        next += 1;
+                    }
+                    None => self.end[tag as usize] = next,
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn parent(&self, tag: TagId) -> Option<TagId> {
+        self.defs[tag.index()].parent
+    }
+    #[inline]
+    pub(crate) fn rank_of(&self, tag: TagId) -> u32 {
+        self.rank[tag.index()]
+    }
+    /// Ranks of the tag and everything below it.
+    #[inline]
+    pub(crate) fn span(&self, tag: TagId) -> (u32, u32) {
+        (self.rank[tag.index()], self.end[tag.index()])
+    }
+    /// Whether `tag` is `of` or stands below it.
+    #[inline]
+    pub(crate) fn is_under(&self, tag: TagId, of: TagId) -> bool {
+        let (start, end) = self.span(of);
+        (start..end).contains(&self.rank[tag.index()])
+    }
+}
+
+/// A tag query: any, all, none, nested. Names are hierarchical.
+///
+/// ```
+/// use ugas_core::{Rules, TagQuery};
+/// use ugas_doc::TagRegistry;
+/// let rules = Rules::builder().add(TagRegistry::new(["State.Alive", "State.Debuff.Stunned"])).build().unwrap();
+/// let query = TagQuery::parse("State.Alive & !State.Debuff", &rules).unwrap();
+/// let alive = rules.tag("State.Alive").unwrap();
+/// let stunned = rules.tag("State.Debuff.Stunned").unwrap();
+/// assert!(query.matches(&rules, &[alive]));
+/// assert!(!query.matches(&rules, &[alive, stunned]));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum TagQuery {
+    /// The tag or a descendant is there.
+    Has(TagId),
+    /// The tag itself is there.
+    HasExact(TagId),
+    /// At least one holds; false when empty.
+    Any(Vec<TagQuery>),
+    /// Every one holds; true when empty.
+    All(Vec<TagQuery>),
+    /// No one holds; true when empty.
+    None(Vec<TagQuery>),
+}
+
+impl TagQuery {
+    /// Reads `A & (B | !C)`. Unknown tags and slips are errors that say where.
+    pub fn parse(text: &str, rules: &super::Rules) -> Result<TagQuery, String> {
+        let mut p = Parser { text, at: 0, rules };
+        let q = p.any()?;
+        p.space();
+        if p.at < text.len() {
+            return Err(format!("column {}: expected & | or the end, found {:?}", p.at + 1, &text[p.at..]));
+        }
+        Ok(q)
+    }
+
+    /// Evaluates it with a test for "tag or descendant present" and one for "tag itself present".
+    pub fn eval(&self, has: &dyn Fn(TagId) -> bool, exact: &dyn Fn(TagId) -> bool) -> bool {
+        match self {
+            TagQuery::Has(t) => has(*t),
+            TagQuery::HasExact(t) => exact(*t),
+            TagQuery::Any(list) => list.iter().any(|q| q.eval(has, exact)),
+            TagQuery::All(list) => list.iter().all(|q| q.eval(has, exact)),
+            TagQuery::None(list) => !list.iter().any(|q| q.eval(has, exact)),
+        }
+    }
+
+    /// Evaluates it against a list of explicit tags.
+    pub fn matches(&self, rules: &super::Rules, tags: &[TagId]) -> bool {
+        self.eval(&|t| tags.iter().any(|&x| rules.tags.is_under(x, t)), &|t| tags.contains(&t))
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    rules: &'a super::Rules,
+}
+
+/// Brackets nest at most this deep.
+const MAX_DEPTH: usize = 64;
+
+impl Parser<'_> {
+    fn space(&mut self) {
+        self.at += self.text[self.at..].len() - self.text[self.at..].trim_start().len();
+    }
+
+    fn eat(&mut self, c: char) -> bool {
+        self.space();
+        let hit = self.text[self.at..].starts_with(c);
+        if hit {
+            // `&&` and `||` are accepted: people write them out of habit.
+            let doubled = matches!(c, '&' | '|') && self.text[self.at + 1..].starts_with(c);
+            self.at += 1 + doubled as usize;
+        }
+        hit
+    }
+
+    fn any(&mut self) -> Result<TagQuery, String> {
+        self.any_at(0)
+    }
+
+    fn any_at(&mut self, depth: usize) -> Result<TagQuery, String> {
+        let mut list = vec![self.all_at(depth)?];
+        while self.eat('|') {
+            list.push(self.all_at(depth)?);
+        }
+        Ok(if list.len() == 1 { list.remove(0) } else { TagQuery::Any(list) })
+    }
+
+    fn all_at(&mut self, depth: usize) -> Result<TagQuery, String> {
+        let mut list = vec![self.one_at(depth)?];
+        while self.eat('&') {
+            list.push(self.one_at(depth)?);
+        }
+        Ok(if list.len() == 1 { list.remove(0) } else { TagQuery::All(list) })
+    }
+
+    fn one_at(&mut self, depth: usize) -> Result<TagQuery, String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("column {}: brackets nest deeper than {MAX_DEPTH}", self.at + 1));
+        }
+        if self.eat('!') {
+            return Ok(TagQuery::None(vec![self.one_at(depth + 1)?]));
+        }
+        if self.eat('(') {
+            let q = self.any_at(depth + 1)?;
+            if !self.eat(')') {
+                return Err(format!("column {}: expected )", self.at + 1));
+            }
+            return Ok(q);
+        }
+        self.space();
+        let rest = &self.text[self.at..];
+        let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
+        let name = &rest[..len];
+        if tag_segments(name).is_none() {
+            return Err(format!("column {}: expected a tag, ! or (, found {:?}", self.at + 1, rest));
+        }
+        let column = self.at + 1;
+        self.at += len;
+        self.rules.tag(name).map(TagQuery::Has).ok_or_else(|| {
+            let near = self.rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            format!("column {column}: unknown tag {name}{near}")
+        })
+    }
+}
+
+/// A set of tags on its own, for hosts and tools; a controller's tags are read through the sim.
+///
+/// ```
+/// use ugas_core::{TagId, TagSet};
+/// let a: TagSet = [TagId(1), TagId(2)].into_iter().collect();
+/// let b: TagSet = [TagId(2), TagId(3)].into_iter().collect();
+/// assert!(a.overlaps(&b));
+/// assert_eq!(a.intersection(&b).iter().count(), 1);
+/// assert_eq!(a.union(&b).iter().count(), 3);
+/// assert!(a.is_subset(&a.union(&b)));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagSet(Vec<TagId>);
+
+impl TagSet {
+    /// Whether it holds this very tag.
+    pub fn contains(&self, tag: TagId) -> bool {
+        self.0.binary_search(&tag).is_ok()
+    }
+    /// Whether every tag of this set is in the other.
+    pub fn is_subset(&self, other: &TagSet) -> bool {
+        self.0.iter().all(|&t| other.contains(t))
+    }
+    /// Whether they share a tag.
+    pub fn overlaps(&self, other: &TagSet) -> bool {
+        self.0.iter().any(|&t| other.contains(t))
+    }
+    /// What both hold.
+    pub fn intersection(&self, other: &TagSet) -> TagSet {
+        TagSet(self.0.iter().copied().filter(|&t| other.contains(t)).collect())
+    }
+    /// What either holds.
+    pub fn union(&self, other: &TagSet) -> TagSet {
+        self.iter().chain(other.iter()).collect()
+    }
+    /// The tags, in id order.
+    pub fn iter(&self) -> impl Iterator<Item = TagId> {
+        self.0.iter().copied()
+    }
+    /// Whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<TagId> for TagSet {
+    fn from_iter<I: IntoIterator<Item = TagId>>(tags: I) -> TagSet {
+        let mut list: Vec<TagId> = tags.into_iter().collect();
+        list.sort();
+        list.dedup();
+        TagSet(list)
+    }
+}
+

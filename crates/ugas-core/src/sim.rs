@@ -1,0 +1,622 @@
+//! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
+
+use crate::check::check_row;
+use crate::flow::{Captured, Flow, Log, Scratch, State, Via, server_op};
+use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
+use crate::limits::Limits;
+use crate::rng::mix;
+use crate::rules::{Layout, LoadError, Rules};
+use crate::state::{CauseLink, Causes, Controllers, Definitions, Index, Row};
+use crate::{
+    ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, FactKind, Facts,
+    InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec,
+    TemplateId, Trace,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use ugas_doc::Doc;
+
+/// How a sim is set up.
+///
+/// ```
+/// let config = ugas_core::SimConfig { seed: 7, ..Default::default() };
+/// assert!(!config.trace);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SimConfig {
+    /// Seed of the random stream.
+    pub seed: u64,
+    /// Limits on everything.
+    pub limits: Limits,
+    /// Whether lifecycle steps and refusals are traced.
+    pub trace: bool,
+    /// Length of a frame, for work that happens at frame moments.
+    pub frame: SimTime,
+}
+
+impl Default for SimConfig {
+    fn default() -> SimConfig {
+        SimConfig { seed: 0, limits: Limits::default(), trace: false, frame: SimTime::frames(1, 60) }
+    }
+}
+
+/// What the surrounding engine answers inside a step. This release asks nothing yet; spatial queries come with the
+/// space layer, and their answers are journalled.
+pub trait Host {}
+
+/// A host that answers nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+impl Host for NoHost {}
+
+/// How far an advance came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The time reached: the one asked for, or earlier if the budget ran out.
+    pub reached: SimTime,
+    /// Executions and expiries processed.
+    pub due: u64,
+    /// Whether the time asked for was reached.
+    pub finished: bool,
+}
+
+/// One running world. Cloning it forks it; both copies go on alike under the same ops.
+///
+/// ```
+/// use ugas_core::{NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+/// use ugas_doc::{Attribute, AttributeSet, Effect};
+///
+/// let rules = Rules::builder()
+///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0).min(0.0)))
+///     .add(Effect::lasting("GE_Poison", 10.0).every(1.0).add("Health", -5.0))
+///     .build()?;
+/// let health = rules.attribute("Health").unwrap();
+/// let poison = rules.effect("GE_Poison").unwrap();
+/// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+/// sim.apply(&Spec::new(poison, hero))?;
+/// sim.advance_to(SimTime::seconds(10.0), &mut NoHost);
+/// assert_eq!(sim.get(hero, health)?, 50.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sim {
+    rules: Arc<Rules>,
+    config: SimConfig,
+    state: State,
+    index: Index,
+    log: Log,
+    scratch: Scratch,
+    causes: Causes,
+    journals: BTreeMap<ControllerId, crate::flow::Journal>,
+}
+
+impl Sim {
+    /// An empty world.
+    pub fn new(rules: Arc<Rules>, config: SimConfig) -> Sim {
+        let state = State {
+            now: SimTime::ZERO,
+            seed: config.seed,
+            next_id: 0,
+            next_op: 1,
+            controllers: Controllers::default(),
+            definitions: Definitions::default(),
+            hash_sum: 0,
+            hash_dirty: Vec::new(),
+        };
+        Sim {
+            rules,
+            state,
+            index: Index::default(),
+            log: Log { tracing: config.trace, ..Log::default() },
+            scratch: Scratch::default(),
+            causes: Causes::default(),
+            journals: BTreeMap::new(),
+            config,
+        }
+    }
+
+    #[inline]
+    fn flow(&mut self) -> Flow<'_> {
+        Flow {
+            rules: &self.rules,
+            limits: &self.config.limits,
+            st: &mut self.state,
+            ix: &mut self.index,
+            log: &mut self.log,
+            sc: &mut self.scratch,
+            causes: &mut self.causes,
+            journals: &mut self.journals,
+            replay: None,
+            cause: Cause::default(),
+            depth: 0,
+        }
+    }
+
+    #[inline]
+    fn next_op(&mut self) -> OpId {
+        let id = server_op(self.state.next_op);
+        self.state.next_op += 1;
+        id
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+    #[inline]
+    pub(crate) fn row(&self, who: ControllerId) -> Result<&Row, Refusal> {
+        self.state.controllers.get(who).ok_or(Refusal::StaleHandle)
+    }
+    #[inline]
+    pub(crate) fn layout(&self, row: &Row) -> &Layout {
+        &self.index.layouts[row.layout as usize]
+    }
+
+    // Doors -----------------------------------------------------------------------------------------------------
+
+    /// Runs an op. Every other changing door is sugar for this one.
+    pub fn run(&mut self, op: Op) -> Result<Outcome, Refusal> {
+        let id = self.next_op();
+        self.flow().run(id, &op)
+    }
+
+    /// Runs an op under an id given by a client or a replay.
+    pub fn run_as(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
+        self.flow().run(id, op)
+    }
+
+    /// Makes a controller.
+    pub fn spawn(&mut self, spec: SpawnSpec) -> Result<ControllerId, Refusal> {
+        match self.run(Op::Spawn(Box::new(spec)))? {
+            Outcome::Spawned(who) => Ok(who),
+            _ => Err(Refusal::Mismatch),
+        }
+    }
+
+    /// Makes many controllers from one template; their ids are consecutive from the one returned.
+    pub fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, ControllerId::NONE);
+        let first = flow.spawn_many(template, count);
+        flow.react();
+        first
+    }
+
+    /// Destroys a controller.
+    pub fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
+        self.run(Op::Despawn { who }).map(|_| ())
+    }
+
+    /// Applies an effect. The key is valid for an instant one too; it is just not active.
+    #[inline]
+    pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, spec.target);
+        if !flow.journals.is_empty() {
+            flow.journal_op(id, &Op::Apply(spec.clone()));
+        }
+        let result = flow.apply(spec, id.0);
+        flow.react();
+        result
+    }
+
+    /// Applies one effect to many targets under one op; each may be refused on its own. Returns how many were applied.
+    pub fn apply_to_many(
+        &mut self,
+        spec: &Spec,
+        targets: &[ControllerId],
+        results: &mut Vec<Result<EffectKey, Refusal>>,
+    ) -> u32 {
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, ControllerId::NONE);
+        if !flow.journals.is_empty() {
+            flow.journal_op(id, &Op::ApplyToMany { spec: spec.clone(), targets: targets.to_vec() });
+        }
+        results.clear();
+        let applied = flow.apply_to_many(spec, targets, &mut |r| results.push(r));
+        flow.react();
+        applied
+    }
+
+    /// Applies many specs under one op; each may be refused on its own. Returns how many were applied.
+    pub fn apply_all(&mut self, specs: &[Spec], results: &mut Vec<Result<EffectKey, Refusal>>) -> u32 {
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, ControllerId::NONE);
+        if !flow.journals.is_empty() {
+            flow.journal_op(id, &Op::ApplyAll { specs: specs.to_vec() });
+        }
+        results.clear();
+        let applied = flow.apply_all(specs, &mut |r| results.push(r));
+        flow.react();
+        applied
+    }
+
+    /// Removes stacks of an effect; −1 removes it. A queued one just leaves the queue.
+    #[inline]
+    pub fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, key.target);
+        if !flow.journals.is_empty() {
+            flow.journal_op(id, &Op::Remove { key, stacks });
+        }
+        let result = flow.remove(key, stacks);
+        flow.react();
+        result
+    }
+
+    /// Runs what falls due up to an absolute time, in order. A time before now changes nothing.
+    pub fn advance_to(&mut self, time: SimTime, _host: &mut dyn Host) -> Progress {
+        if time > SimTime::LONGEST || time < self.state.now {
+            return Progress { reached: self.state.now, due: 0, finished: false };
+        }
+        let (due, finished) = self.flow().advance(time);
+        if finished {
+            self.state.now = time;
+        }
+        Progress { reached: self.state.now, due, finished }
+    }
+
+    // Log -------------------------------------------------------------------------------------------------------
+
+    /// Facts since they were last taken.
+    pub fn facts(&self) -> &Facts {
+        &self.log.facts
+    }
+
+    /// Swaps the facts out: no allocation, and the sim is free again while they are read.
+    pub fn take_facts(&mut self, into: &mut Facts) {
+        into.list.clear();
+        into.detail.clear();
+        std::mem::swap(&mut self.log.facts, into);
+    }
+
+    /// Swaps the diagnostics out.
+    pub fn take_diagnostics(&mut self, into: &mut Vec<Diagnostic>) {
+        into.clear();
+        std::mem::swap(&mut self.log.diagnostics, into);
+    }
+
+    /// Swaps the trace out.
+    pub fn take_trace(&mut self, into: &mut Vec<Trace>) {
+        into.clear();
+        std::mem::swap(&mut self.log.trace, into);
+    }
+
+    /// The chain of causes behind a fact's link, nearest first, as far as the ring remembers.
+    pub fn chain(&self, link: u32) -> Vec<CauseLink> {
+        self.causes.chain(self.config.limits.cause_links, link)
+    }
+
+    // Reads -----------------------------------------------------------------------------------------------------
+
+    /// The rules.
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+    /// The time reached.
+    pub fn now(&self) -> SimTime {
+        self.state.now
+    }
+    /// How it was set up.
+    pub fn config(&self) -> &SimConfig {
+        &self.config
+    }
+    /// Controllers that exist, by rising id.
+    pub fn controllers(&self) -> impl Iterator<Item = ControllerId> {
+        self.state.controllers.iter().map(|r| r.id)
+    }
+    /// Whether a controller exists.
+    pub fn exists(&self, who: ControllerId) -> bool {
+        self.state.controllers.slot(who).is_some()
+    }
+    /// The controller of an actor, as owner or avatar: the one with the lowest id. Looks through all controllers;
+    /// hosts that ask often keep a map of their own.
+    pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
+        actor.some()?;
+        self.state.controllers.iter().find(|r| r.owner == actor || r.avatar == actor).map(|r| r.id)
+    }
+    /// The owner: lifecycle, authority, persistence.
+    pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
+        Ok(self.row(who)?.owner.some())
+    }
+    /// The avatar: place and looks.
+    pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
+        Ok(self.row(who)?.avatar.some())
+    }
+    /// Where it stands.
+    pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, Refusal> {
+        Ok(self.row(who)?.anchor.as_deref().copied())
+    }
+    /// How fast its clock runs.
+    pub fn rate(&self, who: ControllerId) -> Result<Rate, Refusal> {
+        Ok(self.row(who)?.clock.rate())
+    }
+    /// Whether it is active.
+    pub fn is_active(&self, who: ControllerId) -> Result<bool, Refusal> {
+        Ok(self.row(who)?.clock.active())
+    }
+    /// Its registered sets.
+    pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, Refusal> {
+        let row = self.row(who)?;
+        Ok(self.layout(row).sets.to_vec())
+    }
+
+    #[inline]
+    fn slot(&self, who: ControllerId, attribute: AttributeId) -> Result<(&Row, usize), Refusal> {
+        let row = self.row(who)?;
+        let slot = self.layout(row).slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        Ok((row, slot))
+    }
+
+    /// An attribute's current value.
+    #[inline]
+    pub fn get(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
+        self.slot(who, attribute).map(|(row, slot)| row.attrs[slot].current)
+    }
+    /// An attribute's base value.
+    #[inline]
+    pub fn base(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
+        self.slot(who, attribute).map(|(row, slot)| row.attrs[slot].base)
+    }
+    /// An attribute's bounds now; infinite where there is none.
+    pub fn bounds(&self, who: ControllerId, attribute: AttributeId) -> Result<(f64, f64), Refusal> {
+        let (row, slot) = self.slot(who, attribute)?;
+        Ok(self.layout(row).slots[slot].bounds(&row.attrs))
+    }
+    /// The attributes a controller has, in dependency order.
+    pub fn attributes(&self, who: ControllerId) -> Result<Vec<AttributeId>, Refusal> {
+        let row = self.row(who)?;
+        Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
+    }
+    /// The name of an effect, made at run time or not.
+    pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
+        if effect.is_runtime() {
+            return self.state.definitions.get(effect.0).map(|d| d.doc.name());
+        }
+        self.rules.effect_name(effect)
+    }
+
+    // Hash ------------------------------------------------------------------------------------------------------
+
+    /// The canonical hash of everything but the log. Its cost follows what changed since it was last asked for.
+    pub fn hash(&mut self) -> u64 {
+        let dirty = std::mem::take(&mut self.state.hash_dirty);
+        for &who in &dirty {
+            let Some(slot) = self.state.controllers.slot(who) else { continue };
+            let row = self.state.controllers.row(slot);
+            if !row.hash_dirty {
+                continue;
+            }
+            let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets);
+            let row = self.state.controllers.row_mut(slot);
+            self.state.hash_sum = self.state.hash_sum.wrapping_sub(row.hash).wrapping_add(new);
+            row.hash = new;
+            row.hash_dirty = false;
+        }
+        self.state.hash_dirty = dirty;
+        self.state.hash_dirty.clear();
+        let s = &self.state;
+        let words = [s.now.0 as u64, s.seed, s.next_id as u64, s.next_op, s.hash_sum, self.rules.fingerprint()];
+        let defs = s.definitions.list.iter().map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
+        words.into_iter().chain(defs).fold(9, |h, w| mix(h ^ w).rotate_left(17))
+    }
+
+    /// The canonical hash of one controller.
+    pub fn row_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
+        let row = self.row(who)?;
+        Ok(row.compute_hash(&self.layout(row).sets))
+    }
+
+    // One controller --------------------------------------------------------------------------------------------
+
+    /// Copies a controller into an image; the image keeps its memory for the next time.
+    pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
+        let row = self.row(who)?;
+        let serial = self.journals.get(&who).map_or(0, |j| j.next);
+        let (at, rules) = (self.state.now, self.rules.fingerprint());
+        match &mut into.inner {
+            Some(c) => {
+                c.row.clone_from(row);
+                (c.at, c.rules, c.serial) = (at, rules, serial);
+            }
+            None => into.inner = Some(Captured { row: row.clone(), at, rules, serial }),
+        }
+        Ok(())
+    }
+
+    /// Puts a controller back to an image. Remaining times are as they were; other controllers are not touched.
+    pub fn restore(&mut self, who: ControllerId, from: &RowImage) -> Result<(), Refusal> {
+        let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, who);
+        flow.restore(who, image)
+    }
+
+    /// Starts recording what reaches a controller, for `replay_row`.
+    pub fn keep_journal(&mut self, who: ControllerId) -> Result<(), Refusal> {
+        self.row(who)?;
+        self.journals.entry(who).or_default();
+        Ok(())
+    }
+
+    /// What was recorded.
+    pub fn journal(&self, who: ControllerId) -> Option<RowJournal> {
+        self.journals.get(&who).map(|j| RowJournal { inner: j.clone() })
+    }
+
+    /// Puts a controller back to an image and runs it forward to `to` from its journal. Only that row moves: foreign
+    /// values come from the journal, and what it would do to others is muted.
+    pub fn replay_row(&mut self, from: &RowImage, journal: &RowJournal, to: SimTime) -> Result<(), Refusal> {
+        let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
+        let who = image.row.id;
+        let mut flow = self.flow();
+        flow.replay = Some((who, &journal.inner));
+        flow.replay_row(image, &journal.inner, to)
+    }
+
+    /// Takes a controller out of the sim with everything in flight. What followed it keeps its last value.
+    pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
+        let row = self.row(who)?;
+        let sets = self.layout(row).sets.to_vec();
+        let used = |id: u32| {
+            row.effects.iter().any(|e| e.def.0 == id)
+                || row.queue.iter().any(|q| q.spec.effect.0 == id)
+                || row.grants.iter().any(|g| g.ability.0 == id)
+        };
+        let mut definitions = Vec::new();
+        for (n, d) in self.state.definitions.list.iter().enumerate() {
+            let id = RUNTIME_BIT | n as u32;
+            if let (Some(d), true) = (d, used(id)) {
+                definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
+            }
+        }
+        let (rules, at) = (self.rules.fingerprint(), self.state.now);
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, who);
+        let target = flow.slot(who)?;
+        let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
+        flow.fact(who, Via::NOTHING, FactKind::Despawned);
+        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, definitions })
+    }
+
+    /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
+    pub fn insert(&mut self, from: &Portable) -> Result<ControllerId, InsertError> {
+        let who = from.row.id;
+        if from.version != PORTABLE_VERSION {
+            return Err(InsertError::Damaged("the version"));
+        }
+        let ours = self.rules.fingerprint();
+        if from.rules != ours {
+            return Err(InsertError::OtherRules { theirs: from.rules, ours });
+        }
+        if self.exists(who) {
+            return Err(InsertError::IdTaken(who));
+        }
+        let limit = self.config.limits;
+        let over = |what, max| Err(InsertError::Limit(Refusal::Limit { what, max, link: 0 }));
+        if self.state.controllers.len() as u32 >= limit.controllers || who.0 >= u32::MAX - 1 {
+            return over(LimitKind::Controllers, limit.controllers);
+        }
+        if who.0 > self.state.next_id.saturating_add(limit.controllers) {
+            return over(LimitKind::Controllers, limit.controllers);
+        }
+        if from.row.effects.len() + from.row.queue.len() > limit.effects_per_controller as usize {
+            return over(LimitKind::Effects, limit.effects_per_controller);
+        }
+        if from.row.mods.len() > limit.modifiers_per_controller as usize {
+            return over(LimitKind::Modifiers, limit.modifiers_per_controller);
+        }
+        if from.at.0.unsigned_abs() > SimTime::LONGEST.0 as u64 {
+            return Err(InsertError::Damaged("the time"));
+        }
+        let mut row = from.row.clone();
+        let made = self.adopt(from, &mut row)?;
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, who);
+        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
+            row.layout = layout;
+            check_row(&mut row, &flow.ix.layouts[layout as usize], flow.rules, &flow.st.definitions)
+        });
+        if let Err(what) = checked {
+            flow.st.definitions.list.truncate(flow.st.definitions.list.len() - made);
+            return Err(InsertError::Damaged(what));
+        }
+        row.clock.shift(flow.st.now.0 - from.at.0);
+        row.rebuild();
+        (row.readers, row.hash, row.last_birth) = (0, 0, (0, 0, 0));
+        flow.st.hash_dirty.push(who);
+        flow.st.next_id = flow.st.next_id.max(who.0 + 1);
+        let target = flow.st.controllers.insert(row);
+        flow.link_row(target);
+        flow.publish(target);
+        flow.fact(who, Via::NOTHING, FactKind::Restored);
+        Ok(who)
+    }
+
+    /// Brings the run-time definitions a portable carries; one that exists here under another number is renumbered.
+    fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
+        let mut new = Vec::new();
+        let mut renumber: Vec<(u32, u32)> = Vec::new();
+        for (id, text) in &from.definitions {
+            let doc: Doc = serde_json::from_str(text).map_err(|e| InsertError::Definition(e.to_string()))?;
+            let known = &self.state.definitions;
+            let same = known.get(*id).is_some_and(|d| d.doc == doc);
+            let elsewhere = known.list.iter().position(|d| d.as_ref().is_some_and(|d| d.doc == doc));
+            let number = match (same, elsewhere) {
+                (true, _) => *id,
+                (false, Some(at)) => RUNTIME_BIT | at as u32,
+                (false, None) => {
+                    let number = RUNTIME_BIT | (known.list.len() + new.len()) as u32;
+                    new.push((doc, number));
+                    number
+                }
+            };
+            renumber.push((*id, number));
+        }
+        let room = self.config.limits.definitions as usize;
+        if self.state.definitions.list.len() + new.len() > room {
+            let max = self.config.limits.definitions;
+            return Err(InsertError::Limit(Refusal::Limit { what: LimitKind::Definitions, max, link: 0 }));
+        }
+        let mut compiled = Vec::new();
+        for (doc, number) in &new {
+            let d = crate::flow::compile(&self.rules, doc, *number).map_err(|e| {
+                InsertError::Definition(e.map_or("its kind cannot be made at run time".into(), |e| e.to_string()))
+            })?;
+            compiled.push(Some(d));
+        }
+        let made = compiled.len();
+        self.state.definitions.list.extend(compiled);
+        let map = |id: u32| renumber.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| *new);
+        row.effects.iter_mut().for_each(|e| e.def = EffectId(map(e.def.0)));
+        row.queue.iter_mut().for_each(|q| q.spec.effect = EffectId(map(q.spec.effect.0)));
+        row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
+        Ok(made)
+    }
+
+    /// Compiles an effect or ability at run time; it lives in this sim's state.
+    pub fn define(&mut self, doc: impl Into<Doc>) -> Result<DefId, LoadError> {
+        let id = self.next_op();
+        let mut flow = self.flow();
+        flow.start(id, ControllerId::NONE);
+        flow.define(&doc.into())
+    }
+
+    /// Forgets a run-time definition that nothing uses.
+    pub fn undefine(&mut self, id: DefId) -> Result<(), Refusal> {
+        self.run(Op::Undefine(id)).map(|_| ())
+    }
+
+    /// Back to an empty world with the same rules and seed. Keeps its memory: cheaper than a new sim or a clone.
+    pub fn reset(&mut self) {
+        self.state.now = SimTime::ZERO;
+        self.state.seed = self.config.seed;
+        self.state.next_id = 0;
+        self.state.next_op = 1;
+        self.state.controllers.clear();
+        self.state.definitions.list.clear();
+        self.state.hash_sum = 0;
+        self.state.hash_dirty.clear();
+        self.index.clear();
+        self.log.facts.list.clear();
+        self.log.facts.detail.clear();
+        self.log.diagnostics.clear();
+        self.log.trace.clear();
+        self.causes.clear();
+        self.journals.clear();
+    }
+
+    /// Another seed for the random stream; takes effect at once and at the next `reset`.
+    pub fn reseed(&mut self, seed: u64) {
+        self.config.seed = seed;
+        self.state.seed = seed;
+    }
+}

@@ -1,0 +1,172 @@
+//! The agenda: which controller is due next, over all of them. A ring of time buckets, each sorted when its turn
+//! comes; work follows what is due, not what exists. Entries are never searched for: an outdated one is recognised
+//! when it surfaces, because the row publishes what it currently waits for.
+//!
+//! Order is (due time, phase, controller id); a row's own order decides among its due work.
+
+use crate::{ControllerId, SimTime};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Width of a bucket as a power of two in flicks: about 12 ms.
+const SHIFT: u32 = 23;
+/// Buckets in the ring: about 12 s.
+const RING: usize = 1024;
+
+/// When, in which phase, and who.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub(crate) at: SimTime,
+    phase_who: u64,
+}
+
+impl Entry {
+    #[inline]
+    fn new(at: SimTime, phase: u8, who: ControllerId) -> Entry {
+        Entry { at, phase_who: (phase as u64) << 32 | who.0 as u64 }
+    }
+    #[inline]
+    pub(crate) fn who(self) -> ControllerId {
+        ControllerId(self.phase_who as u32)
+    }
+    #[inline]
+    pub(crate) fn published(self) -> (SimTime, u8) {
+        (self.at, (self.phase_who >> 32) as u8)
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    /// The bucket being worked on, latest first, and its number.
+    today: Vec<Entry>,
+    day: i64,
+    ring: Vec<Vec<Entry>>,
+    /// Beyond the ring's horizon.
+    far: BinaryHeap<Reverse<Entry>>,
+    in_ring: usize,
+}
+
+impl Agenda {
+    #[inline]
+    fn day_of(at: SimTime) -> i64 {
+        at.0 >> SHIFT
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, at: SimTime, phase: u8, who: ControllerId) {
+        let entry = Entry::new(at, phase, who);
+        let day = Agenda::day_of(at);
+        if day <= self.day {
+            let place = self.today.partition_point(|e| *e > entry);
+            self.today.insert(place, entry);
+        } else if day < self.day + RING as i64 {
+            if self.ring.is_empty() {
+                self.ring.resize_with(RING, Vec::new);
+            }
+            self.ring[day as usize % RING].push(entry);
+            self.in_ring += 1;
+        } else {
+            self.far.push(Reverse(entry));
+        }
+    }
+
+    /// The next entry at or before `until`, outdated ones included.
+    #[inline]
+    pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
+        loop {
+            if let Some(&entry) = self.today.last() {
+                if entry.at > until {
+                    return None;
+                }
+                self.today.pop();
+                return Some(entry);
+            }
+            if self.day >= Agenda::day_of(until) {
+                return None;
+            }
+            self.next_day(until);
+        }
+    }
+
+    fn next_day(&mut self, until: SimTime) {
+        let last = Agenda::day_of(until);
+        // With an empty ring the next day is the first far one; nothing lies between.
+        self.day = match (self.in_ring, self.far.peek()) {
+            (0, None) => last,
+            (0, Some(Reverse(first))) => Agenda::day_of(first.at).min(last).max(self.day + 1),
+            _ => self.day + 1,
+        };
+        if !self.ring.is_empty() {
+            std::mem::swap(&mut self.today, &mut self.ring[self.day as usize % RING]);
+            self.in_ring -= self.today.len();
+        }
+        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at) <= self.day) {
+            if let Some(Reverse(e)) = self.far.pop() {
+                self.today.push(e);
+            }
+        }
+        // Keep the ring the nearest place to look: what came within its horizon moves in.
+        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at) < self.day + RING as i64) {
+            if let Some(Reverse(e)) = self.far.pop() {
+                if self.ring.is_empty() {
+                    self.ring.resize_with(RING, Vec::new);
+                }
+                self.ring[Agenda::day_of(e.at) as usize % RING].push(e);
+                self.in_ring += 1;
+            }
+        }
+        self.today.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Entries held, outdated ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.today.len() + self.in_ring + self.far.len()
+    }
+
+    /// Forgets all entries but not the day, to be filled anew from what rows publish.
+    pub(crate) fn drain(&mut self) {
+        let day = self.day;
+        self.clear();
+        self.day = day;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.today.clear();
+        self.ring.iter_mut().for_each(Vec::clear);
+        self.far.clear();
+        self.in_ring = 0;
+        self.day = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::mix;
+
+    #[test]
+    fn gives_everything_once_in_order_at_any_stride() {
+        for stride in [1i64 << 20, 1 << 23, 1 << 30, 1 << 36] {
+            let (mut agenda, mut model, mut seed) = (Agenda::default(), BinaryHeap::new(), 5u64);
+            let (mut now, mut out, mut expected) = (SimTime(0), Vec::new(), Vec::new());
+            for _ in 0..300 {
+                for _ in 0..20 {
+                    seed = mix(seed);
+                    let at = SimTime(now.0 + (seed >> 20) as i64 % (1 << (20 + seed % 18)));
+                    let (phase, who) = ((seed >> 7) as u8 % 2, ControllerId((seed >> 9) as u32 % 50));
+                    agenda.push(at, phase, who);
+                    model.push(Reverse(Entry::new(at, phase, who)));
+                }
+                now = SimTime(now.0 + stride);
+                while let Some(e) = agenda.pop(now) {
+                    out.push(e);
+                }
+                while model.peek().is_some_and(|Reverse(e)| e.at <= now) {
+                    expected.extend(model.pop().map(|Reverse(e)| e));
+                }
+            }
+            assert_eq!(out, expected, "stride {stride}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Where rows live: slots reused, ids never. A paged table finds the slot of an id; a page without live ids is freed,
+//! so a long-running sim that spawns and destroys does not grow.
+
+use super::Row;
+use crate::ControllerId;
+
+const PAGE: usize = 1024;
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Page {
+    slots: Box<[u32]>,
+    live: u32,
+}
+
+/// All controllers of a sim.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Controllers {
+    rows: Vec<Option<Row>>,
+    free: Vec<u32>,
+    pages: Vec<Option<Page>>,
+    len: usize,
+}
+
+impl Controllers {
+    #[inline]
+    pub(crate) fn slot(&self, id: ControllerId) -> Option<usize> {
+        let page = self.pages.get(id.index() / PAGE)?.as_ref()?;
+        let slot = page.slots[id.index() % PAGE];
+        (slot != NONE).then_some(slot as usize)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: ControllerId) -> Option<&Row> {
+        self.rows[self.slot(id)?].as_ref()
+    }
+
+    /// The row in a slot that [`Controllers::slot`] gave and that was not removed since.
+    #[inline]
+    pub(crate) fn row(&self, slot: usize) -> &Row {
+        self.rows[slot].as_ref().expect("a slot in use")
+    }
+
+    #[inline]
+    pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
+        self.rows[slot].as_mut().expect("a slot in use")
+    }
+
+    pub(crate) fn reserve(&mut self, n: usize) {
+        self.rows.reserve(n);
+    }
+
+    pub(crate) fn insert(&mut self, row: Row) -> usize {
+        let id = row.id.index();
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.rows[slot as usize] = Some(row);
+                slot as usize
+            }
+            None => {
+                self.rows.push(Some(row));
+                self.rows.len() - 1
+            }
+        };
+        while self.pages.len() <= id / PAGE {
+            self.pages.push(None);
+        }
+        let page =
+            self.pages[id / PAGE].get_or_insert_with(|| Page { slots: vec![NONE; PAGE].into_boxed_slice(), live: 0 });
+        page.slots[id % PAGE] = slot as u32;
+        page.live += 1;
+        self.len += 1;
+        slot
+    }
+
+    pub(crate) fn remove(&mut self, id: ControllerId) -> Option<Row> {
+        let slot = self.slot(id)?;
+        let entry = &mut self.pages[id.index() / PAGE];
+        if let Some(page) = entry {
+            page.slots[id.index() % PAGE] = NONE;
+            page.live -= 1;
+            if page.live == 0 {
+                *entry = None;
+            }
+        }
+        self.free.push(slot as u32);
+        self.len -= 1;
+        self.rows[slot].take()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Rows by rising id.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.pages.iter().flatten().flat_map(|p| p.slots.iter()).filter(|&&s| s != NONE).map(|&s| self.row(s as usize))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.free.clear();
+        self.pages.clear();
+        self.len = 0;
+    }
+}

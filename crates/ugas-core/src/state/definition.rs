@@ -1,0 +1,57 @@
+//! Definitions made at run time: procedural items and the like. They live in the sim's state and are saved and sent
+//! with it.
+
+use crate::rules::{EffectDef, Rules};
+use crate::{EffectId, RUNTIME_BIT};
+use std::ops::Deref;
+use std::sync::Arc;
+use ugas_doc::Doc;
+
+/// An effect definition, from the rules or made at run time.
+pub(crate) enum EffectRef<'r> {
+    Rules(&'r Arc<EffectDef>),
+    Runtime(Arc<EffectDef>),
+}
+
+impl Deref for EffectRef<'_> {
+    type Target = EffectDef;
+    #[inline]
+    fn deref(&self) -> &EffectDef {
+        match self {
+            EffectRef::Rules(d) => d,
+            EffectRef::Runtime(d) => d,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) doc: Doc,
+    /// Effects only; an ability is kept as its document until the abilities issue compiles it.
+    pub(crate) effect: Option<Arc<EffectDef>>,
+    pub(crate) fingerprint: u64,
+}
+
+/// Definitions by number; a removed one leaves a tombstone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Definitions {
+    pub(crate) list: Vec<Option<Definition>>,
+}
+
+impl Definitions {
+    pub(crate) fn next_id(&self) -> u32 {
+        RUNTIME_BIT | self.list.len() as u32
+    }
+
+    pub(crate) fn get(&self, id: u32) -> Option<&Definition> {
+        self.list.get((id & !RUNTIME_BIT) as usize)?.as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn effect<'r>(&self, rules: &'r Rules, id: EffectId) -> Option<EffectRef<'r>> {
+        if id.is_runtime() {
+            return self.get(id.0)?.effect.clone().map(EffectRef::Runtime);
+        }
+        rules.effect_def(id).map(EffectRef::Rules)
+    }
+}

@@ -1,0 +1,63 @@
+//! Indexes of a sim: what can be rebuilt from rows and is therefore neither state nor hashed.
+
+use super::Agenda;
+use crate::rules::Layout;
+use crate::{AttributeId, ControllerId, SetId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A live magnitude: a modifier on `target` follows an attribute of `source`. Sorted so that the order of updates
+/// does not depend on how the index came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LiveEdge {
+    pub(crate) source: ControllerId,
+    pub(crate) attribute: AttributeId,
+    pub(crate) target: ControllerId,
+    pub(crate) seq: u64,
+    pub(crate) index: u16,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Index {
+    pub(crate) agenda: Agenda,
+    pub(crate) live: BTreeSet<LiveEdge>,
+    /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
+    pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
+    pub(crate) layouts: Vec<Arc<Layout>>,
+    by_sets: BTreeMap<Box<[SetId]>, u32>,
+}
+
+impl Index {
+    pub(crate) fn layout_of(&self, sets: &[SetId]) -> Option<u32> {
+        self.by_sets.get(sets).copied()
+    }
+
+    pub(crate) fn keep_layout(&mut self, layout: Layout) -> u32 {
+        let id = self.layouts.len() as u32;
+        self.by_sets.insert(layout.sets.clone(), id);
+        self.layouts.push(Arc::new(layout));
+        id
+    }
+
+    pub(crate) fn edges_from(
+        &self,
+        source: ControllerId,
+        attribute: AttributeId,
+    ) -> impl Iterator<Item = &LiveEdge> {
+        let low = LiveEdge { source, attribute, target: ControllerId(0), seq: 0, index: 0 };
+        let high = LiveEdge { source, attribute, target: ControllerId::NONE, seq: u64::MAX, index: u16::MAX };
+        self.live.range(low..=high)
+    }
+
+    /// All edges out of a controller.
+    pub(crate) fn edges_out(&self, source: ControllerId) -> impl Iterator<Item = &LiveEdge> {
+        let low = LiveEdge { source, attribute: AttributeId(0), target: ControllerId(0), seq: 0, index: 0 };
+        self.live.range(low..).take_while(move |e| e.source == source)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.agenda.clear();
+        self.live.clear();
+        self.filters.clear();
+    }
+}

@@ -1,0 +1,24 @@
+//! State: what a sim is at one instant. Plain data: cloneable, hashable, serialisable. Everything a rollback must
+//! restore is here; what can be rebuilt from it (agenda, reverse edges, layouts) lies in [`index`](self) files and is
+//! not hashed.
+
+mod agenda;
+mod attribute;
+mod causes;
+mod controllers;
+mod definition;
+mod effect;
+mod index;
+mod row;
+mod tag;
+
+pub(crate) use agenda::Agenda;
+pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
+pub(crate) use causes::Causes;
+pub use causes::{CauseLink, CauseWhat};
+pub(crate) use controllers::Controllers;
+pub(crate) use definition::{Definition, Definitions, EffectRef};
+pub(crate) use effect::{Due, Effect, Periodic, Queued};
+pub(crate) use index::{Index, LiveEdge};
+pub(crate) use row::{CueCount, Grant, Row};
+pub(crate) use tag::{TagFlip, Tags};

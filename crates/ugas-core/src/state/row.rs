@@ -1,0 +1,255 @@
+//! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
+//! controller.
+
+use super::{Attr, Due, Effect, Mod, Queued, Tags};
+use crate::rng::{fold, mix};
+use crate::time::Clock;
+use crate::{AbilityId, ActorId, Anchor, ControllerId, EffectKey, InputId, SimTime, TagId};
+use serde::{Deserialize, Serialize};
+
+/// A granted ability; running it comes with the abilities issue.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Grant {
+    pub(crate) id: u32,
+    pub(crate) ability: AbilityId,
+    pub(crate) level: u32,
+    pub(crate) input: InputId,
+    /// The effect that granted it and takes it away, or 0.
+    pub(crate) by: u64,
+}
+
+/// How many active effects hold a looping cue.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CueCount {
+    pub(crate) tag: TagId,
+    pub(crate) count: u32,
+}
+
+/// One controller.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) id: ControllerId,
+    /// Index of the sim's layouts; derived from the registered sets.
+    pub(crate) layout: u32,
+    pub(crate) clock: Clock,
+    pub(crate) owner: ActorId,
+    pub(crate) avatar: ActorId,
+    pub(crate) next_seq: u64,
+    pub(crate) attrs: Vec<Attr>,
+    pub(crate) mods: Vec<Mod>,
+    /// Which of the first 64 slots carry modifiers; bit 63 stands for all from 63 on.
+    pub(crate) modded: u64,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) tags: Tags,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) cues: Vec<CueCount>,
+    pub(crate) queue: Vec<Queued>,
+    pub(crate) anchor: Option<Box<Anchor>>,
+    pub(crate) next_grant: u32,
+    /// Effects that watch tags, refuse others, or have live modifiers.
+    pub(crate) watching: u32,
+    pub(crate) immunities: u32,
+    pub(crate) live: u32,
+
+    // Not state: rebuilt from it.
+    /// Latest due last, so that the next one pops.
+    #[serde(skip)]
+    pub(crate) due: Vec<Due>,
+    /// What the agenda holds for this row.
+    #[serde(skip, default = "never")]
+    pub(crate) published: (SimTime, u8),
+    /// The latest birth on this row and its count, to number applications of one cause.
+    #[serde(skip)]
+    pub(crate) last_birth: (u64, u32, u64),
+    /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it.
+    #[serde(skip)]
+    pub(crate) readers: u32,
+    #[serde(skip)]
+    pub(crate) hash: u64,
+    #[serde(skip)]
+    pub(crate) hash_dirty: bool,
+}
+
+fn never() -> (SimTime, u8) {
+    (SimTime::NEVER, 0)
+}
+
+impl Row {
+    pub(crate) fn new(id: ControllerId, layout: u32, now: SimTime) -> Row {
+        Row {
+            id,
+            layout,
+            clock: Clock::starting(now),
+            owner: ActorId::NONE,
+            avatar: ActorId::NONE,
+            next_seq: 1,
+            attrs: Vec::new(),
+            mods: Vec::new(),
+            modded: 0,
+            effects: Vec::new(),
+            tags: Tags::default(),
+            grants: Vec::new(),
+            cues: Vec::new(),
+            queue: Vec::new(),
+            anchor: None,
+            next_grant: 0,
+            watching: 0,
+            immunities: 0,
+            live: 0,
+            due: Vec::new(),
+            published: never(),
+            last_birth: (0, 0, 0),
+            readers: 0,
+            hash: 0,
+            hash_dirty: false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_modded(&self, slot: usize) -> bool {
+        self.modded >> slot.min(63) & 1 != 0
+    }
+
+    /// The modifiers on one slot.
+    #[inline]
+    pub(crate) fn mods_of(&self, slot: usize) -> &[Mod] {
+        let slot = slot as u16;
+        let start = self.mods.partition_point(|m| m.slot < slot);
+        let len = self.mods[start..].iter().take_while(|m| m.slot == slot).count();
+        &self.mods[start..start + len]
+    }
+
+    #[inline]
+    pub(crate) fn add_mod(&mut self, m: Mod) {
+        let at = self.mods.partition_point(|x| x.order(&m).is_lt());
+        self.mods.insert(at, m);
+        self.modded |= 1 << m.slot.min(63);
+    }
+
+    pub(crate) fn rebuild_modded(&mut self) {
+        self.modded = self.mods.iter().fold(0, |bits, m| bits | 1 << m.slot.min(63));
+    }
+
+    #[inline]
+    pub(crate) fn effect_at(&self, seq: u64) -> Option<usize> {
+        self.effects.binary_search_by_key(&seq, |e| e.seq).ok()
+    }
+
+    pub(crate) fn find(&self, key: EffectKey) -> Option<usize> {
+        self.effects.iter().rposition(|e| e.birth == key.birth && e.ordinal == key.ordinal)
+    }
+
+    pub(crate) fn find_queued(&self, key: EffectKey) -> Option<usize> {
+        self.queue.iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
+    }
+
+    /// Puts an effect's due work in its place. Due work lies latest first.
+    #[inline]
+    pub(crate) fn schedule(&mut self, due: Due) {
+        let at = self.due.partition_point(|d| *d > due);
+        self.due.insert(at, due);
+    }
+
+    pub(crate) fn unschedule(&mut self, due: Due) {
+        if let Ok(at) = self.due.binary_search_by(|d| due.cmp(d)) {
+            self.due.remove(at);
+        }
+    }
+
+    /// Everything that is not state, anew from what is.
+    pub(crate) fn rebuild(&mut self) {
+        self.rebuild_modded();
+        self.due = self.effects.iter().filter_map(Effect::due).collect();
+        self.due.sort_unstable_by(|a, b| b.cmp(a));
+        self.published = never();
+        self.hash_dirty = true;
+    }
+
+    /// The canonical hash: the same state gives the same bits however it came about. `sets` stands for the layout.
+    pub(crate) fn compute_hash(&self, sets: &[crate::SetId]) -> u64 {
+        let mut h = mix(self.id.0 as u64);
+        let mut put = |word: u64| h = fold(h, word);
+        let number = |v: f64| (v + 0.0).to_bits();
+        sets.iter().for_each(|s| put(s.0 as u64));
+        self.clock.words().into_iter().for_each(&mut put);
+        put(self.owner.0);
+        put(self.avatar.0);
+        put(self.next_seq);
+        put(self.next_grant as u64);
+        for a in &self.attrs {
+            put(number(a.base));
+            put(number(a.current));
+        }
+        for m in &self.mods {
+            put(number(m.magnitude));
+            put(m.seq);
+            put((m.channel.0 as u64) << 32 | (m.slot as u64) << 16 | m.index as u64);
+            put((m.op as u64) << 8 | m.off as u64);
+        }
+        for e in &self.effects {
+            hash_effect(e, &mut put);
+        }
+        for (tag, count) in self.tags.iter() {
+            put((tag.0 as u64) << 32 | count as u64);
+        }
+        for g in &self.grants {
+            put((g.id as u64) << 32 | g.ability.0 as u64);
+            put((g.level as u64) << 32 | g.input.0 as u64);
+            put(g.by);
+        }
+        for c in &self.cues {
+            put((c.tag.0 as u64) << 32 | c.count as u64);
+        }
+        for q in &self.queue {
+            put(q.birth);
+            put((q.ordinal as u64) << 32 | q.spec.effect.0 as u64);
+            put((q.spec.source.0 as u64) << 32 | q.spec.level as u64);
+            hash_extra(q.spec.extra.as_deref(), &mut put);
+        }
+        if let Some(a) = &self.anchor {
+            a.position.iter().chain(&a.facing).for_each(|&v| put(number(v)));
+        }
+        h
+    }
+}
+
+fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
+    put(e.seq);
+    put(e.birth);
+    put(e.root.0);
+    put(e.start.0 as u64);
+    put(e.end.0 as u64);
+    put((e.ordinal as u64) << 32 | e.def.0 as u64);
+    put((e.source.0 as u64) << 32 | e.level as u64);
+    put((e.stacks as u64) << 1 | e.inhibited as u64);
+    let Some(cold) = &e.cold else { return };
+    if let Some(p) = &cold.periodic {
+        put(p.period.0 as u64);
+        put(p.anchor.0 as u64);
+        put((p.n as u64) << 32 | p.executed as u64);
+        put(p.missed as u64);
+    }
+    hash_extra(cold.extra.as_deref(), put);
+    cold.captures.iter().chain(&cold.units).for_each(|v| put(v.to_bits()));
+    cold.tags.iter().for_each(|t| put(t.0 as u64));
+    put(cold.length.0 as u64);
+    put(cold.ability.map_or(0, |a| a.0 as u64 + 1));
+}
+
+fn hash_extra(extra: Option<&crate::SpecExtra>, put: &mut impl FnMut(u64)) {
+    let Some(x) = extra else { return };
+    for (k, v) in &x.set_by_caller {
+        put(k.0 as u64);
+        put((v + 0.0).to_bits());
+    }
+    put(x.duration.map_or(0, |d| d.0 as u64 + 1));
+    put(x.period.map_or(0, |d| d.0 as u64 + 1));
+    x.origin.iter().flatten().for_each(|v| put((v + 0.0).to_bits()));
+    if let Some(hit) = &x.hit {
+        put(hit.distance.map_or(1, |d| d.to_bits()));
+        hit.position.iter().flatten().for_each(|v| put((v + 0.0).to_bits()));
+        hit.tags.iter().for_each(|t| put(t.0 as u64));
+    }
+    put(x.causer.map_or(0, |c| c.0));
+    put(x.object);
+}

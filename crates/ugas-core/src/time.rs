@@ -1,0 +1,220 @@
+//! Time: integer flicks, frames, and the clock of one controller.
+//!
+//! A flick is 1/705,600,000 s: milliseconds and frames at 24, 25, 30, 48, 50, 60, 90, 100, 120 and 144 Hz are whole
+//! numbers of it, so a move of n frames ends on frame n.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// Flicks in one second.
+pub const FLICKS_PER_SECOND: i64 = 705_600_000;
+
+/// A moment or a length of time in flicks.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// assert_eq!(SimTime::seconds(1.0), SimTime::frames(60, 60));
+/// assert_eq!(SimTime::millis(1500).as_seconds(), 1.5);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(transparent)]
+pub struct SimTime(pub i64);
+
+impl SimTime {
+    /// The start of a sim.
+    pub const ZERO: SimTime = SimTime(0);
+    /// Later than anything that happens.
+    pub const NEVER: SimTime = SimTime(i64::MAX);
+    /// The longest time a door accepts: about 400 years, so that sums of two never overflow.
+    pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
+
+    /// Seconds, rounded to the nearest flick. Saturates; a value that is not a number is zero. Use
+    /// [`SimTime::try_seconds`] for outside data.
+    pub fn seconds(seconds: f64) -> SimTime {
+        SimTime((seconds * FLICKS_PER_SECOND as f64).round_ties_even() as i64)
+    }
+
+    /// Seconds, or `None` if they are not finite or longer than [`SimTime::LONGEST`].
+    ///
+    /// ```
+    /// use ugas_core::SimTime;
+    /// assert_eq!(SimTime::try_seconds(f64::NAN), None);
+    /// assert_eq!(SimTime::try_seconds(1e300), None);
+    /// ```
+    pub fn try_seconds(seconds: f64) -> Option<SimTime> {
+        let t = SimTime::seconds(seconds);
+        (seconds.is_finite() && t.0.abs() <= SimTime::LONGEST.0).then_some(t)
+    }
+
+    /// Whole milliseconds.
+    pub const fn millis(ms: i64) -> SimTime {
+        SimTime(ms * (FLICKS_PER_SECOND / 1000))
+    }
+
+    /// `n` frames at `hz` frames a second.
+    pub const fn frames(n: i64, hz: i64) -> SimTime {
+        SimTime(n * FLICKS_PER_SECOND / hz)
+    }
+
+    /// In seconds.
+    pub fn as_seconds(self) -> f64 {
+        self.0 as f64 / FLICKS_PER_SECOND as f64
+    }
+}
+
+impl Add for SimTime {
+    type Output = SimTime;
+    fn add(self, other: SimTime) -> SimTime {
+        SimTime(self.0.saturating_add(other.0))
+    }
+}
+impl AddAssign for SimTime {
+    fn add_assign(&mut self, other: SimTime) {
+        *self = *self + other;
+    }
+}
+impl Sub for SimTime {
+    type Output = SimTime;
+    fn sub(self, other: SimTime) -> SimTime {
+        SimTime(self.0.saturating_sub(other.0))
+    }
+}
+impl fmt::Display for SimTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.as_seconds())
+    }
+}
+
+/// How fast a controller's clock runs, in 16.16 fixed point.
+///
+/// ```
+/// use ugas_core::Rate;
+/// assert_eq!(Rate::new(0.5), Some(Rate(1 << 15)));
+/// assert_eq!(Rate::new(-1.0), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(transparent)]
+pub struct Rate(pub u32);
+
+impl Rate {
+    /// Normal speed.
+    pub const ONE: Rate = Rate(1 << 16);
+    /// Stopped.
+    pub const ZERO: Rate = Rate(0);
+
+    /// A rate from 0 to 1000, or `None` outside it.
+    pub fn new(rate: f64) -> Option<Rate> {
+        ((0.0..=1000.0).contains(&rate)).then(|| Rate((rate * 65536.0).round_ties_even() as u32))
+    }
+
+    /// As a factor.
+    pub fn factor(self) -> f64 {
+        self.0 as f64 / 65536.0
+    }
+}
+
+/// A controller's own clock: an anchor in sim time and in local time, and a rate. Only a change of rate moves the
+/// anchor, so rounding never accumulates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Clock {
+    anchor: SimTime,
+    anchor_local: SimTime,
+    rate: Rate,
+    active: bool,
+}
+
+impl Clock {
+    pub(crate) fn starting(now: SimTime) -> Clock {
+        Clock { anchor: now, anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true }
+    }
+
+    #[inline]
+    pub(crate) fn local(&self, now: SimTime) -> SimTime {
+        let passed = now.0 - self.anchor.0;
+        match self.running() {
+            Rate::ONE => SimTime(self.anchor_local.0 + passed),
+            Rate::ZERO => self.anchor_local,
+            rate => SimTime(self.anchor_local.0 + ((passed as i128 * rate.0 as i128) >> 16) as i64),
+        }
+    }
+
+    /// The first sim time at which the local clock shows `local`.
+    #[inline]
+    pub(crate) fn due(&self, local: SimTime) -> SimTime {
+        let ahead = local.0.saturating_sub(self.anchor_local.0);
+        match self.running() {
+            Rate::ONE => SimTime(self.anchor.0.saturating_add(ahead)),
+            Rate::ZERO => SimTime::NEVER,
+            _ if local == SimTime::NEVER => SimTime::NEVER,
+            rate => {
+                let scaled = ((ahead as i128) << 16) + rate.0 as i128 - 1;
+                SimTime(self.anchor.0.saturating_add(scaled.div_euclid(rate.0 as i128).min(i64::MAX as i128) as i64))
+            }
+        }
+    }
+
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+    pub(crate) fn active(&self) -> bool {
+        self.active
+    }
+    #[inline]
+    fn running(&self) -> Rate {
+        if self.active { self.rate } else { Rate::ZERO }
+    }
+
+    pub(crate) fn set(&mut self, now: SimTime, rate: Rate, active: bool) {
+        if (rate, active) != (self.rate, self.active) {
+            self.anchor_local = self.local(now);
+            self.anchor = now;
+            self.rate = rate;
+            self.active = active;
+        }
+    }
+
+    /// The same clock in a sim whose time differs by `by`.
+    pub(crate) fn shift(&mut self, by: i64) {
+        self.anchor = SimTime(self.anchor.0.saturating_add(by));
+    }
+
+    /// Whether a clock from outside lies within the range that sums never overflow.
+    pub(crate) fn is_sound(&self) -> bool {
+        let fits = |t: SimTime| t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
+        fits(self.anchor) && fits(self.anchor_local) && self.rate.0 <= 1000 << 16
+    }
+
+    pub(crate) fn words(&self) -> [u64; 3] {
+        [
+            self.anchor.0 as u64,
+            self.anchor_local.0 as u64,
+            (self.rate.0 as u64) << 1 | self.active as u64,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_whole_flicks() {
+        for hz in [24, 25, 30, 48, 50, 60, 90, 100, 120, 144] {
+            assert_eq!(FLICKS_PER_SECOND % hz, 0, "{hz}");
+        }
+    }
+
+    #[test]
+    fn due_is_the_first_moment_that_shows_the_local_time() {
+        for rate in [1u32, 77, 1 << 15, 65535, 65537, 3 << 16, 1000 << 16] {
+            let mut clock = Clock::starting(SimTime(1_000));
+            clock.set(SimTime(5_000), Rate(rate), true);
+            for local in [4_000, 4_001, 4_002, 5_555, 1_000_000] {
+                let due = clock.due(SimTime(local));
+                assert!(clock.local(due).0 >= local, "rate {rate} local {local}");
+                assert!(clock.local(SimTime(due.0 - 1)).0 < local || due.0 == 5_000, "rate {rate} local {local}");
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What reading can refuse: one type for every cause, with the place and, where there is one, the remedy.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The cause of a [`ReadError`], for callers that treat causes differently.
+///
+/// ```
+/// let errors = ugas_data::read_str("a.yaml", "Kind: curve\nName: [").unwrap_err();
+/// assert_eq!(errors[0].code, ugas_data::Code::Syntax);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Code {
+    /// The file could not be read, or is not UTF-8.
+    Unreadable,
+    /// The text is not YAML 1.2 (or JSON).
+    Syntax,
+    /// A bound of [`crate::limits`] is exceeded.
+    Limit,
+    /// A key stands twice in one map.
+    DuplicateKey,
+    /// The document does not say what it is, or says something unknown.
+    UnknownKind,
+    /// A value does not fit its place: unknown or missing field, wrong type, unknown name.
+    Invalid,
+}
+
+/// One thing that is wrong with a file.
+///
+/// ```
+/// let errors = ugas_data::read_str("a.yaml", "Kind: curve\nName: 5\n").unwrap_err();
+/// assert_eq!(errors[0].to_string(), "a.yaml:2:7: Name: expected a text, found the number 5");
+/// assert_eq!(errors[0].help.as_deref(), Some("write it in quotes"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The cause.
+    pub code: Code,
+    /// The file as it was named by the caller.
+    pub file: Arc<str>,
+    /// Line, from 1; 0 where the file as a whole is meant.
+    pub line: u32,
+    /// Column in characters, from 1; 0 where the file as a whole is meant.
+    pub column: u32,
+    /// What was found and what was expected.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl ReadError {
+    /// An error about a whole file.
+    pub(crate) fn of_file(file: &str, code: Code, message: impl Into<String>) -> ReadError {
+        ReadError {
+            code,
+            file: file.into(),
+            line: 0,
+            column: 0,
+            message: message.into(),
+            help: None,
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.message),
+            line => write!(f, "{}:{line}:{}: {}", self.file, self.column, self.message),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Everything that is wrong with what was read, in the order of files and lines; never empty.
+///
+/// ```
+/// let text = "Kind: curve\nNmae: A\n---\nKind: curve\nName: 5\n";
+/// let errors = ugas_data::read_str("a.yaml", text).unwrap_err();
+/// assert_eq!(errors.iter().map(|e| e.line).collect::<Vec<_>>(), [2, 5]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadErrors(Vec<ReadError>);
+
+impl ReadErrors {
+    /// `value`, unless something went wrong on the way to it.
+    pub(crate) fn unless<T>(errors: Vec<ReadError>, value: T) -> Result<T, ReadErrors> {
+        if errors.is_empty() {
+            Ok(value)
+        } else {
+            Err(ReadErrors(errors))
+        }
+    }
+
+    /// The errors as a list.
+    pub fn into_vec(self) -> Vec<ReadError> {
+        self.0
+    }
+}
+
+impl From<ReadError> for ReadErrors {
+    fn from(error: ReadError) -> ReadErrors {
+        ReadErrors(vec![error])
+    }
+}
+
+impl Deref for ReadErrors {
+    type Target = [ReadError];
+
+    fn deref(&self) -> &[ReadError] {
+        &self.0
+    }
+}
+
+impl IntoIterator for ReadErrors {
+    type Item = ReadError;
+    type IntoIter = std::vec::IntoIter<ReadError>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl fmt::Display for ReadErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{error}")?;
+            if let Some(help) = &error.help {
+                write!(f, " ({help})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ReadErrors {}

@@ -1,0 +1,142 @@
+//! An error on its way from the value that does not fit to the caller: each level of the tree adds what it knows.
+
+use crate::spelling::nearest;
+use crate::tree::quoted;
+use crate::{Code, Node, ReadError};
+use serde::de::{self, Expected, Unexpected};
+use std::fmt;
+
+/// An error on its way up the tree: each level adds what it knows.
+#[derive(Debug)]
+pub(crate) struct DeError {
+    message: String,
+    help: Option<String>,
+    place: Option<(u32, u32)>,
+    /// From the leaf to the root.
+    path: Vec<Step>,
+}
+
+/// One step of the path from a map or list to a value in it.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl DeError {
+    /// An error that does not know its place yet.
+    pub(crate) fn new(message: impl Into<String>) -> DeError {
+        DeError {
+            message: message.into(),
+            help: None,
+            place: None,
+            path: Vec::new(),
+        }
+    }
+
+    /// With a remedy.
+    pub(crate) fn helped(mut self, help: Option<String>) -> DeError {
+        self.help = help;
+        self
+    }
+
+    /// The place of `node`, unless a deeper one is known.
+    pub(crate) fn within(mut self, node: &Node) -> DeError {
+        if self.place.is_none() {
+            self.place = Some((node.line, node.column));
+            if let Some(kind) = self
+                .message
+                .strip_prefix("data did not match any variant of untagged enum ")
+            {
+                self.message = format!("{} does not fit here, where a {kind} belongs", node.describe());
+            }
+        }
+        self
+    }
+
+    /// A place, unless a deeper one is known.
+    pub(crate) fn at(mut self, line: u32, column: u32) -> DeError {
+        self.place.get_or_insert((line, column));
+        self
+    }
+
+    /// One step more on the path.
+    pub(crate) fn under(mut self, step: Step) -> DeError {
+        self.path.push(step);
+        self
+    }
+
+    /// The finished error; `root` is the place of last resort.
+    pub(crate) fn into_read_error(self, file: &str, root: &Node) -> ReadError {
+        let mut message = String::new();
+        for step in self.path.iter().rev() {
+            match step {
+                Step::Key(key) if message.is_empty() => message.push_str(key),
+                Step::Key(key) => message.extend([".", key]),
+                Step::Index(i) => message.push_str(&format!("[{i}]")),
+            }
+        }
+        if !message.is_empty() {
+            message.push_str(": ");
+        }
+        message.push_str(&self.message);
+        let (line, column) = self.place.unwrap_or((root.line, root.column));
+        ReadError {
+            code: Code::Invalid,
+            file: file.into(),
+            line,
+            column,
+            message,
+            help: self.help,
+        }
+    }
+}
+
+impl fmt::Display for DeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DeError {}
+
+impl de::Error for DeError {
+    fn custom<T: fmt::Display>(message: T) -> DeError {
+        DeError::new(message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> DeError {
+        DeError::new(format!("expected {expected}, found {found}"))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> DeError {
+        DeError::invalid_type(found, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> DeError {
+        DeError::new(format!("expected {expected}, found a list of {length}"))
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> DeError {
+        DeError::new(format!("{} is not one of {}", quoted(variant), expected.join(", ")))
+            .helped(did_you_mean(variant, expected))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> DeError {
+        let message = format!("there is no field {} here", quoted(field));
+        DeError::new(match expected {
+            [] => message,
+            _ => format!("{message}; the fields are {}", expected.join(", ")),
+        })
+        .helped(did_you_mean(field, expected))
+    }
+
+    fn missing_field(field: &'static str) -> DeError {
+        DeError::new(format!("the field {field} is missing")).helped(Some(format!("add `{field}:`")))
+    }
+}
+
+/// The help line for a mistyped name.
+pub(crate) fn did_you_mean(name: &str, expected: &[&str]) -> Option<String> {
+    nearest(name, expected.iter().copied()).map(|n| format!("did you mean \"{n}\"?"))
+}

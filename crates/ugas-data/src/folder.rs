@@ -1,0 +1,175 @@
+//! Files and folders. A folder is read as a whole and in sorted order, so that the same files give the same documents
+//! on every machine; nothing outside it is ever read through it.
+
+use crate::limits::{MAX_BYTES, MAX_FILES};
+use crate::read::{Documents, check_map, read_str};
+use crate::{Code, ReadError, ReadErrors};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file that describes a pack; it holds no documents.
+const PACK_FILE: &str = "pack.yaml";
+
+/// Reads all documents of one file.
+///
+/// ```
+/// let errors = ugas_data::read_file("no/such/file.yaml").unwrap_err();
+/// assert_eq!(errors[0].code, ugas_data::Code::Unreadable);
+/// assert!(errors[0].to_string().starts_with("no/such/file.yaml: "));
+/// ```
+pub fn read_file(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
+    let path = path.as_ref();
+    let file = path.display().to_string();
+    read_str(&file, &text_of(path, &file)?)
+}
+
+/// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and the folders in it, sorted by path.
+///
+/// Hidden files and folders (a name that starts with a dot) are left out. A link that leads out of the folder is an
+/// error; one that stays in it is not followed, because what it leads to is read in its own place. `pack.yaml` must be
+/// well formed but gives no documents.
+///
+/// ```
+/// let folder = std::env::temp_dir().join(format!("ugas-data-doc-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder).unwrap();
+/// std::fs::write(folder.join("hit.yaml"), "Kind: curve\nName: C_Hit\n").unwrap();
+/// let documents = ugas_data::read_folder(&folder).unwrap();
+/// assert_eq!(documents.docs[0].doc.name(), "C_Hit");
+/// std::fs::remove_dir_all(&folder).unwrap();
+/// ```
+pub fn read_folder(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
+    let root = path.as_ref();
+    let mut errors = Vec::new();
+    let mut documents = Documents::default();
+    for path in files_in(root, &mut errors) {
+        let file = path.display().to_string();
+        let read = text_of(&path, &file).map_err(ReadErrors::from).and_then(|text| {
+            if path.file_name().is_some_and(|n| n == PACK_FILE) {
+                check_map(&file, &text).map(|()| Documents::default())
+            } else {
+                read_str(&file, &text)
+            }
+        });
+        match read {
+            Ok(more) => documents.append(more),
+            Err(more) => errors.extend(more),
+        }
+    }
+    ReadErrors::unless(errors, documents)
+}
+
+/// The text of a file, within the size limit.
+fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
+    let metadata = fs::metadata(path).map_err(|e| unreadable(file, &e))?;
+    if metadata.is_dir() {
+        return Err(ReadError::of_file(
+            file,
+            Code::Unreadable,
+            "this is a folder, not a file",
+        ));
+    }
+    if !metadata.is_file() {
+        return Err(ReadError::of_file(file, Code::Unreadable, "this is not a regular file"));
+    }
+    if metadata.len() > MAX_BYTES as u64 {
+        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
+        return Err(ReadError::of_file(file, Code::Limit, message));
+    }
+    let bytes = fs::read(path).map_err(|e| unreadable(file, &e))?;
+    String::from_utf8(bytes).map_err(|e| {
+        let good = e.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&e.as_bytes()[..good]);
+        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+        let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        ReadError {
+            line: clip(before.matches('\n').count() + 1),
+            column: clip(column),
+            help: Some("save the file as UTF-8".to_owned()),
+            ..ReadError::of_file(file, Code::Unreadable, "the file is not UTF-8 from here on")
+        }
+    })
+}
+
+/// The files of a folder in the order they are read.
+fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf> {
+    let fail = |path: &Path, error: &io::Error| unreadable(&path.display().to_string(), error);
+    let canonical_root = match fs::canonicalize(root) {
+        Ok(path) => path,
+        Err(error) => {
+            errors.push(fail(root, &error));
+            return Vec::new();
+        }
+    };
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                errors.push(fail(&folder, &error));
+                continue;
+            }
+        };
+        for entry in entries {
+            let (path, kind) = match entry.and_then(|e| Ok((e.path(), e.file_type()?))) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    errors.push(fail(&folder, &error));
+                    continue;
+                }
+            };
+            if is_hidden(&path) {
+                continue;
+            }
+            if kind.is_symlink() {
+                errors.extend(leads_out(&path, &canonical_root));
+            } else if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && is_document(&path) {
+                files.push(path);
+            }
+            if files.len() + folders.len() > MAX_FILES {
+                let message = format!("the folder holds more than {MAX_FILES} files");
+                errors.push(ReadError::of_file(&root.display().to_string(), Code::Limit, message));
+                return Vec::new();
+            }
+        }
+    }
+    files.sort();
+    errors.sort_by(|a, b| a.file.cmp(&b.file));
+    files
+}
+
+/// The error of a link that leaves the folder, or leads nowhere.
+fn leads_out(link: &Path, canonical_root: &Path) -> Option<ReadError> {
+    let file = link.display().to_string();
+    match fs::canonicalize(link) {
+        Ok(target) if target.starts_with(canonical_root) => None,
+        Ok(_) => {
+            let message = "this link leads out of the folder and is not followed";
+            let help = Some("copy what it leads to into the folder, or remove it".to_owned());
+            Some(ReadError {
+                help,
+                ..ReadError::of_file(&file, Code::Unreadable, message)
+            })
+        }
+        Err(error) => Some(unreadable(&file, &error)),
+    }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"."))
+}
+
+fn is_document(path: &Path) -> bool {
+    path.extension().is_some_and(|e| {
+        ["yaml", "yml", "json"]
+            .iter()
+            .any(|known| e.eq_ignore_ascii_case(known))
+    })
+}
+
+fn unreadable(file: &str, error: &io::Error) -> ReadError {
+    ReadError::of_file(file, Code::Unreadable, format!("cannot be read: {error}"))
+}

@@ -1,0 +1,235 @@
+//! What a document is: found by `Kind: <kind>` or by the address in `$schema`. Addresses are names only; nothing is
+//! ever fetched.
+
+use crate::fault::did_you_mean;
+use crate::tree::quoted;
+use crate::{Code, Node, ReadError};
+use ugas_doc::Kind;
+
+/// The kinds that are known but not read by this release, in alphabetical order.
+pub const UNSUPPORTED_KINDS: [&str; 17] = [
+    "ability_set",
+    "calculation",
+    "capability",
+    "capability_set",
+    "chooser",
+    "combo_graph",
+    "hitbox_set",
+    "input_action",
+    "input_action_set",
+    "input_mapping",
+    "input_modifier",
+    "motion_pattern",
+    "moveset",
+    "patch",
+    "rotation",
+    "scene",
+    "timeline",
+];
+
+/// The keys that say what a document is and are no fields of it.
+pub(crate) const KIND_KEYS: &[&str] = &["Kind", "$schema"];
+
+/// Where schemas of the specification are published; `{version}/schemas/{kind}.json` follows.
+const SCHEMA_HOMES: [&str; 2] = [
+    "https://raw.githubusercontent.com/jbltx/ugas/",
+    "https://ugas.jbltx.com/",
+];
+
+/// A kind as a document names it.
+///
+/// ```
+/// use ugas_data::{KindName, kind_of, read_trees};
+/// let tree = &read_trees("a.yaml", "Kind: moveset\nName: MS_Katana").unwrap()[0];
+/// assert_eq!(kind_of("a.yaml", tree).unwrap(), KindName::Unsupported("moveset"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindName {
+    /// One that this release reads.
+    Known(Kind),
+    /// One of [`UNSUPPORTED_KINDS`].
+    Unsupported(&'static str),
+}
+
+impl KindName {
+    fn from_name(name: &str) -> Option<KindName> {
+        let unsupported = || {
+            UNSUPPORTED_KINDS
+                .into_iter()
+                .find(|k| *k == name)
+                .map(KindName::Unsupported)
+        };
+        Kind::from_name(name).map(KindName::Known).or_else(unsupported)
+    }
+
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            KindName::Known(kind) => kind.name(),
+            KindName::Unsupported(name) => name,
+        }
+    }
+}
+
+/// What kind of document a tree is.
+///
+/// ```
+/// use ugas_data::{KindName, kind_of, read_trees};
+/// let text = "$schema: https://ugas.jbltx.com/v1.0.0-draft.9/schemas/gameplay_effect.json\nName: GE_Hit";
+/// let tree = &read_trees("a.yaml", text).unwrap()[0];
+/// assert_eq!(kind_of("a.yaml", tree).unwrap(), KindName::Known(ugas_doc::Kind::Effect));
+/// ```
+pub fn kind_of(file: &str, node: &Node) -> Result<KindName, ReadError> {
+    let fail = |at: &Node, message: String, help: Option<String>| {
+        Err(ReadError {
+            code: Code::UnknownKind,
+            help,
+            ..at.error(file, message)
+        })
+    };
+    if !node.is_map() {
+        return fail(
+            node,
+            format!("expected a document (a map with `Kind:`), found {}", node.describe()),
+            None,
+        );
+    }
+    let named = match node.get("Kind") {
+        Some(kind) => Some(by_name(file, kind)?),
+        None => None,
+    };
+    let addressed = match node.get("$schema") {
+        Some(schema) => Some(by_address(file, schema)?),
+        None => None,
+    };
+    match (named, addressed) {
+        (Some(kind), Some(other)) if kind != other => {
+            let at = node.get("Kind").unwrap_or(node);
+            fail(
+                at,
+                format!("Kind is {} but $schema says {}", kind.name(), other.name()),
+                Some("remove one of them".to_owned()),
+            )
+        }
+        (Some(kind), _) | (None, Some(kind)) => Ok(kind),
+        (None, None) => {
+            let message = format!(
+                "the document does not say what it is; the kinds are {}",
+                all_kinds().join(", ")
+            );
+            fail(node, message, Some("add a line `Kind: <kind>`".to_owned()))
+        }
+    }
+}
+
+fn by_name(file: &str, kind: &Node) -> Result<KindName, ReadError> {
+    kind.as_text()
+        .and_then(KindName::from_name)
+        .ok_or_else(|| unknown(file, kind, kind.as_text()))
+}
+
+fn by_address(file: &str, schema: &Node) -> Result<KindName, ReadError> {
+    let malformed = || {
+        let message = format!("$schema: {} is no address of a schema", schema.describe());
+        let help = format!(
+            "write {}{{version}}/schemas/{{kind}}.json, or `Kind: <kind>` instead",
+            SCHEMA_HOMES[0]
+        );
+        ReadError {
+            code: Code::UnknownKind,
+            help: Some(help),
+            ..schema.error(file, message)
+        }
+    };
+    let address = schema.as_text().ok_or_else(malformed)?;
+    let rest = SCHEMA_HOMES
+        .iter()
+        .find_map(|home| address.strip_prefix(home))
+        .ok_or_else(malformed)?;
+    let (version, path) = rest.split_once('/').ok_or_else(malformed)?;
+    let name = path
+        .strip_prefix("schemas/")
+        .and_then(|f| f.strip_suffix(".json"))
+        .ok_or_else(malformed)?;
+    if !is_version(version) {
+        let message = format!("$schema: {} is no version of the specification", quoted(version));
+        let help = Some("write a released version such as v1.0.0-draft.3".to_owned());
+        return Err(ReadError {
+            code: Code::UnknownKind,
+            help,
+            ..schema.error(file, message)
+        });
+    }
+    KindName::from_name(name).ok_or_else(|| unknown(file, schema, Some(name)))
+}
+
+/// `v1.0.0`, `v1.0.0-draft.1` and later, or `main`.
+fn is_version(version: &str) -> bool {
+    let number = |n: &str| !n.is_empty() && n.len() <= 9 && n.bytes().all(|b| b.is_ascii_digit());
+    let Some(version) = version.strip_prefix('v') else {
+        return version == "main";
+    };
+    let (release, draft) = match version.split_once("-draft.") {
+        Some((release, draft)) => (release, Some(draft)),
+        None => (version, None),
+    };
+    let parts: Vec<&str> = release.split('.').collect();
+    parts.len() == 3
+        && parts.iter().all(|p| number(p))
+        && parts[0].bytes().any(|b| b != b'0')
+        && draft.is_none_or(|d| number(d) && d.bytes().any(|b| b != b'0'))
+}
+
+fn unknown(file: &str, at: &Node, name: Option<&str>) -> ReadError {
+    let kinds = all_kinds();
+    let found = name.map_or_else(|| at.describe().to_string(), quoted);
+    let message = format!("{found} is no kind of document; the kinds are {}", kinds.join(", "));
+    let help = name.and_then(|n| did_you_mean(n, &kinds));
+    ReadError {
+        code: Code::UnknownKind,
+        help,
+        ..at.error(file, message)
+    }
+}
+
+fn all_kinds() -> Vec<&'static str> {
+    Kind::ALL.into_iter().map(Kind::name).chain(UNSUPPORTED_KINDS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_release_tags() {
+        for version in [
+            "v1.0.0-draft.1",
+            "v1.0.0-draft.9",
+            "v1.0.0-draft.12",
+            "v1.0.0",
+            "v2.10.3",
+            "main",
+        ] {
+            assert!(is_version(version), "{version}");
+        }
+        for version in [
+            "v9",
+            "1.0.0",
+            "v1.0",
+            "v1.0.0-draft.0",
+            "v1.0.0-draft.",
+            "v1.0.0-beta.1",
+            "v0.1.0",
+            "",
+            "v",
+        ] {
+            assert!(!is_version(version), "{version}");
+        }
+    }
+
+    #[test]
+    fn no_kind_is_both_read_and_unsupported() {
+        assert!(UNSUPPORTED_KINDS.iter().all(|k| Kind::from_name(k).is_none()));
+        assert!(UNSUPPORTED_KINDS.is_sorted());
+    }
+}

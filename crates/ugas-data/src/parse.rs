@@ -1,0 +1,437 @@
+//! Text into trees, one per document. The parser's events are folded with an explicit stack, never by recursion, and
+//! everything an event can make grow is charged to a budget first.
+
+use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_TEXT};
+use crate::tree::quoted;
+use crate::{Code, Entry, Node, NodeValue, ReadError, ReadErrors, scalar};
+use serde_saphyr::granit_parser::{self, ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The trees of all documents in a text. Documents without content (a trailing `---`) are left out.
+///
+/// ```
+/// let trees = ugas_data::read_trees("two.yaml", "A: 1\n---\nB: {C: 2}\n").unwrap();
+/// assert_eq!(trees.len(), 2);
+/// assert_eq!((trees[1].line, trees[1].column), (3, 1));
+/// ```
+pub fn read_trees(file: &str, text: &str) -> Result<Vec<Node>, ReadErrors> {
+    let (trees, errors) = parse(&Arc::from(file), text);
+    ReadErrors::unless(errors, trees)
+}
+
+/// All trees that could be read and everything that could not.
+pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) {
+    if text.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len());
+        return (Vec::new(), vec![ReadError::of_file(file, Code::Limit, message)]);
+    }
+    let options = granit_parser::options! {
+        emit_comments: false,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    let mut builder = Builder::new(file.clone());
+    while builder.errors.len() < MAX_ERRORS && !builder.exhausted {
+        let step = match parser.next_event() {
+            None => break,
+            Some(Ok((event, span))) => builder.take(event, span),
+            Some(Err(error)) => Err(builder.syntax(&error)),
+        };
+        if let Err(error) = step {
+            builder.errors.push(error);
+            builder.abandon();
+            // The rest of this document means nothing now, the documents after it do.
+            if parser.proceed_next_document().is_err() {
+                break;
+            }
+        }
+    }
+    if builder.errors.len() >= MAX_ERRORS {
+        let message = format!("reading stopped here after {MAX_ERRORS} errors");
+        let (line, column) = builder.errors.last().map_or((0, 0), |e| (e.line, e.column));
+        builder.errors.push(builder.error(Code::Limit, line, column, message));
+    }
+    (builder.trees, builder.errors)
+}
+
+/// A list or map that is not closed yet.
+struct Open {
+    what: OpenValue,
+    anchor: usize,
+    line: u32,
+    column: u32,
+}
+
+enum OpenValue {
+    List(Vec<Node>),
+    Map {
+        entries: Vec<Entry>,
+        seen: HashMap<String, u32>,
+        key: Option<Key>,
+    },
+}
+
+struct Key {
+    text: String,
+    line: u32,
+    column: u32,
+    /// Reported already; what stands under it is dropped so that it is not reported once more.
+    again: bool,
+}
+
+struct Builder {
+    file: Arc<str>,
+    trees: Vec<Node>,
+    errors: Vec<ReadError>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, Node>,
+    nodes_left: usize,
+    text_left: usize,
+    exhausted: bool,
+}
+
+impl Builder {
+    fn new(file: Arc<str>) -> Builder {
+        Builder {
+            file,
+            trees: Vec::new(),
+            errors: Vec::new(),
+            open: Vec::new(),
+            anchors: HashMap::new(),
+            nodes_left: MAX_NODES,
+            text_left: MAX_TEXT,
+            exhausted: false,
+        }
+    }
+
+    /// Takes one event; an error gives up the document.
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), ReadError> {
+        let (line, column) = place(&span.start);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                // An empty place has no width; a document that consists of one is no document.
+                let empty = style == ScalarStyle::Plain && span.start.index() == span.end.index();
+                if empty && self.open.is_empty() {
+                    return Ok(());
+                }
+                self.charge(1, text.len(), line, column)?;
+                if empty && self.wants_key() {
+                    return Err(self.no_key(line, column));
+                }
+                let value = self.scalar(&text, style, tag.as_deref(), line, column)?;
+                if self.wants_key() {
+                    if anchor != 0 {
+                        self.anchors.insert(anchor, Node { value, line, column });
+                    }
+                    return self.key(&text, line, column);
+                }
+                self.add(Node { value, line, column }, anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.start(OpenValue::List(Vec::new()), "seq", tag.as_deref(), anchor, line, column)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                let map = OpenValue::Map {
+                    entries: Vec::new(),
+                    seen: HashMap::new(),
+                    key: None,
+                };
+                self.start(map, "map", tag.as_deref(), anchor, line, column)
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open {
+                    what,
+                    anchor,
+                    line,
+                    column,
+                }) => {
+                    let value = match what {
+                        OpenValue::List(items) => NodeValue::List(items),
+                        OpenValue::Map { entries, .. } => NodeValue::Map(entries),
+                    };
+                    self.add(Node { value, line, column }, anchor)
+                }
+                None => Ok(()),
+            },
+            Event::Alias(anchor) => self.alias(anchor, line, column),
+            Event::DocumentStart(..) | Event::DocumentEnd => {
+                self.abandon();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Forgets what is half done; anchors end with their document.
+    fn abandon(&mut self) {
+        self.open.clear();
+        self.anchors.clear();
+    }
+
+    fn start(
+        &mut self,
+        what: OpenValue,
+        core: &str,
+        tag: Option<&Tag>,
+        anchor: usize,
+        line: u32,
+        column: u32,
+    ) -> Result<(), ReadError> {
+        if self.wants_key() {
+            let message = "a key must be a word or a text, found a list or a map";
+            return Err(self.error(Code::Syntax, line, column, message));
+        }
+        if let Some(tag) = tag.filter(|t| t.core_suffix() != Some(core)) {
+            return Err(self.unknown_tag(tag, line, column));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(self.too_deep(line, column));
+        }
+        self.charge(1, 0, line, column)?;
+        self.open.push(Open {
+            what,
+            anchor,
+            line,
+            column,
+        });
+        Ok(())
+    }
+
+    /// Puts a finished node where it belongs.
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), ReadError> {
+        if anchor != 0 {
+            let size = Size::of(&node);
+            self.charge(size.nodes, size.text, node.line, node.column)?;
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut() {
+            None => self.trees.push(node),
+            Some(Open {
+                what: OpenValue::List(items),
+                ..
+            }) => items.push(node),
+            Some(Open {
+                what: OpenValue::Map { entries, key, .. },
+                ..
+            }) => {
+                if let Some(Key {
+                    text,
+                    line,
+                    column,
+                    again: false,
+                }) = key.take()
+                {
+                    entries.push(Entry {
+                        key: text,
+                        line,
+                        column,
+                        value: node,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wants_key(&self) -> bool {
+        matches!(
+            self.open.last(),
+            Some(Open {
+                what: OpenValue::Map { key: None, .. },
+                ..
+            })
+        )
+    }
+
+    /// Remembers a key. A second one of the same name is reported, and reading goes on to find more.
+    fn key(&mut self, text: &str, line: u32, column: u32) -> Result<(), ReadError> {
+        let Some(Open {
+            what: OpenValue::Map { seen, key, .. },
+            ..
+        }) = self.open.last_mut()
+        else {
+            return Ok(());
+        };
+        let first = seen.get(text).copied();
+        *key = Some(Key {
+            text: text.to_owned(),
+            line,
+            column,
+            again: first.is_some(),
+        });
+        if let Some(first) = first {
+            let message = format!(
+                "the key {} stands twice in this map, first in line {first}",
+                quoted(text)
+            );
+            let mut error = self.error(Code::DuplicateKey, line, column, message);
+            error.help = Some("remove or rename one of them".to_owned());
+            self.errors.push(error);
+        } else {
+            seen.insert(text.to_owned(), line);
+        }
+        Ok(())
+    }
+
+    fn scalar(
+        &self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        line: u32,
+        column: u32,
+    ) -> Result<NodeValue, ReadError> {
+        let plain = scalar::resolve(text);
+        let Some(tag) = tag else {
+            return Ok(if style == ScalarStyle::Plain {
+                plain
+            } else {
+                NodeValue::Text(text.to_owned())
+            });
+        };
+        match (tag.core_suffix(), &plain) {
+            (Some("str"), _) => Ok(NodeValue::Text(text.to_owned())),
+            (Some("null"), NodeValue::Null)
+            | (Some("bool"), NodeValue::Bool(_))
+            | (Some("int" | "float"), NodeValue::Number(_)) => Ok(plain),
+            (Some(core @ ("null" | "bool" | "int" | "float")), _) => Err(self.error(
+                Code::Syntax,
+                line,
+                column,
+                format!("{} is not a value of !!{core}", quoted(text)),
+            )),
+            _ => Err(self.unknown_tag(tag, line, column)),
+        }
+    }
+
+    /// Copies what an alias stands for. The copy keeps its own places: that is where a mistake in it is mended.
+    fn alias(&mut self, anchor: usize, line: u32, column: u32) -> Result<(), ReadError> {
+        if self.wants_key() {
+            return Err(self.error(Code::Syntax, line, column, "an alias cannot be a key"));
+        }
+        let Some(node) = self.anchors.get(&anchor) else {
+            return Err(self.error(
+                Code::Syntax,
+                line,
+                column,
+                "the alias stands inside the value it refers to",
+            ));
+        };
+        let size = Size::of(node);
+        if self.open.len() + size.depth > MAX_DEPTH {
+            return Err(self.too_deep(line, column));
+        }
+        self.charge(size.nodes, size.text, line, column)?;
+        match self.anchors.get(&anchor).cloned() {
+            Some(node) => self.add(node, 0),
+            None => Ok(()),
+        }
+    }
+
+    /// Pays for nodes and text before they are made.
+    fn charge(&mut self, nodes: usize, text: usize, line: u32, column: u32) -> Result<(), ReadError> {
+        match (self.nodes_left.checked_sub(nodes), self.text_left.checked_sub(text)) {
+            (Some(nodes), Some(text)) => {
+                (self.nodes_left, self.text_left) = (nodes, text);
+                Ok(())
+            }
+            _ => {
+                self.exhausted = true;
+                let message = format!(
+                    "with its aliases expanded the file holds more than {MAX_NODES} values or {MAX_TEXT} bytes of text"
+                );
+                let mut error = self.error(Code::Limit, line, column, message);
+                error.help = Some("split the file, and do not nest aliases in aliases".to_owned());
+                Err(error)
+            }
+        }
+    }
+
+    fn error(&self, code: Code, line: u32, column: u32, message: impl Into<String>) -> ReadError {
+        ReadError {
+            code,
+            file: self.file.clone(),
+            line,
+            column,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    fn no_key(&self, line: u32, column: u32) -> ReadError {
+        self.error(Code::Syntax, line, column, "a key is missing before this")
+    }
+
+    fn too_deep(&self, line: u32, column: u32) -> ReadError {
+        self.error(
+            Code::Limit,
+            line,
+            column,
+            format!("lists and maps are nested more than {MAX_DEPTH} deep"),
+        )
+    }
+
+    fn unknown_tag(&self, tag: &Tag, line: u32, column: u32) -> ReadError {
+        let mut error = self.error(
+            Code::Syntax,
+            line,
+            column,
+            format!("the tag {} is not read", quoted(&tag.original())),
+        );
+        error.help = Some("remove the tag; the place of a value decides its type".to_owned());
+        error
+    }
+
+    fn syntax(&self, error: &ScanError) -> ReadError {
+        let (line, column) = place(error.marker());
+        match error.kind() {
+            ErrorKind::RecursionLimitExceeded => self.too_deep(line, column),
+            _ => self.error(Code::Syntax, line, column, error.info()),
+        }
+    }
+}
+
+/// What a copy of a node costs.
+#[derive(Default)]
+struct Size {
+    nodes: usize,
+    text: usize,
+    depth: usize,
+}
+
+impl Size {
+    /// Recursion is fine here: a tree is never deeper than `MAX_DEPTH`.
+    fn of(node: &Node) -> Size {
+        let mut size = Size {
+            nodes: 1,
+            ..Size::default()
+        };
+        match &node.value {
+            NodeValue::Text(text) => size.text = text.len(),
+            NodeValue::List(items) => items.iter().for_each(|n| size.include(&Size::of(n))),
+            NodeValue::Map(entries) => {
+                for entry in entries {
+                    size.text += entry.key.len();
+                    size.include(&Size::of(&entry.value));
+                }
+            }
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => {}
+        }
+        size.depth += usize::from(node.is_list() || node.is_map());
+        size
+    }
+
+    fn include(&mut self, child: &Size) {
+        self.nodes += child.nodes;
+        self.text += child.text;
+        self.depth = self.depth.max(child.depth);
+    }
+}
+
+/// Line and column from 1; the parser counts columns from 0.
+fn place(at: &Marker) -> (u32, u32) {
+    let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    (clip(at.line()), clip(at.col().saturating_add(1)))
+}

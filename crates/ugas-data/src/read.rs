@@ -1,0 +1,184 @@
+//! Documents from text: which kind each is, its typed value, and where it stands. A kind this release cannot read is
+//! handed back as such, never dropped.
+
+use crate::de::from_node_without;
+use crate::kind::{KIND_KEYS, KindName, kind_of};
+use crate::parse::parse;
+use crate::{Node, ReadError, ReadErrors};
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::sync::Arc;
+use ugas_doc::{Doc, Kind, Origin};
+
+/// A document and where it came from.
+///
+/// ```
+/// let text = "Kind: gameplay_tag\nTags: [{Tag: State.Alive}]\n";
+/// let loaded = ugas_data::read_str("tags.yaml", text).unwrap().docs.remove(0);
+/// assert_eq!(loaded.origin.to_string(), "tags.yaml:1");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The document.
+    pub doc: Doc,
+    /// Its place; for an effect also the line of each modifier.
+    pub origin: Origin,
+}
+
+/// A document of a kind that is known but not read by this release.
+///
+/// ```
+/// let text = "Kind: input_action\nName: Fire\nValueType: Bool\n";
+/// let unsupported = ugas_data::read_str("fire.yaml", text).unwrap().unsupported.remove(0);
+/// assert_eq!(unsupported.to_string(), "input_action \"Fire\" at fire.yaml:1 is not read by this release");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Its kind, one of [`crate::UNSUPPORTED_KINDS`].
+    pub kind: &'static str,
+    /// Its `Name`, or empty if it has none.
+    pub name: String,
+    /// Its place.
+    pub origin: Origin,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        if !self.name.is_empty() {
+            write!(f, " {:?}", self.name)?;
+        }
+        write!(f, " at {} is not read by this release", self.origin)
+    }
+}
+
+/// What one tree turned out to be.
+///
+/// ```
+/// use ugas_data::{Document, doc_from_node, read_trees};
+/// let tree = &read_trees("c.yaml", "Kind: curve\nName: C_Damage\nPoints: [{X: 1, Y: 10}]").unwrap()[0];
+/// assert!(matches!(doc_from_node("c.yaml", tree), Ok(Document::Loaded(_))));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Document {
+    /// A document of a kind this release reads.
+    Loaded(Loaded),
+    /// A document of another known kind.
+    Unsupported(Unsupported),
+}
+
+/// Everything that was read.
+///
+/// ```
+/// let documents = ugas_data::read_str("empty.yaml", "# nothing yet\n").unwrap();
+/// assert!(documents.docs.is_empty() && documents.unsupported.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Documents {
+    /// The documents, in the order of files and lines.
+    pub docs: Vec<Loaded>,
+    /// Documents of kinds that this release does not read, for the caller to report.
+    pub unsupported: Vec<Unsupported>,
+}
+
+impl Documents {
+    pub(crate) fn push(&mut self, document: Document) {
+        match document {
+            Document::Loaded(loaded) => self.docs.push(loaded),
+            Document::Unsupported(unsupported) => self.unsupported.push(unsupported),
+        }
+    }
+
+    pub(crate) fn append(&mut self, mut other: Documents) {
+        self.docs.append(&mut other.docs);
+        self.unsupported.append(&mut other.unsupported);
+    }
+}
+
+/// Reads all documents of a text; `file` names it in errors and origins. Every document that is wrong is reported.
+///
+/// ```
+/// let text = r#"{"Kind": "gameplay_effect", "Name": "GE_Hit", "DurationPolicy": "Instant"}"#;
+/// let documents = ugas_data::read_str("hit.json", text).unwrap();
+/// assert_eq!(documents.docs.len(), 1);
+/// ```
+pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
+    let file: Arc<str> = file.into();
+    let (trees, mut errors) = parse(&file, text);
+    let mut documents = Documents::default();
+    for tree in &trees {
+        match read_tree(&file, tree) {
+            Ok(document) => documents.push(document),
+            Err(error) => errors.push(error),
+        }
+    }
+    errors.sort_by_key(|e| (e.line, e.column));
+    ReadErrors::unless(errors, documents)
+}
+
+/// The document a tree holds; `Kind` or `$schema` in it say which kind it is.
+///
+/// ```
+/// use ugas_data::{doc_from_node, read_trees};
+/// let tree = &read_trees("s.yaml", "Entities:\n- Kind: curve\n  Name: [C]\n").unwrap()[0];
+/// let inline = tree.get("Entities").and_then(|e| e.at(0)).unwrap();
+/// let error = doc_from_node("s.yaml", inline).unwrap_err();
+/// assert_eq!(error.to_string(), "s.yaml:3:9: Name: expected a text, found a list");
+/// ```
+pub fn doc_from_node(file: &str, node: &Node) -> Result<Document, ReadError> {
+    read_tree(&file.into(), node)
+}
+
+fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
+    let mut origin = Origin::new(file.clone(), node.line);
+    let kind = match kind_of(file, node)? {
+        KindName::Known(kind) => kind,
+        KindName::Unsupported(kind) => {
+            let name = node.get("Name").and_then(Node::as_text).unwrap_or_default().to_owned();
+            return Ok(Document::Unsupported(Unsupported { kind, name, origin }));
+        }
+    };
+    let doc = match kind {
+        Kind::Attribute => Doc::Attribute(body(file, node)?),
+        Kind::AttributeSet => Doc::AttributeSet(body(file, node)?),
+        Kind::TagRegistry => Doc::TagRegistry(body(file, node)?),
+        Kind::Effect => Doc::Effect(body(file, node)?),
+        Kind::Ability => Doc::Ability(body(file, node)?),
+        Kind::Controller => Doc::Controller(body(file, node)?),
+        Kind::Curve => Doc::Curve(body(file, node)?),
+    };
+    // Documents find each other by name, so one without a name could never be used.
+    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller) {
+        let (at, message) = match node.get("Name") {
+            Some(name) => (name, "Name: must not be empty"),
+            None => (node, "the field Name is missing"),
+        };
+        return Err(ReadError {
+            help: Some("add `Name:`".to_owned()),
+            ..at.error(file, message)
+        });
+    }
+    if kind == Kind::Effect {
+        origin.modifier_lines = node
+            .get("Modifiers")
+            .map(|list| list.items().iter().map(|m| m.line).collect())
+            .unwrap_or_default();
+    }
+    Ok(Document::Loaded(Loaded { doc, origin }))
+}
+
+fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {
+    from_node_without(file, node, KIND_KEYS)
+}
+
+/// Checks that a text is a tree at all, for files that are known but not read yet.
+pub(crate) fn check_map(file: &str, text: &str) -> Result<(), ReadErrors> {
+    for tree in crate::read_trees(file, text)? {
+        if !tree.is_map() {
+            return Err(tree
+                .error(file, format!("expected a map, found {}", tree.describe()))
+                .into());
+        }
+    }
+    Ok(())
+}

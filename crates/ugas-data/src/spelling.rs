@@ -1,0 +1,67 @@
+//! The nearest spelling of a mistyped name, for "did you mean".
+
+/// The candidate that `name` was most likely meant to be, if one is near enough to suggest: at most a third of its
+/// letters differ (two swapped neighbours count once, upper and lower case do not count).
+///
+/// ```
+/// assert_eq!(ugas_data::nearest("MaxHelth", ["Health", "MaxHealth"]), Some("MaxHealth"));
+/// assert_eq!(ugas_data::nearest("Mana", ["Health", "MaxHealth"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A name longer than any field is no typing mistake, and comparing it would cost its length squared.
+    if name.len() > 64 {
+        return None;
+    }
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    let allowed = (name.len() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter(|c| c.len() <= 128)
+        .map(|c| (distance(&name, &c.to_lowercase().chars().collect::<Vec<_>>()), c))
+        .filter(|(d, _)| *d <= allowed)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, c)| c)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = Vec::with_capacity(b.len() + 1);
+        row.push(i + 1);
+        for j in 0..b.len() {
+            let replaced = last[j] + usize::from(a[i] != b[j]);
+            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_count_single_mistakes() {
+        let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
+        assert_eq!(d("Name", "Name"), 0);
+        assert_eq!(d("Nmae", "Name"), 1);
+        assert_eq!(d("", "abc"), 3);
+        assert_eq!(d("abc", ""), 3);
+        assert_eq!(d("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn the_nearest_of_several_wins_and_far_ones_are_not_suggested() {
+        assert_eq!(nearest("Multiplay", ["Add", "Multiply"]), Some("Multiply"));
+        assert_eq!(nearest("add", ["Add", "AddPost"]), Some("Add"));
+        assert_eq!(nearest("Divide", ["Add", "Multiply", "AddPost", "Override"]), None);
+        assert_eq!(nearest(&"a".repeat(1000), ["a"]), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Text as a tree whose every value knows where it stands. Everything typed is taken from it, so positions survive
+//! where they would be lost between a parser and a derived type.
+
+use std::fmt;
+
+/// What a [`Node`] holds.
+///
+/// ```
+/// use ugas_data::{NodeValue, read_trees};
+/// let tree = &read_trees("a.yaml", "yes").unwrap()[0];
+/// assert_eq!(tree.value, NodeValue::Text("yes".into())); // YAML 1.2: not a boolean
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeValue {
+    /// Nothing: `null`, `~` or an empty place.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number; it may be NaN or infinite, which every typed reading refuses.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A map in the order of the file; no key stands twice.
+    Map(Vec<Entry>),
+}
+
+/// One entry of a map.
+///
+/// ```
+/// let tree = &ugas_data::read_trees("a.yaml", "Name: A").unwrap()[0];
+/// let entry = &tree.entries()[0];
+/// assert_eq!((entry.key.as_str(), entry.line, entry.column), ("Name", 1, 1));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key as written (without quotes).
+    pub key: String,
+    /// Line of the key, from 1.
+    pub line: u32,
+    /// Column of the key in characters, from 1.
+    pub column: u32,
+    /// What stands under it.
+    pub value: Node,
+}
+
+/// A value with its place in a file.
+///
+/// ```
+/// let tree = &ugas_data::read_trees("a.yaml", "Name: A\nPoints:\n- {X: 1, Y: 2}\n").unwrap()[0];
+/// let y = tree.get("Points").and_then(|p| p.at(0)).and_then(|p| p.get("Y")).unwrap();
+/// assert_eq!((y.as_number(), y.line, y.column), (Some(2.0), 3, 13));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: NodeValue,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl Node {
+    /// What stands under `key`, if this is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|e| &e.value)
+    }
+
+    /// The entry of `key` with the key's own place, if this is a map that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries().iter().find(|e| e.key == key)
+    }
+
+    /// The entries of a map in order; nothing for other values.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            NodeValue::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The elements of a list in order; nothing for other values.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            NodeValue::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// Element `index` of a list.
+    pub fn at(&self, index: usize) -> Option<&Node> {
+        self.items().get(index)
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            NodeValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one and finite.
+    pub fn as_number(&self) -> Option<f64> {
+        match self.value {
+            NodeValue::Number(n) if n.is_finite() => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            NodeValue::Bool(b) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing stands here.
+    pub fn is_null(&self) -> bool {
+        self.value == NodeValue::Null
+    }
+
+    /// Whether this is a map (even an empty one).
+    pub fn is_map(&self) -> bool {
+        matches!(self.value, NodeValue::Map(_))
+    }
+
+    /// Whether this is a list (even an empty one).
+    pub fn is_list(&self) -> bool {
+        matches!(self.value, NodeValue::List(_))
+    }
+
+    /// The value in words, for messages: `the number 5`, `the text "yes"`, `a list`.
+    pub fn describe(&self) -> impl fmt::Display {
+        match &self.value {
+            NodeValue::Null => "nothing".to_owned(),
+            NodeValue::Bool(b) => b.to_string(),
+            NodeValue::Number(n) => format!("the number {n}"),
+            NodeValue::Text(text) => format!("the text {}", quoted(text)),
+            NodeValue::List(_) => "a list".to_owned(),
+            NodeValue::Map(_) => "a map".to_owned(),
+        }
+    }
+
+    /// An error about this value, for callers that read trees of their own.
+    pub fn error(&self, file: &str, message: impl Into<String>) -> crate::ReadError {
+        crate::ReadError {
+            code: crate::Code::Invalid,
+            file: file.into(),
+            line: self.line,
+            column: self.column,
+            message: message.into(),
+            help: None,
+        }
+    }
+}
+
+/// `text` in quotes for a message: one line, control characters escaped, shortened if long.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        None => format!("{text:?}"),
+        Some((end, _)) => {
+            let mut shown = format!("{:?}", &text[..end]);
+            shown.pop();
+            shown.push_str("…\"");
+            shown
+        }
+    }
+}

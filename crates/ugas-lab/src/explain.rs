@@ -1,0 +1,78 @@
+//! How a number came about, at a moment of a scenario.
+
+use crate::run::{RunOptions, Runner};
+use crate::scenario::{Scenario, did_you_mean};
+use std::fmt;
+use ugas_core::SimTime;
+use ugas_data::ReadError;
+
+/// Why there is no explanation.
+#[derive(Clone, Debug)]
+pub enum ExplainError {
+    /// The scenario cannot be run.
+    Scenario(Vec<ReadError>),
+    /// Something asked for does not exist; the text says what, and what may have been meant.
+    Unknown(String),
+}
+
+impl fmt::Display for ExplainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExplainError::Scenario(errors) => {
+                for (i, error) in errors.iter().enumerate() {
+                    write!(f, "{}{error}", if i > 0 { "\n" } else { "" })?;
+                }
+                Ok(())
+            }
+            ExplainError::Unknown(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for ExplainError {}
+
+/// The explanation of an actor's attribute at a time, after everything that happens then.
+///
+/// ```
+/// let text = r#"
+/// Scenario: Idle
+/// Entities: [{Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}]
+/// Actors: {Hero: {AttributeSets: [Vitals]}}
+/// "#;
+/// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+/// let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+/// let text = ugas_lab::explain(&scenario, "Hero", "Health", ugas_core::SimTime::ZERO).unwrap();
+/// assert!(text.contains("100"));
+/// let error = ugas_lab::explain(&scenario, "Hero", "Helth", ugas_core::SimTime::ZERO).unwrap_err();
+/// assert!(error.to_string().contains("Health"));
+/// ```
+pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -> Result<String, ExplainError> {
+    let options = RunOptions {
+        until: Some(at),
+        ..RunOptions::default()
+    };
+    let mut runner = Runner::new(scenario, options).map_err(ExplainError::Scenario)?;
+    let with_help = |message: String, help: Option<String>| {
+        ExplainError::Unknown(match help {
+            Some(help) => format!("{message}; {help}"),
+            None => message,
+        })
+    };
+    if !scenario.actors.iter().any(|a| a.name.text == actor) {
+        let help = did_you_mean(actor, scenario.actors.iter().map(|a| a.name.text.as_str()));
+        return Err(with_help(format!("the scenario has no actor {actor}"), help));
+    }
+    let rules = runner.world.rules.clone();
+    let Some(id) = rules.attribute(attribute) else {
+        let help = rules.nearest_name(attribute).map(|n| format!("did you mean {n:?}?"));
+        return Err(with_help(format!("there is no attribute {attribute}"), help));
+    };
+    runner.play(options, &mut |_| {});
+    match runner.sim.explain(runner.who(actor), id) {
+        Ok(explanation) => Ok(explanation.to_string()),
+        Err(refusal) => Err(ExplainError::Unknown(format!(
+            "{actor} shows no {attribute} at {at}: {}",
+            runner.describe(&refusal)
+        ))),
+    }
+}

@@ -1,0 +1,174 @@
+//! The test harness: scenarios from text, files and folders, run and reported. It is public so that a game can run
+//! its own scenarios among its own tests.
+
+use crate::files::{files_at, text_of};
+use crate::report::{Report, Results};
+use crate::run::RunOptions;
+use crate::scenario::Scenario;
+use std::path::Path;
+use ugas_data::{Code, Node, ReadError, nearest, read_trees};
+
+/// A document of a scenario file: understood, or not.
+pub(crate) enum Read {
+    Scenario(Box<Scenario>),
+    Broken(Report),
+    /// An authored document that stands beside scenarios.
+    Other,
+}
+
+/// Every document of a text, as far as it concerns scenarios.
+pub(crate) fn read_scenarios(file: &str, text: &str) -> Result<Vec<Read>, Vec<ReadError>> {
+    let trees = read_trees(file, text).map_err(|e| e.into_vec())?;
+    trees.iter().map(|tree| read_one(file, tree)).collect()
+}
+
+fn read_one(file: &str, tree: &Node) -> Result<Read, Vec<ReadError>> {
+    let Some(entry) = tree.entry("Scenario") else {
+        if tree.get("Kind").is_some() || tree.get("$schema").is_some() {
+            return Ok(Read::Other);
+        }
+        let near = tree
+            .entries()
+            .iter()
+            .find(|e| nearest(&e.key, ["Scenario", "Kind"]).is_some());
+        let at = near.map_or(tree, |e| &e.value);
+        let help = near.and_then(|e| nearest(&e.key, ["Scenario", "Kind"]));
+        return Err(vec![ReadError {
+            line: near.map_or(at.line, |e| e.line),
+            column: near.map_or(at.column, |e| e.column),
+            help: help
+                .map(|n| format!("did you mean {n:?}?"))
+                .or_else(|| Some("a scenario begins with `Scenario: <a sentence>`".to_owned())),
+            ..at.error(file, "this document is neither a scenario nor of a known kind")
+        }]);
+    };
+    Ok(match Scenario::from_node(file, tree) {
+        Ok(scenario) => Read::Scenario(Box::new(scenario)),
+        Err(errors) => {
+            let name = entry.value.as_text().unwrap_or_default().to_owned();
+            Read::Broken(Report::unread(file.into(), entry.line, name, errors))
+        }
+    })
+}
+
+/// All scenarios of a file, or everything that is wrong with it.
+///
+/// ```
+/// let errors = ugas_lab::load_file("no/such/file.yaml").unwrap_err();
+/// assert_eq!(errors[0].code, ugas_data::Code::Unreadable);
+/// ```
+pub fn load_file(path: impl AsRef<Path>) -> Result<Vec<Scenario>, Vec<ReadError>> {
+    let path = path.as_ref();
+    let text = text_of(path).map_err(|e| vec![e])?;
+    let mut scenarios = Vec::new();
+    let mut errors = Vec::new();
+    for read in read_scenarios(&path.display().to_string(), &text)? {
+        match read {
+            Read::Scenario(scenario) => scenarios.push(*scenario),
+            Read::Broken(report) => errors.extend(report.errors),
+            Read::Other => {}
+        }
+    }
+    if errors.is_empty() { Ok(scenarios) } else { Err(errors) }
+}
+
+/// Runs every scenario of a text; `name` stands for it in messages, and packs are found relative to it.
+///
+/// ```
+/// let text = r#"
+/// Scenario: A hit hurts
+/// Entities:
+///   - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
+///   - Kind: gameplay_effect
+///     Name: GE_Hit
+///     DurationPolicy: Instant
+///     Modifiers:
+///       - {Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -10}}
+/// Actors:
+///   Hero: {AttributeSets: [Vitals]}
+/// Timeline:
+///   - At: 0
+///     Do:
+///       - Apply: {Effect: GE_Hit, To: Hero}
+///       - Expect: {Hero.Health: 90}
+/// "#;
+/// ugas_lab::run_str("hit.yaml", text).assert_ok();
+/// ```
+pub fn run_str(name: &str, text: &str) -> Results {
+    run_str_with(name, text, RunOptions::default())
+}
+
+/// Runs every scenario of a text with options.
+pub fn run_str_with(name: &str, text: &str, options: RunOptions) -> Results {
+    let mut results = Results::default();
+    match read_scenarios(name, text) {
+        Ok(list) => {
+            for read in list {
+                match read {
+                    Read::Scenario(scenario) => results.reports.push(scenario.run_with(options)),
+                    Read::Broken(report) => results.reports.push(report),
+                    Read::Other => {}
+                }
+            }
+        }
+        Err(errors) => results.unreadable = errors,
+    }
+    results
+}
+
+/// Runs every scenario of a file.
+///
+/// ```
+/// let results = ugas_lab::run_file("no/such/file.yaml");
+/// assert!(!results.is_ok());
+/// ```
+pub fn run_file(path: impl AsRef<Path>) -> Results {
+    let path = path.as_ref();
+    match text_of(path) {
+        Ok(text) => run_str(&path.display().to_string(), &text),
+        Err(error) => Results {
+            unreadable: vec![error],
+            ..Results::default()
+        },
+    }
+}
+
+/// Runs every scenario of a folder and the folders in it; a folder without any is an error, so that a test over it
+/// cannot pass by finding nothing.
+///
+/// ```no_run
+/// ugas_lab::check_folder("scenarios").assert_ok();
+/// ```
+pub fn check_folder(path: impl AsRef<Path>) -> Results {
+    let path = path.as_ref();
+    let mut results = Results::default();
+    match files_at(path) {
+        Ok(files) => {
+            for file in files.iter().filter(|f| !is_pack_file(f)) {
+                results.append(run_file(file));
+            }
+        }
+        Err(errors) => results.unreadable = errors,
+    }
+    if results.reports.is_empty() && results.unreadable.is_empty() {
+        results.unreadable.push(nothing_at(path));
+    }
+    results
+}
+
+/// Whether a file describes a pack; it holds neither documents nor scenarios.
+pub fn is_pack_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|n| n == "pack.yaml")
+}
+
+/// The error of a path where no scenario was found.
+pub fn nothing_at(path: &Path) -> ReadError {
+    ReadError {
+        code: Code::Invalid,
+        file: path.display().to_string().into(),
+        line: 0,
+        column: 0,
+        message: "there is no scenario here".to_owned(),
+        help: Some("a scenario begins with `Scenario: <a sentence>`".to_owned()),
+    }
+}

@@ -1,0 +1,186 @@
+//! Every name of a scenario, looked up before anything runs: a misspelt one is an error at its place with the
+//! nearest right one, not a run that fails somewhere else.
+
+use super::look::resolve;
+use super::world::World;
+use crate::scenario::{ApplyVerb, Found, Matcher, Name, Partial, RemoveWhat, Scenario, Step, Verb, did_you_mean, for_each_step};
+use std::collections::BTreeSet;
+use ugas_data::ReadError;
+
+/// Everything that names nothing.
+pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
+    let mut binder = Binder {
+        world,
+        scenario,
+        marks: BTreeSet::new(),
+        errors: Vec::new(),
+    };
+    binder.actors();
+    for moment in &scenario.moments {
+        for_each_step(&moment.steps, &mut |step| binder.step(step));
+    }
+    binder.errors
+}
+
+struct Binder<'a> {
+    world: &'a World,
+    scenario: &'a Scenario,
+    marks: BTreeSet<&'a str>,
+    errors: Vec<ReadError>,
+}
+
+impl<'a> Binder<'a> {
+    fn unknown(&mut self, noun: &str, name: &Name, help: Option<String>) {
+        let message = format!("there is no {noun} {}", name.text);
+        self.errors.push(ReadError {
+            help,
+            ..name.place.error(&self.scenario.file, message)
+        });
+    }
+
+    fn near(&self, name: &Name) -> Option<String> {
+        let near = self.world.rules.nearest_name(&name.text);
+        near.map(|n| format!("did you mean {n:?}?"))
+    }
+
+    fn actor(&mut self, name: &Name) {
+        if !self.scenario.actors.iter().any(|a| a.name.text == name.text) {
+            let known = self.scenario.actors.iter().map(|a| a.name.text.as_str());
+            let help = did_you_mean(&name.text, known);
+            self.unknown("actor", name, help);
+        }
+    }
+
+    fn effect(&mut self, name: &Name) {
+        if self.world.rules.effect(&name.text).is_none() {
+            let help = did_you_mean(&name.text, self.world.rules.effect_list().map(|(_, n)| n));
+            self.unknown("effect", name, help);
+        }
+    }
+
+    fn attribute(&mut self, name: &Name) {
+        if self.world.rules.attribute(&name.text).is_none() {
+            let help = self.near(name);
+            self.unknown("attribute", name, help);
+        }
+    }
+
+    fn set(&mut self, name: &Name) {
+        if self.world.rules.set(&name.text).is_none() {
+            let help = self.near(name);
+            self.unknown("attribute set", name, help);
+        }
+    }
+
+    fn ability(&mut self, name: &Name) {
+        if self.world.rules.ability(&name.text).is_none() {
+            self.unknown("ability", name, None);
+        }
+    }
+
+    fn handle(&mut self, name: &Name) {
+        if !self.scenario.handles.iter().any(|h| h.text == name.text) {
+            let known = self.scenario.handles.iter().map(|h| h.text.as_str());
+            let help = did_you_mean(&name.text, known);
+            self.unknown("named result", name, help);
+        }
+    }
+
+    fn actors(&mut self) {
+        let scenario = self.scenario;
+        for actor in &scenario.actors {
+            if let Some(controller) = &actor.controller
+                && self.world.rules.template(&controller.text).is_none()
+            {
+                let help = Some("write the OwnerActor.ActorID of a gameplay_controller document".to_owned());
+                self.unknown("controller", controller, help);
+            }
+            actor.sets.iter().for_each(|n| self.set(n));
+            actor.base.iter().for_each(|(n, _)| self.attribute(n));
+            actor.effects.iter().for_each(|n| self.effect(n));
+            actor.abilities.iter().for_each(|a| self.ability(&a.ability));
+        }
+    }
+
+    fn step(&mut self, step: &'a Step) {
+        // A step that must be refused for an unknown name may have one.
+        let unknown_is_meant = matches!(step.refused, Some("UnknownName" | "Any"));
+        match &step.verb {
+            Verb::Apply(apply) => self.apply(apply, unknown_is_meant),
+            Verb::Remove(remove) => match &remove.what {
+                RemoveWhat::Handle(handle) => self.handle(handle),
+                RemoveWhat::Effect { actor, effect } => {
+                    self.actor(actor);
+                    if !unknown_is_meant {
+                        self.effect(effect);
+                    }
+                }
+                RemoveWhat::Tags { actor, .. } => self.actor(actor),
+            },
+            Verb::ChangeEffect { handle, .. } => self.handle(handle),
+            Verb::Move { actor, .. }
+            | Verb::Possess { actor, .. }
+            | Verb::Spawn { actor }
+            | Verb::Despawn { actor }
+            | Verb::SetActive { actor, .. }
+            | Verb::SetRate { actor, .. } => self.actor(actor),
+            Verb::AddSet { actor, set } | Verb::RemoveSet { actor, set, .. } => {
+                self.actor(actor);
+                if !unknown_is_meant {
+                    self.set(set);
+                }
+            }
+            Verb::Repeat { .. } => {}
+            Verb::Expect(list) => {
+                for expectation in list {
+                    if let Err(lost) = resolve(self.world, self.scenario, &expectation.path.text) {
+                        self.errors.push(ReadError {
+                            help: lost.help,
+                            ..expectation.path.place.error(&self.scenario.file, lost.message)
+                        });
+                    }
+                }
+            }
+            Verb::ExpectStream { entries, .. } => entries.iter().for_each(|p| self.partial(p)),
+            Verb::ExpectCount(list) => list.iter().for_each(|c| self.partial(&c.entry)),
+            Verb::MarkHash { mark, actor } => {
+                self.marks.insert(&mark.text);
+                actor.iter().for_each(|n| self.actor(n));
+            }
+            Verb::ExpectHash { mark, actor } => {
+                if !self.marks.contains(mark.text.as_str()) {
+                    let help = did_you_mean(&mark.text, self.marks.iter().copied());
+                    self.unknown("hash marked before as", mark, help);
+                }
+                actor.iter().for_each(|n| self.actor(n));
+            }
+        }
+    }
+
+    fn apply(&mut self, apply: &ApplyVerb, unknown_is_meant: bool) {
+        if !unknown_is_meant {
+            self.effect(&apply.effect);
+        }
+        self.actor(&apply.to);
+        apply.from.iter().for_each(|n| self.actor(n));
+        apply.ability.iter().for_each(|n| self.ability(n));
+    }
+
+    fn partial(&mut self, partial: &Partial) {
+        for (field, matcher) in &partial.fields {
+            let Matcher::Is(Found::Text(text)) = matcher else { continue };
+            let name = Name {
+                text: text.clone(),
+                place: field.place,
+            };
+            match field.text.as_str() {
+                "Actor" | "Source" => self.actor(&name),
+                "Effect" | "By" => self.effect(&name),
+                "Attribute" => self.attribute(&name),
+                "Set" => self.set(&name),
+                "Ability" => self.ability(&name),
+                _ => {}
+            }
+        }
+    }
+}

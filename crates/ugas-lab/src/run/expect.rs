@@ -1,0 +1,138 @@
+//! Verbs that look: expectations over values, streams and hashes.
+
+use super::Runner;
+use super::look::{Look, Of, OfActor, read, resolve};
+use super::streams::Seen;
+use crate::scenario::{CountOf, Expectation, Found, Name, Partial, Place, Stream};
+use ugas_core::Refusal;
+
+/// Entries of a window that a failure shows.
+const SHOWN: usize = 20;
+
+impl Runner<'_> {
+    pub(crate) fn expect(&mut self, list: &[Expectation]) {
+        for Expectation { path, matcher } in list {
+            // Names were looked up before the run, so a path always means something.
+            let Ok(look) = resolve(&self.world, self.scenario, &path.text) else { continue };
+            let found = read(self, &look);
+            let message = match &found {
+                Ok(found) if matcher.holds(found) => continue,
+                Ok(found) => format!("expected {} to be {matcher}, found {found}", path.text),
+                Err(why) => format!("expected {} to be {matcher}, found {why}", path.text),
+            };
+            let explanation = self.explanation(&look, found.ok().as_ref());
+            self.fail(path.place, message, explanation);
+        }
+    }
+
+    /// How an attribute's number came about; for an absent tag, what may have been meant.
+    fn explanation(&self, look: &Look, found: Option<&Found>) -> Option<String> {
+        let Look::Actor { actor, what } = look else { return None };
+        match what {
+            OfActor::Attribute(id, Of::Current | Of::Base) => {
+                found?;
+                let explanation = self.sim.explain(self.who(actor), *id).ok()?;
+                Some(explanation.to_string())
+            }
+            OfActor::Tag(tag)
+            | OfActor::TagExact(tag)
+            | OfActor::TagCount(tag)
+            | OfActor::TagCountAll(tag)
+            | OfActor::Cues(tag)
+                if self.world.rules.tag(tag).is_none() =>
+            {
+                let near = self.world.rules.nearest_name(tag);
+                let near = near.map_or(String::new(), |n| format!("; did you mean {n}?"));
+                Some(format!("nothing here uses the tag {tag}{near}"))
+            }
+            _ => None,
+        }
+    }
+
+    fn window(&self, stream: Stream) -> Vec<Seen> {
+        match stream {
+            Stream::Facts => self.facts.iter().map(|f| self.seen_fact(f)).collect(),
+            Stream::Diagnostics => self.diagnostics.iter().map(|d| self.seen_diagnostic(d)).collect(),
+            Stream::Trace => self.trace.iter().map(|t| self.seen_trace(t)).collect(),
+        }
+    }
+
+    /// Each entry in order, others may lie between.
+    pub(crate) fn expect_stream(&mut self, stream: Stream, entries: &[Partial]) {
+        let seen = self.window(stream);
+        let mut next = 0;
+        for partial in entries {
+            match seen[next..].iter().position(|s| s.fits(partial)) {
+                Some(at) => next += at + 1,
+                None => {
+                    let order = if seen.iter().any(|s| s.fits(partial)) {
+                        "it only earlier"
+                    } else {
+                        "none"
+                    };
+                    let message = format!("expected the {} {partial}, found {order}", stream.noun());
+                    self.fail(partial.place, message, Some(shown(&seen, next)));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn expect_counts(&mut self, list: &[CountOf]) {
+        let seen = self.window(Stream::Facts);
+        for CountOf { entry, count } in list {
+            let fitting: Vec<&Seen> = seen.iter().filter(|s| s.fits(entry)).collect();
+            if !count.holds(&Found::Number(fitting.len() as f64)) {
+                let message = format!("expected {count} of {entry}, found {}", fitting.len());
+                let near: Vec<&Seen> = match fitting.is_empty() {
+                    true => seen.iter().collect(),
+                    false => fitting,
+                };
+                self.fail(entry.place, message, Some(lines(&near)));
+            }
+        }
+    }
+
+    pub(crate) fn hash_of(&self, actor: Option<&Name>) -> Result<u64, Refusal> {
+        match actor {
+            Some(actor) => self.sim.row_hash(self.who(&actor.text)),
+            None => Ok(self.sim.hash()),
+        }
+    }
+
+    pub(crate) fn expect_hash(&mut self, place: Place, mark: &Name, actor: Option<&Name>) {
+        let Some(expected) = self.marks.get(&mark.text).copied() else {
+            let message = format!("expected the hash marked {}, found that none was marked yet", mark.text);
+            return self.fail(place, message, None);
+        };
+        let message = match self.hash_of(actor) {
+            Ok(found) if found == expected => return,
+            Ok(found) => format!("expected the hash {expected:016x} of {}, found {found:016x}", mark.text),
+            Err(r) => format!("expected the hash {expected:016x} of {}, found nothing: {}", mark.text, self.describe(&r)),
+        };
+        self.fail(place, message, None);
+    }
+}
+
+/// The entries from `next` on, or all if none is left.
+fn shown(seen: &[Seen], next: usize) -> String {
+    let rest: Vec<&Seen> = seen[next..].iter().collect();
+    match (rest.is_empty(), next) {
+        (true, 0) => "the window is empty".to_owned(),
+        (true, _) => "nothing follows".to_owned(),
+        (false, _) => lines(&rest),
+    }
+}
+
+fn lines(seen: &[&Seen]) -> String {
+    if seen.is_empty() {
+        return "the window is empty".to_owned();
+    }
+    let mut text = String::from("in the window:");
+    for entry in seen.iter().take(SHOWN) {
+        text.push_str(&format!("\n  {entry}"));
+    }
+    if seen.len() > SHOWN {
+        text.push_str(&format!("\n  and {} more", seen.len() - SHOWN));
+    }
+    text
+}

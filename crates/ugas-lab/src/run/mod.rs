@@ -1,0 +1,390 @@
+//! Running a scenario: time goes in strides, what falls due at a moment happens before its `Do` list, and whatever
+//! does not hold becomes a failure at its line while the run goes on.
+
+mod act;
+mod bind;
+mod expect;
+mod look;
+mod streams;
+pub(crate) mod world;
+
+use crate::report::{Failure, Report};
+use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step};
+use act::NEVER_SPAWNED;
+use std::collections::BTreeMap;
+use ugas_core::{
+    ControllerId, Diagnostic, EffectKey, Fact, Facts, NoHost, Refusal, Sim, SimConfig, SimTime, Trace,
+};
+use ugas_data::ReadError;
+use world::World;
+
+/// Strides of time that one scenario may take; more is a mistake in its `At` or `Step`.
+pub(crate) const MAX_STRIDES: i64 = 10_000_000;
+/// Verbs that one scenario may run, repetitions included.
+const MAX_VERBS: u64 = 10_000_000;
+/// Calls of `advance_to` for one stride before a run counts as stuck.
+const MAX_ADVANCES: u32 = 1_000;
+/// Failures after which a run stops listing more.
+const MAX_FAILURES: usize = 100;
+/// Facts that one window may hold.
+const MAX_WINDOW: usize = 4_000_000;
+
+/// How to run a scenario, where it differs from what its file says.
+///
+/// ```
+/// let options = ugas_lab::RunOptions { seed: Some(7), ..Default::default() };
+/// assert!(!options.keep_facts);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunOptions {
+    /// Another seed.
+    pub seed: Option<u64>,
+    /// Another stride.
+    pub step: Option<SimTime>,
+    /// Whether the report holds every fact.
+    pub keep_facts: bool,
+    /// Stops after the moment at this time, or at this time if there is none.
+    pub until: Option<SimTime>,
+}
+
+/// What an `As` name stands for.
+#[derive(Clone, Copy, Debug)]
+struct Applied {
+    key: EffectKey,
+    instant: bool,
+}
+
+/// A scenario on its way.
+pub(crate) struct Runner<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) world: World,
+    pub(crate) sim: Sim,
+    /// Controllers by actor; a despawned actor keeps its id.
+    ids: BTreeMap<String, ControllerId>,
+    who_is: BTreeMap<ControllerId, String>,
+    applied: BTreeMap<String, Applied>,
+    granted: BTreeMap<String, (String, u32)>,
+    marks: BTreeMap<String, u64>,
+    keeps: Keeps,
+    buffer: Facts,
+    facts: Vec<Fact>,
+    diagnostics: Vec<Diagnostic>,
+    trace: Vec<Trace>,
+    all_facts: Vec<Fact>,
+    verbs: u64,
+    failures: Vec<Failure>,
+    stopped: bool,
+}
+
+/// Which streams anybody will look at; the others are thrown away as they come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Keeps {
+    window: bool,
+    all: bool,
+    diagnostics: bool,
+    trace: bool,
+}
+
+impl Scenario {
+    /// Everything that is wrong with what the scenario names, without running it.
+    pub fn check(&self) -> Result<(), Vec<ReadError>> {
+        let world = World::build(self)?;
+        let errors = bind::check(&world, self);
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Runs it as its file says.
+    pub fn run(&self) -> Report {
+        self.run_with(RunOptions::default())
+    }
+
+    /// Runs it with options.
+    ///
+    /// ```
+    /// let text = "Scenario: Idle\nTimeline: [{At: 1, Do: [{Expect: {Sim.Time: 2}}]}]";
+    /// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+    /// let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+    /// let report = scenario.run_with(ugas_lab::RunOptions::default());
+    /// assert_eq!(report.failures[0].message, "expected Sim.Time to be 2, found 1");
+    /// ```
+    pub fn run_with(&self, options: RunOptions) -> Report {
+        match Runner::new(self, options) {
+            Ok(mut runner) => {
+                runner.play(options, &mut |_| {});
+                runner.into_report()
+            }
+            Err(errors) => Report::broken(self, errors),
+        }
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// Compiles the scenario's rules, looks its names up and makes its actors.
+    pub(crate) fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
+        let world = World::build(scenario)?;
+        let errors = bind::check(&world, scenario);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let step = options.step.unwrap_or(scenario.step);
+        if let Some(last) = scenario.moments.last().filter(|m| m.at.0 / step.0.max(1) > MAX_STRIDES) {
+            let message = format!("{} is more than {MAX_STRIDES} strides of {step} away", last.at);
+            return Err(vec![ReadError {
+                help: Some("write a longer `Step:`".to_owned()),
+                ..last.place.error(&scenario.file, message)
+            }]);
+        }
+        let keeps = keeps_of(scenario, options);
+        let config = SimConfig {
+            seed: options.seed.unwrap_or(scenario.seed),
+            trace: keeps.trace,
+            frame: scenario.frame,
+            ..SimConfig::default()
+        };
+        let mut runner = Runner {
+            scenario,
+            sim: Sim::new(world.rules.clone(), config),
+            world,
+            ids: BTreeMap::new(),
+            who_is: BTreeMap::new(),
+            applied: BTreeMap::new(),
+            granted: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            keeps,
+            buffer: Facts::default(),
+            facts: Vec::new(),
+            diagnostics: Vec::new(),
+            trace: Vec::new(),
+            all_facts: Vec::new(),
+            verbs: 0,
+            failures: Vec::new(),
+            stopped: false,
+        };
+        for actor in scenario.actors.iter().filter(|a| a.spawned) {
+            if let Err(refusal) = runner.spawn(actor) {
+                let message = format!(
+                    "expected the actor {} to be spawned, found it refused: {}",
+                    actor.name.text,
+                    runner.describe(&refusal)
+                );
+                runner.fail(actor.name.place, message, None);
+            }
+        }
+        runner.collect(scenario.place);
+        Ok(runner)
+    }
+
+    /// Runs the timeline; `watch` is called after every stride and every `Do` list.
+    pub(crate) fn play(&mut self, options: RunOptions, watch: &mut dyn FnMut(&Runner<'_>)) {
+        let scenario = self.scenario;
+        let step = options.step.unwrap_or(scenario.step);
+        watch(self);
+        for moment in &scenario.moments {
+            if options.until.is_some_and(|until| moment.at > until) {
+                break;
+            }
+            self.advance(moment.at, step, moment.place, watch);
+            if self.stopped {
+                return;
+            }
+            self.run_steps(&moment.steps);
+            self.close_windows(&moment.steps);
+            watch(self);
+            if self.stopped {
+                return;
+            }
+        }
+        if let Some(until) = options.until {
+            self.advance(until, step, scenario.place, watch);
+        }
+    }
+
+    fn advance(&mut self, to: SimTime, step: SimTime, place: Place, watch: &mut dyn FnMut(&Runner<'_>)) {
+        while self.sim.now() < to && !self.stopped {
+            let next = to.min(self.sim.now() + step);
+            let mut calls = 0;
+            while !self.sim.advance_to(next, &mut NoHost).finished {
+                calls += 1;
+                if calls >= MAX_ADVANCES {
+                    let message = format!(
+                        "expected time to reach {next}, found the sim busy at {}: too much falls due",
+                        self.sim.now()
+                    );
+                    self.fail(place, message, None);
+                    self.stopped = true;
+                    return;
+                }
+                self.collect(place);
+            }
+            self.collect(place);
+            watch(self);
+        }
+    }
+
+    fn run_steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            if self.stopped {
+                return;
+            }
+            self.verbs += 1;
+            if self.verbs > MAX_VERBS {
+                let message = format!("expected at most {MAX_VERBS} verbs, found more");
+                self.fail(step.place, message, None);
+                self.stopped = true;
+                return;
+            }
+            match &step.verb {
+                Verb::Repeat { times, steps } => {
+                    for _ in 0..*times {
+                        self.run_steps(steps);
+                    }
+                }
+                Verb::Expect(list) => self.expect(list),
+                Verb::ExpectStream { stream, entries } => self.expect_stream(*stream, entries),
+                Verb::ExpectCount(list) => self.expect_counts(list),
+                Verb::MarkHash { mark, actor } => match self.hash_of(actor.as_ref()) {
+                    Ok(hash) => {
+                        self.marks.insert(mark.text.clone(), hash);
+                    }
+                    Err(refusal) => {
+                        let message = format!("expected a hash, found nothing: {}", self.describe(&refusal));
+                        self.fail(step.place, message, None);
+                    }
+                },
+                Verb::ExpectHash { mark, actor } => self.expect_hash(step.place, mark, actor.as_ref()),
+                _ => {
+                    let outcome = self.act(&step.verb);
+                    self.judge(step, outcome);
+                    self.collect(step.place);
+                }
+            }
+        }
+    }
+
+    /// Whether a verb went the way its line says.
+    fn judge(&mut self, step: &Step, outcome: Result<(), Refusal>) {
+        let message = match (outcome, step.refused) {
+            (Ok(()), None) => return,
+            (Err(_), None) if step.may_refuse => return,
+            (Err(refusal), Some(kind)) if fits(&refusal, kind) => return,
+            (Ok(()), Some(_)) if step.may_refuse => return,
+            (Ok(()), Some(kind)) => format!("expected the refusal {kind}, found that it was done"),
+            (Err(refusal), Some(kind)) => format!(
+                "expected the refusal {kind}, found {}: {}",
+                refusal.kind(),
+                self.describe(&refusal)
+            ),
+            (Err(refusal), None) => format!(
+                "expected it to be done, found the refusal {}: {}",
+                refusal.kind(),
+                self.describe(&refusal)
+            ),
+        };
+        self.fail(step.place, message, None);
+    }
+
+    /// Takes what the sim has to say.
+    fn collect(&mut self, place: Place) {
+        self.sim.take_facts(&mut self.buffer);
+        if self.keeps.window {
+            self.facts.extend_from_slice(&self.buffer.list);
+        }
+        if self.keeps.all {
+            self.all_facts.extend_from_slice(&self.buffer.list);
+        }
+        self.buffer.list.clear();
+        self.buffer.detail.clear();
+        let (mut diagnostics, mut trace) = (Vec::new(), Vec::new());
+        self.sim.take_diagnostics(&mut diagnostics);
+        self.sim.take_trace(&mut trace);
+        if self.keeps.diagnostics {
+            self.diagnostics.append(&mut diagnostics);
+        }
+        self.trace.append(&mut trace);
+        let kept = self.facts.len().max(self.all_facts.len());
+        if kept.max(self.diagnostics.len()).max(self.trace.len()) > MAX_WINDOW && !self.stopped {
+            let message = format!("expected at most {MAX_WINDOW} facts to look at, found more");
+            self.fail(place, message, None);
+            self.stopped = true;
+        }
+    }
+
+    /// A window of facts closes at the end of a `Do` list that looked at it; the other streams likewise.
+    fn close_windows(&mut self, steps: &[Step]) {
+        for_each_step(steps, &mut |step| {
+            if let Verb::ExpectStream { stream, .. } = &step.verb {
+                match stream {
+                    Stream::Facts => self.facts.clear(),
+                    Stream::Diagnostics => self.diagnostics.clear(),
+                    Stream::Trace => self.trace.clear(),
+                }
+            }
+        });
+    }
+
+    /// An actor's controller, or one that never was if it is not spawned yet.
+    pub(crate) fn who(&self, actor: &str) -> ControllerId {
+        self.ids.get(actor).copied().unwrap_or(NEVER_SPAWNED)
+    }
+
+    pub(crate) fn describe(&self, refusal: &Refusal) -> String {
+        refusal.describe(&self.world.rules)
+    }
+
+    fn fail(&mut self, place: Place, message: String, explanation: Option<String>) {
+        if self.failures.len() < MAX_FAILURES {
+            self.failures.push(Failure {
+                file: self.scenario.file.clone(),
+                line: place.line,
+                column: place.column,
+                message,
+                explanation,
+            });
+        }
+    }
+
+    pub(crate) fn failed(&self) -> usize {
+        self.failures.len()
+    }
+
+    fn into_report(self) -> Report {
+        Report {
+            file: self.scenario.file.clone(),
+            line: self.scenario.place.line,
+            scenario: self.scenario.name.clone(),
+            failures: self.failures,
+            errors: Vec::new(),
+            facts: self.all_facts,
+            end: self.sim.now(),
+            hash: self.sim.hash(),
+        }
+    }
+}
+
+/// Whether a refusal is of a kind, or of one the word stands for.
+fn fits(refusal: &Refusal, kind: &str) -> bool {
+    match kind {
+        "Any" => true,
+        "Blocked" => ["BlockedTags", "BlockedByTags", "BlockedByAbility"].contains(&refusal.kind()),
+        _ => refusal.kind() == kind,
+    }
+}
+
+fn keeps_of(scenario: &Scenario, options: RunOptions) -> Keeps {
+    let mut keeps = Keeps {
+        all: options.keep_facts,
+        ..Keeps::default()
+    };
+    for moment in &scenario.moments {
+        for_each_step(&moment.steps, &mut |step| match &step.verb {
+            Verb::ExpectStream { stream, .. } => match stream {
+                Stream::Facts => keeps.window = true,
+                Stream::Diagnostics => keeps.diagnostics = true,
+                Stream::Trace => keeps.trace = true,
+            },
+            Verb::ExpectCount(_) => keeps.window = true,
+            _ => {}
+        });
+    }
+    keeps
+}

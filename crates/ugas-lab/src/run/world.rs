@@ -1,0 +1,207 @@
+//! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
+
+use crate::packs::host_calculations;
+use crate::scenario::{Name, RemoveWhat, Scenario, Verb, for_each_step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, RulesBuilder, Severity};
+use ugas_data::{Code, Loaded, ReadError, read_folder};
+use ugas_doc::{Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
+
+/// The compiled side of a scenario.
+pub(crate) struct World {
+    pub(crate) rules: Arc<Rules>,
+    /// Effects that are over when they were applied.
+    instants: BTreeSet<String>,
+    /// Host actors by the names that the scenario and its documents give them.
+    actor_names: BTreeMap<ActorId, String>,
+    /// Inputs that only the scenario names; their ids start at [`FIRST_INPUT`].
+    inputs: Vec<String>,
+}
+
+/// Above every id that rules give out for inputs.
+const FIRST_INPUT: u32 = 1 << 30;
+
+impl World {
+    /// Compiles everything a scenario names, or says everything that is wrong with it.
+    pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<ReadError>> {
+        let mut errors = Vec::new();
+        let mut docs = Vec::new();
+        let mut calculations: BTreeSet<String> = scenario.calculations.iter().map(|n| n.text.clone()).collect();
+        for (folder, place) in &scenario.packs {
+            if !folder.is_dir() {
+                let message = format!("Packs: there is no folder {}", folder.display());
+                errors.push(place.error(&scenario.file, message));
+                continue;
+            }
+            match read_folder(folder) {
+                Ok(documents) => docs.extend(documents.docs),
+                Err(more) => errors.extend(more),
+            }
+            match host_calculations(folder) {
+                Ok(names) => calculations.extend(names),
+                Err(more) => errors.extend(more),
+            }
+        }
+        docs.extend(scenario.entities.iter().cloned());
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let build = |extra: Vec<(TagEntry, u32)>| {
+            let mut builder = builder_of(docs.iter().cloned(), &calculations);
+            for (tag, line) in extra {
+                let origin = Origin::new(scenario.file.clone(), line);
+                builder = builder.add_at(TagRegistry { tags: vec![tag] }, origin);
+            }
+            builder.build().map_err(|e| load_errors(e, &scenario.file))
+        };
+        let mut rules = build(Vec::new())?;
+        // A tag exists if something uses it, and a scenario is something.
+        let missing: Vec<(TagEntry, u32)> = tags_of(scenario)
+            .into_iter()
+            .filter(|t| rules.tag(&t.text).is_none())
+            .map(|t| {
+                let entry = TagEntry {
+                    allow_multiple: true,
+                    ..TagEntry::new(t.text.clone())
+                };
+                (entry, t.place.line)
+            })
+            .collect();
+        if !missing.is_empty() {
+            rules = build(missing)?;
+        }
+        Ok(World {
+            instants: instants_of(&docs),
+            actor_names: actor_names_of(scenario, &docs),
+            inputs: inputs_of(scenario, &rules),
+            rules,
+        })
+    }
+
+    pub(crate) fn is_instant(&self, effect: &str) -> bool {
+        self.instants.contains(effect)
+    }
+
+    pub(crate) fn actor_name(&self, actor: ActorId) -> String {
+        let known = self.actor_names.get(&actor).cloned();
+        known.unwrap_or_else(|| format!("actor {:016x}", actor.0))
+    }
+
+    pub(crate) fn input(&self, name: &str) -> InputId {
+        let own = || self.inputs.iter().position(|n| n == name);
+        self.rules
+            .input(name)
+            .or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32)))
+            .unwrap_or(InputId::NONE)
+    }
+
+    pub(crate) fn input_name(&self, id: InputId) -> Option<&str> {
+        let own = || self.inputs.get(id.0.checked_sub(FIRST_INPUT)? as usize);
+        self.rules
+            .input_name(id)
+            .or_else(|| own().map(String::as_str))
+    }
+}
+
+/// A builder with documents and with stand-ins for what host code would provide: they read nothing and give 0.
+pub(crate) fn builder_of(
+    docs: impl IntoIterator<Item = Loaded>,
+    calculations: &BTreeSet<String>,
+) -> RulesBuilder {
+    let mut builder = Rules::builder();
+    for loaded in docs {
+        builder = builder.add_at(loaded.doc, loaded.origin);
+    }
+    for name in calculations {
+        builder = builder.calc_fn(name.clone(), [], |cx| cx.give(0.0));
+    }
+    builder
+}
+
+/// A finding of the rules builder as an error at its place.
+pub(crate) fn issue_error(issue: &LoadIssue, file: &str) -> ReadError {
+    let (file, line) = match &issue.origin {
+        Some(origin) => (origin.file.clone(), origin.line),
+        None => (file.into(), 0),
+    };
+    let subject = match issue.document.as_str() {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    ReadError {
+        code: Code::Invalid,
+        file,
+        line,
+        column: u32::from(line > 0),
+        message: format!("{subject}{} [{}]", issue.message, issue.code),
+        help: None,
+    }
+}
+
+fn load_errors(error: LoadError, file: &str) -> Vec<ReadError> {
+    let errors = error.issues.iter().filter(|i| i.severity == Severity::Error);
+    errors.map(|i| issue_error(i, file)).collect()
+}
+
+fn instants_of(docs: &[Loaded]) -> BTreeSet<String> {
+    let instant = |loaded: &Loaded| match &loaded.doc {
+        Doc::Effect(e) if e.duration_policy == DurationPolicy::Instant => Some(e.name.clone()),
+        _ => None,
+    };
+    docs.iter().filter_map(instant).collect()
+}
+
+/// The tags that only verbs and actors name.
+fn tags_of(scenario: &Scenario) -> Vec<&Name> {
+    let mut tags: Vec<&Name> = scenario.actors.iter().flat_map(|a| &a.tags).collect();
+    for moment in &scenario.moments {
+        for_each_step(&moment.steps, &mut |step| match &step.verb {
+            Verb::Apply(apply) => tags.extend(apply.hit.iter().flat_map(|h| &h.tags)),
+            Verb::Remove(remove) => {
+                if let RemoveWhat::Tags { tags: named, .. } = &remove.what {
+                    tags.extend(named);
+                }
+            }
+            _ => {}
+        });
+    }
+    tags.sort_by(|a, b| a.text.cmp(&b.text));
+    tags.dedup_by(|a, b| a.text == b.text);
+    tags
+}
+
+fn actor_names_of(scenario: &Scenario, docs: &[Loaded]) -> BTreeMap<ActorId, String> {
+    let mut names = BTreeMap::new();
+    let mut add = |name: &str| {
+        names.insert(ActorId::named(name), name.to_owned());
+    };
+    for loaded in docs {
+        if let Doc::Controller(c) = &loaded.doc {
+            add(&c.owner_actor.actor_id);
+            if let Some(avatar) = &c.avatar_actor {
+                add(&avatar.actor_id);
+            }
+        }
+    }
+    for actor in &scenario.actors {
+        add(&actor.name.text);
+    }
+    for moment in &scenario.moments {
+        for_each_step(&moment.steps, &mut |step| {
+            if let Verb::Possess { avatar: Some(name), .. } = &step.verb {
+                add(name);
+            }
+        });
+    }
+    names
+}
+
+fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
+    let inputs = scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref());
+    let own: BTreeSet<&str> = inputs
+        .map(|n| n.text.as_str())
+        .filter(|n| rules.input(n).is_none())
+        .collect();
+    own.into_iter().map(str::to_owned).collect()
+}

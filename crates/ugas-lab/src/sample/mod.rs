@@ -1,0 +1,276 @@
+//! The timeline of every attribute: what a designer plots. One run shows the values; many runs with different seeds
+//! show how far they spread.
+
+mod format;
+
+use crate::run::{RunOptions, Runner};
+use crate::scenario::Scenario;
+use std::collections::BTreeMap;
+use ugas_core::{AttributeId, SimTime};
+use ugas_data::{Code, ReadError};
+
+/// Values that samples may hold in memory.
+const MAX_CELLS: usize = 20_000_000;
+
+/// How often and with which seeds to run.
+///
+/// ```
+/// assert_eq!(ugas_lab::SampleOptions::default().runs, 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleOptions {
+    /// How many runs, each with the next seed.
+    pub runs: u32,
+    /// The first seed; the scenario's own by default.
+    pub seed: Option<u64>,
+}
+
+impl Default for SampleOptions {
+    fn default() -> SampleOptions {
+        SampleOptions { runs: 1, seed: None }
+    }
+}
+
+/// One value over all runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+/// All values at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleRow {
+    /// When.
+    pub at: SimTime,
+    /// One value per column; none where no run shows the attribute.
+    pub values: Vec<Option<Spread>>,
+}
+
+/// The values of a scenario over time.
+///
+/// ```
+/// let text = r#"
+/// Scenario: Idle
+/// Entities: [{Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}]
+/// Actors: {Hero: {AttributeSets: [Vitals]}}
+/// Timeline: [{At: 1}]
+/// "#;
+/// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+/// let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+/// let samples = ugas_lab::sample(&scenario, Default::default()).unwrap();
+/// assert_eq!(samples.columns, ["Hero.Health"]);
+/// assert_eq!(samples.rows.len(), 2); // the first and the last, because nothing changed in between
+/// ```
+#[derive(Clone, Debug)]
+pub struct Samples {
+    /// The scenario's sentence.
+    pub scenario: String,
+    /// How many runs.
+    pub runs: u32,
+    /// The first seed.
+    pub seed: u64,
+    /// `Actor.Attribute`, actors in the order of the file, attributes in the order of their sets.
+    pub columns: Vec<String>,
+    /// The first and the last moment, and every one that differs from the one before.
+    pub rows: Vec<SampleRow>,
+    /// Expectations that did not hold, over all runs.
+    pub failures: usize,
+}
+
+/// Runs a scenario and samples every attribute at the end of each stride and each `Do` list.
+pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Vec<ReadError>> {
+    let seed = options.seed.unwrap_or(scenario.seed);
+    let runs = options.runs.max(1);
+    let mut table = Table::default();
+    let mut failures = 0;
+    for n in 0..runs {
+        let run = RunOptions {
+            seed: Some(seed.wrapping_add(u64::from(n))),
+            ..RunOptions::default()
+        };
+        let mut runner = Runner::new(scenario, run)?;
+        let mut recorder = Recorder {
+            table: &mut table,
+            next: 0,
+            pending: None,
+            thin: runs == 1,
+        };
+        runner.play(run, &mut |runner| recorder.watch(runner));
+        recorder.commit();
+        failures += runner.failed();
+        if table.cells() > MAX_CELLS {
+            return Err(vec![too_much(scenario)]);
+        }
+    }
+    Ok(Samples {
+        scenario: scenario.name.clone(),
+        runs,
+        seed,
+        columns: table.columns.iter().map(|(actor, name)| format!("{actor}.{name}")).collect(),
+        rows: table.rows(),
+        failures,
+    })
+}
+
+fn too_much(scenario: &Scenario) -> ReadError {
+    ReadError {
+        code: Code::Limit,
+        file: scenario.file.clone(),
+        line: scenario.place.line,
+        column: scenario.place.column,
+        message: format!("the samples hold more than {MAX_CELLS} values"),
+        help: Some("write a longer `Step:`".to_owned()),
+    }
+}
+
+/// Sum, minimum, maximum and number of values seen.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    sum: f64,
+    min: f64,
+    max: f64,
+    count: u32,
+}
+
+#[derive(Default)]
+struct Table {
+    /// Actor and attribute, in the order they were first seen.
+    columns: Vec<(String, String)>,
+    index: BTreeMap<(String, AttributeId), usize>,
+    times: Vec<SimTime>,
+    cells: Vec<Vec<Option<Cell>>>,
+}
+
+impl Table {
+    fn cells(&self) -> usize {
+        self.times.len() * self.columns.len().max(1)
+    }
+
+    fn column(&mut self, actor: &str, id: AttributeId, name: &str) -> usize {
+        let key = (actor.to_owned(), id);
+        *self.index.entry(key).or_insert_with(|| {
+            self.columns.push((actor.to_owned(), name.to_owned()));
+            self.columns.len() - 1
+        })
+    }
+
+    fn add(&mut self, row: usize, values: &[Option<f64>]) {
+        let cells = &mut self.cells[row];
+        cells.resize(cells.len().max(values.len()), None);
+        for (cell, value) in cells.iter_mut().zip(values) {
+            let Some(value) = *value else { continue };
+            match cell {
+                Some(c) => {
+                    c.sum += value;
+                    c.min = c.min.min(value);
+                    c.max = c.max.max(value);
+                    c.count += 1;
+                }
+                None => {
+                    *cell = Some(Cell {
+                        sum: value,
+                        min: value,
+                        max: value,
+                        count: 1,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The rows worth showing.
+    fn rows(&self) -> Vec<SampleRow> {
+        let mut rows: Vec<SampleRow> = Vec::new();
+        let last = self.times.len().saturating_sub(1);
+        for (i, (at, cells)) in self.times.iter().zip(&self.cells).enumerate() {
+            let mut values: Vec<Option<Spread>> = cells
+                .iter()
+                .map(|cell| {
+                    cell.map(|c| Spread {
+                        mean: c.sum / f64::from(c.count),
+                        min: c.min,
+                        max: c.max,
+                    })
+                })
+                .collect();
+            values.resize(self.columns.len(), None);
+            if i == last || rows.last().is_none_or(|before| before.values != values) {
+                rows.push(SampleRow { at: *at, values });
+            }
+        }
+        rows
+    }
+}
+
+/// Writes one run into the table. All runs visit the same moments, so the position of a sample is its row; a single
+/// run leaves out rows that repeat the one before.
+struct Recorder<'a> {
+    table: &'a mut Table,
+    next: usize,
+    pending: Option<(SimTime, Vec<Option<f64>>)>,
+    thin: bool,
+}
+
+impl Recorder<'_> {
+    fn watch(&mut self, runner: &Runner<'_>) {
+        let now = runner.sim.now();
+        if self.table.cells() > MAX_CELLS {
+            return;
+        }
+        let values = self.values(runner);
+        match &mut self.pending {
+            Some((at, before)) if *at == now => *before = values,
+            _ => {
+                self.commit();
+                self.pending = Some((now, values));
+            }
+        }
+    }
+
+    fn values(&mut self, runner: &Runner<'_>) -> Vec<Option<f64>> {
+        let rules = &runner.world.rules;
+        let mut values = vec![None; self.table.columns.len()];
+        for actor in &runner.scenario.actors {
+            let who = runner.who(&actor.name.text);
+            let Ok(sets) = runner.sim.sets(who) else { continue };
+            let attributes = sets.iter().filter_map(|s| rules.set_attributes(*s)).flatten();
+            for def in attributes {
+                let name = rules.attribute_name(def.attribute).unwrap_or("?");
+                let column = self.table.column(&actor.name.text, def.attribute, name);
+                values.resize(values.len().max(column + 1), None);
+                values[column] = runner.sim.get(who, def.attribute).ok();
+            }
+        }
+        values
+    }
+
+    fn commit(&mut self) {
+        let Some((at, values)) = self.pending.take() else { return };
+        if self.thin && self.next >= 2 {
+            let alike = |row: &Vec<Option<Cell>>| {
+                row.len() == values.len()
+                    && row
+                        .iter()
+                        .zip(&values)
+                        .all(|(cell, value)| cell.map(|c| c.sum.to_bits()) == value.map(f64::to_bits))
+            };
+            let (a, b) = (self.next - 2, self.next - 1);
+            // Of a run of equal rows the first and the last are enough.
+            if alike(&self.table.cells[a]) && alike(&self.table.cells[b]) {
+                self.table.times[b] = at;
+                return;
+            }
+        }
+        if self.next == self.table.times.len() {
+            self.table.times.push(at);
+            self.table.cells.push(Vec::new());
+        }
+        self.table.add(self.next, &values);
+        self.next += 1;
+    }
+}

@@ -1,0 +1,276 @@
+//! The outer shape of a scenario document: everything but the verbs.
+
+use super::fields::{Name, Place, Reading};
+use super::verbs::{handles_in, parse_steps};
+use super::{AbilityDef, ActorDef, Moment, Scenario};
+use std::path::{Path, PathBuf};
+use ugas_core::{FLICKS_PER_SECOND, SimTime};
+use ugas_data::{Document, Loaded, Node, NodeValue, ReadError, doc_from_node};
+
+const KEYS: &[&str] = &[
+    "Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Timeline",
+];
+/// Keys of the language that come with later releases.
+const LATER_KEYS: &[&str] = &["Network"];
+const ACTOR_KEYS: &[&str] = &[
+    "AttributeSets",
+    "Attributes",
+    "Tags",
+    "Controller",
+    "Position",
+    "Facing",
+    "Effects",
+    "Abilities",
+    "Spawned",
+];
+/// First segments of paths that are no actors and no handles.
+const RESERVED: &[&str] = &["Sim", "Cues", "Rejected"];
+/// More requirements than this show nothing in particular.
+const MAX_COVERS: usize = 6;
+
+impl Scenario {
+    /// The scenario a tree holds; `file` names it in messages, and packs are found relative to it.
+    pub fn from_node(file: &str, node: &Node) -> Result<Scenario, Vec<ReadError>> {
+        let mut errors = Vec::new();
+        let scenario = parse(file, node, &mut errors);
+        match scenario {
+            Ok(scenario) if errors.is_empty() => Ok(scenario),
+            Ok(_) => Err(errors),
+            Err(error) => {
+                errors.push(error);
+                Err(errors)
+            }
+        }
+    }
+}
+
+fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenario, ReadError> {
+    let first = Reading {
+        file,
+        frame: SimTime::frames(1, 60),
+    };
+    for entry in node.entries() {
+        if LATER_KEYS.contains(&entry.key.as_str()) {
+            let message = format!("{} comes with a later release", entry.key);
+            return Err(Place::of_key(entry).error(file, message));
+        }
+    }
+    let fields = first.fields("the scenario", node, KEYS)?;
+    let frame = fields.get("Frame").map_or(Ok(first.frame), |n| frame_of(first, n))?;
+    let reading = Reading { file, frame };
+    let step = fields.get("Step").map_or(Ok(frame), |n| reading.time("Step", n))?;
+    if step.0 <= 0 {
+        let at = fields.get("Step").unwrap_or(node);
+        return Err(reading.error(at, "Step: a stride is longer than 0"));
+    }
+    let covers = fields.names_if("Covers")?;
+    if covers.len() > MAX_COVERS {
+        let message = format!("Covers: {} ids are more than {MAX_COVERS}", covers.len());
+        errors.push(covers[MAX_COVERS].place.error(file, message));
+    }
+    let seed = fields
+        .get("Seed")
+        .map_or(Ok(0), |n| reading.whole("Seed", n, 0, 1 << 53))?;
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let packs: Vec<(PathBuf, Place)> = fields
+        .names_if("Packs")?
+        .into_iter()
+        .map(|n| (folder.join(&n.text), n.place))
+        .collect();
+
+    let mut scenario = Scenario {
+        file: file.into(),
+        name: first.text("Scenario", fields.need("Scenario")?)?,
+        place: node
+            .entry("Scenario")
+            .map_or(Place::of(node), Place::of_key),
+        covers: covers.into_iter().map(|n| n.text).collect(),
+        seed: seed as u64,
+        frame,
+        step,
+        packs,
+        entities: Vec::new(),
+        actors: Vec::new(),
+        calculations: Vec::new(),
+        moments: Vec::new(),
+        handles: Vec::new(),
+    };
+    if let Some(host) = fields.get("Host") {
+        scenario.calculations = reading.fields("Host", host, &["Calculations"])?.names_if("Calculations")?;
+    }
+    if let Some(entities) = fields.get("Entities") {
+        for entity in reading.list("Entities", entities)? {
+            match entity_of(reading, entity) {
+                Ok(loaded) => scenario.entities.push(loaded),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    if let Some(actors) = fields.get("Actors") {
+        if !actors.is_map() {
+            let message = format!("Actors: expected a map of names, found {}", actors.describe());
+            return Err(reading.error(actors, message));
+        }
+        for entry in actors.entries() {
+            let name = Name {
+                text: entry.key.clone(),
+                place: Place::of_key(entry),
+            };
+            match actor_of(reading, name, &entry.value) {
+                Ok(actor) => scenario.actors.push(actor),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    if let Some(timeline) = fields.get("Timeline") {
+        timeline_of(reading, timeline, &mut scenario, errors)?;
+    }
+    check_names(&mut scenario, errors);
+    Ok(scenario)
+}
+
+/// `60` (frames a second) or a length such as `30ms`.
+fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
+    let frame = match &node.value {
+        NodeValue::Number(hz) if *hz > 0.0 => SimTime((FLICKS_PER_SECOND as f64 / hz).round_ties_even() as i64),
+        NodeValue::Text(_) => reading.time("Frame", node)?,
+        _ => SimTime::ZERO,
+    };
+    if frame.0 > 0 && frame <= SimTime::seconds(1000.0) {
+        Ok(frame)
+    } else {
+        let message = format!(
+            "Frame: expected frames a second (60) or a length (30ms), found {}",
+            node.describe()
+        );
+        Err(reading.error(node, message))
+    }
+}
+
+fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
+    match doc_from_node(reading.file, node)? {
+        Document::Loaded(loaded) => Ok(loaded),
+        Document::Unsupported(other) => {
+            Err(reading.error(node, format!("documents of kind {} come with a later release", other.kind)))
+        }
+    }
+}
+
+fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, ReadError> {
+    let what = format!("the actor {}", name.text);
+    let fields = reading.fields(&what, node, ACTOR_KEYS)?;
+    let controller = fields.name_if("Controller")?;
+    if controller.is_none() && fields.get("AttributeSets").is_none() {
+        return Err(ReadError {
+            help: Some("add `AttributeSets: [..]` or `Controller: <ActorID>`".to_owned()),
+            ..name.place.error(reading.file, format!("{what} has no attribute sets"))
+        });
+    }
+    let abilities = fields
+        .get("Abilities")
+        .map_or(Ok(&[][..]), |n| reading.list("Abilities", n))?;
+    let abilities: Result<Vec<AbilityDef>, ReadError> = abilities.iter().map(|n| ability_of(reading, n)).collect();
+    Ok(ActorDef {
+        name,
+        controller,
+        sets: fields.names_if("AttributeSets")?,
+        base: fields.numbers_if("Attributes")?,
+        tags: fields.names_if("Tags")?,
+        effects: fields.names_if("Effects")?,
+        abilities: abilities?,
+        position: fields.vector_if("Position")?,
+        facing: fields.vector_if("Facing")?,
+        spawned: fields.flag_if("Spawned")?.unwrap_or(true),
+    })
+}
+
+fn ability_of(reading: Reading<'_>, node: &Node) -> Result<AbilityDef, ReadError> {
+    if node.as_text().is_some() {
+        let ability = reading.name("Abilities", node)?;
+        return Ok(AbilityDef {
+            ability,
+            level: 1,
+            input: None,
+            handle: None,
+        });
+    }
+    let fields = reading.fields("Abilities", node, &["Ability", "Level", "InputID", "As"])?;
+    Ok(AbilityDef {
+        ability: fields.name("Ability")?,
+        level: fields.count_if("Level")?.unwrap_or(1),
+        input: fields.name_if("InputID")?,
+        handle: fields.name_if("As")?,
+    })
+}
+
+fn timeline_of(
+    reading: Reading<'_>,
+    node: &Node,
+    scenario: &mut Scenario,
+    errors: &mut Vec<ReadError>,
+) -> Result<(), ReadError> {
+    for moment in reading.list("Timeline", node)? {
+        let fields = match reading.fields("a moment", moment, &["At", "Do"]) {
+            Ok(fields) => fields,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        let at = fields.need("At").and_then(|n| moment_time(reading, n, scenario));
+        let at = match at {
+            Ok(at) => at,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        let steps = match fields.get("Do") {
+            Some(list) => parse_steps(reading, "Do", list, errors),
+            None => Vec::new(),
+        };
+        scenario.moments.push(Moment {
+            at,
+            place: Place::of(moment),
+            steps,
+        });
+    }
+    Ok(())
+}
+
+fn moment_time(reading: Reading<'_>, node: &Node, scenario: &Scenario) -> Result<SimTime, ReadError> {
+    let at = reading.time("At", node)?;
+    if at < SimTime::ZERO || at > SimTime::LONGEST {
+        return Err(reading.error(node, "At: a time from 0 on"));
+    }
+    match scenario.moments.last() {
+        Some(before) if at < before.at => Err(reading.error(
+            node,
+            format!("At: {at} comes after {}; times only go forward", before.at),
+        )),
+        _ => Ok(at),
+    }
+}
+
+/// Equal first segments of paths would be ambiguous.
+fn check_names(scenario: &mut Scenario, errors: &mut Vec<ReadError>) {
+    let mut handles = Vec::new();
+    for actor in &scenario.actors {
+        handles.extend(actor.abilities.iter().filter_map(|a| a.handle.clone()));
+    }
+    for moment in &scenario.moments {
+        handles_in(&moment.steps, &mut handles);
+    }
+    let is_actor = |name: &str| scenario.actors.iter().any(|a| a.name.text == name);
+    for name in scenario.actors.iter().map(|a| &a.name).chain(&handles) {
+        if RESERVED.contains(&name.text.as_str()) {
+            let message = format!("{} has a meaning of its own in paths", name.text);
+            errors.push(name.place.error(&scenario.file, message));
+        }
+    }
+    for handle in handles.iter().filter(|h| is_actor(&h.text)) {
+        let message = format!("{} is an actor already; give the result another name", handle.text);
+        errors.push(handle.place.error(&scenario.file, message));
+    }
+    scenario.handles = handles;
+}

@@ -1,0 +1,220 @@
+//! The words of the language that stand for kinds of facts, diagnostics, trace entries and refusals, with the fields
+//! each carries, so that a misspelt one is an error at its place and never an expectation that holds by accident.
+
+/// A stream of entries that a scenario can look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Facts,
+    Diagnostics,
+    Trace,
+}
+
+/// A kind and the fields it has beside the common ones.
+type Table = &'static [(&'static str, &'static [&'static str])];
+
+const FACTS: Table = &[
+    ("AttributeChanged", &["Attribute", "Old", "New", "OldBase", "NewBase"]),
+    ("TagChanged", &["Tag", "Added", "Exact", "Presence"]),
+    ("EffectApplied", &["Level", "Stacks"]),
+    ("EffectExecuted", &["Execution"]),
+    ("EffectRemoved", &["Reason"]),
+    ("EffectChanged", &["What", "Stacks", "Level"]),
+    ("Immune", &["By"]),
+    ("Granted", &["Ability", "Grant", "Level", "InputID"]),
+    ("Revoked", &["Ability", "Grant"]),
+    ("Cue", &["Tag", "Type"]),
+    ("Died", &["Attribute"]),
+    ("Spawned", &["Owner"]),
+    ("Despawned", &[]),
+    ("SetAdded", &["Set"]),
+    ("SetRemoved", &["Set"]),
+    ("Possessed", &["Old", "New"]),
+    ("ContextTag", &["Tag"]),
+    ("Restored", &[]),
+];
+
+const DIAGNOSTICS: Table = &[
+    ("TagUnderflow", &["Tag"]),
+    ("MissingSetByCaller", &["Key"]),
+    ("NonFinite", &["Attribute"]),
+    ("Saturated", &["Attribute"]),
+    ("ZeroDuration", &[]),
+    ("DurationOverrideIgnored", &[]),
+    ("ValueMismatch", &["Attribute", "Stated", "Found"]),
+    ("MultipleGrants", &["Tag"]),
+    ("ReactionRefused", &["Refusal"]),
+    ("Cycle", &[]),
+    ("Limit", &[]),
+    ("MissingTarget", &[]),
+];
+
+const TRACE: Table = &[
+    ("Refused", &["Refusal"]),
+    ("Instantiated", &[]),
+    ("SetRegistered", &["Set"]),
+    ("ActorsSet", &[]),
+    ("AbilityGranted", &["Ability"]),
+    ("EffectApplied", &[]),
+    ("ReplicationConfigured", &[]),
+    ("AvatarCleared", &[]),
+    ("AvatarEffectsRevalidated", &[]),
+    ("AvatarSet", &[]),
+    ("AvatarAbilitiesRevalidated", &[]),
+    ("EffectsRemoved", &[]),
+    ("AbilitiesRevoked", &[]),
+    ("SubscriptionsCleared", &[]),
+    ("ReplicationEnded", &[]),
+];
+
+/// Kinds of facts that come with later releases.
+pub(crate) const LATER_FACTS: &[&str] = &[
+    "AbilityActivated",
+    "AbilityEnded",
+    "TaskRequest",
+    "TaskEnded",
+    "GameplayEvent",
+    "Cast",
+    "GlobalCooldown",
+    "Charges",
+    "Resource",
+    "Combo",
+    "Attack",
+    "Hit",
+    "Capability",
+    "Input",
+];
+
+impl Stream {
+    fn table(self) -> Table {
+        match self {
+            Stream::Facts => FACTS,
+            Stream::Diagnostics => DIAGNOSTICS,
+            Stream::Trace => TRACE,
+        }
+    }
+
+    /// What one entry is called.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Stream::Facts => "fact",
+            Stream::Diagnostics => "diagnostic",
+            Stream::Trace => "trace entry",
+        }
+    }
+
+    /// The fields every entry has.
+    pub(crate) fn common(self) -> &'static [&'static str] {
+        match self {
+            Stream::Facts => &["Kind", "Actor", "Source", "Effect", "At"],
+            Stream::Diagnostics | Stream::Trace => &["Kind", "Actor", "Effect", "At"],
+        }
+    }
+
+    pub(crate) fn kinds(self) -> impl Iterator<Item = &'static str> {
+        self.table().iter().map(|(kind, _)| *kind)
+    }
+
+    /// The fields of a kind beside the common ones.
+    pub(crate) fn fields_of(self, kind: &str) -> Option<&'static [&'static str]> {
+        self.table().iter().find(|(k, _)| *k == kind).map(|(_, fields)| *fields)
+    }
+}
+
+/// Kinds of refusals a scenario can name; the first two stand for several.
+pub(crate) const REFUSALS: &[&str] = &[
+    "Any",
+    "Blocked",
+    "StaleHandle",
+    "UnknownName",
+    "UnknownAttribute",
+    "Inactive",
+    "Authority",
+    "AuthoritativeOnly",
+    "RequiredTags",
+    "BlockedTags",
+    "SourceTags",
+    "Immune",
+    "Restricted",
+    "Condition",
+    "Chance",
+    "Stacks",
+    "MissingSetByCaller",
+    "NonFinite",
+    "BadValue",
+    "Cycle",
+    "Limit",
+    "Hook",
+    "UndeclaredRead",
+    "SetRegistered",
+    "SetMissing",
+    "DuplicateAttribute",
+    "SetNeeded",
+    "SetInUse",
+    "IdTaken",
+    "InUse",
+    "NoSets",
+    "Mismatch",
+];
+
+/// Verbs of this release.
+pub(crate) const VERBS: &[&str] = &[
+    "Apply",
+    "Remove",
+    "ChangeEffect",
+    "Move",
+    "Possess",
+    "Spawn",
+    "Despawn",
+    "AddSet",
+    "RemoveSet",
+    "SetActive",
+    "SetRate",
+    "Repeat",
+    "Expect",
+    "ExpectFacts",
+    "ExpectCount",
+    "ExpectDiagnostics",
+    "ExpectTrace",
+    "MarkHash",
+    "ExpectHash",
+];
+
+/// Verbs that come with later releases.
+pub(crate) const LATER_VERBS: &[&str] = &[
+    "Grant",
+    "Revoke",
+    "Activate",
+    "Cancel",
+    "Interrupt",
+    "End",
+    "Commit",
+    "Validate",
+    "Event",
+    "Press",
+    "Release",
+    "Axis",
+    "Complete",
+    "ApplyMoveset",
+    "SetMode",
+    "AddCapabilitySet",
+    "RemoveCapabilitySet",
+    "Block",
+    "Unblock",
+    "Enable",
+    "Remap",
+    "ResetMappings",
+    "ModifyResource",
+    "Save",
+    "Load",
+    "BeginTurn",
+    "CommitTurn",
+    "Undo",
+    "Redo",
+    "Reload",
+    "Link",
+    "Disconnect",
+    "Reconnect",
+];
+
+/// What may stand beside a verb.
+pub(crate) const BESIDE: &[&str] = &["Refused", "MayRefuse"];

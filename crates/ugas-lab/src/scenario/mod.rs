@@ -1,0 +1,204 @@
+//! Scenarios as typed values: what exists, what happens when, what must hold. Parsing keeps the line and column of
+//! every verb and every expectation, so that a failure points at the line a person wrote. Names are not looked up
+//! here; that needs rules and happens before a run.
+
+mod document;
+mod fields;
+pub(crate) mod kinds;
+mod matcher;
+mod verbs;
+
+pub use fields::{Place, parse_time};
+
+pub(crate) use fields::{Name, did_you_mean};
+pub(crate) use kinds::Stream;
+pub(crate) use matcher::{Found, Matcher};
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use ugas_core::SimTime;
+use ugas_data::Loaded;
+
+/// A scenario that was read and understood.
+///
+/// ```
+/// let text = "Scenario: Nothing happens\nTimeline:\n  - At: 1\n    Do:\n      - Expect: {Sim.Time: 1}\n";
+/// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+/// let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+/// assert_eq!((scenario.name.as_str(), scenario.place.line), ("Nothing happens", 1));
+/// assert!(scenario.run().passed());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The file it stands in, as the caller named it.
+    pub file: Arc<str>,
+    /// Its sentence.
+    pub name: String,
+    /// The place of its `Scenario:` key.
+    pub place: Place,
+    /// The requirements it shows.
+    pub covers: Vec<String>,
+    /// The seed of its sim.
+    pub seed: u64,
+    /// The length of a frame.
+    pub frame: SimTime,
+    /// The stride of time between two moments; one frame if the file does not say.
+    pub step: SimTime,
+    pub(crate) packs: Vec<(PathBuf, Place)>,
+    pub(crate) entities: Vec<Loaded>,
+    pub(crate) actors: Vec<ActorDef>,
+    /// Calculators that host code would provide.
+    pub(crate) calculations: Vec<Name>,
+    pub(crate) moments: Vec<Moment>,
+    /// Every name that a verb gives its result.
+    pub(crate) handles: Vec<Name>,
+}
+
+/// An actor as the file declares it.
+#[derive(Clone, Debug)]
+pub(crate) struct ActorDef {
+    pub(crate) name: Name,
+    pub(crate) controller: Option<Name>,
+    pub(crate) sets: Vec<Name>,
+    pub(crate) base: Vec<(Name, f64)>,
+    pub(crate) tags: Vec<Name>,
+    pub(crate) effects: Vec<Name>,
+    pub(crate) abilities: Vec<AbilityDef>,
+    pub(crate) position: Option<[f64; 3]>,
+    pub(crate) facing: Option<[f64; 3]>,
+    pub(crate) spawned: bool,
+}
+
+/// An ability an actor starts with.
+#[derive(Clone, Debug)]
+pub(crate) struct AbilityDef {
+    pub(crate) ability: Name,
+    pub(crate) level: u32,
+    pub(crate) input: Option<Name>,
+    pub(crate) handle: Option<Name>,
+}
+
+/// What happens at one time.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    pub(crate) at: SimTime,
+    pub(crate) place: Place,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One verb with what stands beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) place: Place,
+    pub(crate) verb: Verb,
+    /// It must be refused with this kind.
+    pub(crate) refused: Option<&'static str>,
+    pub(crate) may_refuse: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Verb {
+    Apply(Box<ApplyVerb>),
+    Remove(RemoveVerb),
+    ChangeEffect { handle: Name, changes: Vec<ChangeTo> },
+    Move { actor: Name, to: Option<[f64; 3]>, facing: Option<[f64; 3]> },
+    Possess { actor: Name, avatar: Option<String> },
+    Spawn { actor: Name },
+    Despawn { actor: Name },
+    AddSet { actor: Name, set: Name },
+    RemoveSet { actor: Name, set: Name, force: bool },
+    SetActive { actor: Name, active: bool },
+    SetRate { actor: Name, rate: f64 },
+    Repeat { times: u32, steps: Vec<Step> },
+    Expect(Vec<Expectation>),
+    ExpectStream { stream: Stream, entries: Vec<Partial> },
+    ExpectCount(Vec<CountOf>),
+    MarkHash { mark: Name, actor: Option<Name> },
+    ExpectHash { mark: Name, actor: Option<Name> },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ApplyVerb {
+    pub(crate) effect: Name,
+    pub(crate) to: Name,
+    pub(crate) from: Option<Name>,
+    pub(crate) level: u32,
+    pub(crate) stacks: u32,
+    pub(crate) set_by_caller: Vec<(Name, f64)>,
+    pub(crate) duration: Option<SimTime>,
+    pub(crate) period: Option<SimTime>,
+    pub(crate) origin: Option<[f64; 3]>,
+    pub(crate) hit: Option<HitDef>,
+    pub(crate) ability: Option<Name>,
+    pub(crate) handle: Option<Name>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HitDef {
+    pub(crate) position: Option<[f64; 3]>,
+    pub(crate) distance: Option<f64>,
+    pub(crate) tags: Vec<Name>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RemoveVerb {
+    pub(crate) what: RemoveWhat,
+    /// −1 for all.
+    pub(crate) stacks: i32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum RemoveWhat {
+    Handle(Name),
+    Effect { actor: Name, effect: Name },
+    Tags { actor: Name, tags: Vec<Name> },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ChangeTo {
+    Level(u32),
+    Remaining(SimTime),
+    Period(SimTime),
+    Stacks(u32),
+    SetByCaller(Name, f64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expectation {
+    pub(crate) path: Name,
+    pub(crate) matcher: Matcher,
+}
+
+/// Some fields of an entry of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Partial {
+    pub(crate) place: Place,
+    pub(crate) kind: &'static str,
+    pub(crate) fields: Vec<(Name, Matcher)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CountOf {
+    pub(crate) entry: Partial,
+    pub(crate) count: Matcher,
+}
+
+impl std::fmt::Display for Partial {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{{Kind: {}", self.kind)?;
+        for (name, matcher) in &self.fields {
+            write!(f, ", {}: {matcher}", name.text)?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// Calls `visit` for every step, those inside `Repeat` included.
+pub(crate) fn for_each_step<'a>(steps: &'a [Step], visit: &mut dyn FnMut(&'a Step)) {
+    for step in steps {
+        visit(step);
+        if let Verb::Repeat { steps, .. } = &step.verb {
+            for_each_step(steps, visit);
+        }
+    }
+}

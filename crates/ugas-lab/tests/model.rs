@@ -1,0 +1,125 @@
+//! The runtime against a slow and obvious model.
+//!
+//! Random rules and random ops go through `ugas_core::Sim` and through a model that shares no code with it, works on
+//! the documents themselves and recomputes everything; after every op facts, values, tags and effects must agree.
+//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SOAK=1` runs the long form.
+
+#[path = "model/drive.rs"]
+mod drive;
+#[path = "model/effects.rs"]
+mod effects;
+#[path = "model/eval.rs"]
+mod eval;
+#[path = "model/expr.rs"]
+mod expr;
+#[path = "model/gen.rs"]
+mod generate;
+#[path = "model/react.rs"]
+mod react;
+#[path = "model/world.rs"]
+mod world;
+
+use ugas_doc::{Attribute, AttributeSet, Effect, ExecutionPolicy};
+use world::{NONE, Spawn, Spec, World};
+
+/// Sequences that once failed.
+const KEPT: &[u64] = &[];
+
+/// Ops in a sequence.
+const OPS: usize = 50;
+
+// covers: UGAS-5.3-15
+#[test]
+fn random_rules_and_ops() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    if let Some(seed) = number("UGAS_SEED") {
+        drive::sequence(seed, OPS);
+        return;
+    }
+    KEPT.iter().for_each(|&seed| drive::sequence(seed, OPS));
+    let (from, count) = match number("UGAS_SOAK") {
+        Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
+        _ => (0, 500),
+    };
+    (from..from + count).for_each(|seed| drive::sequence(seed, OPS));
+    if number("UGAS_SOAK") == Some(1) {
+        println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
+    }
+}
+
+// The model itself ------------------------------------------------------------------------------------------------
+
+fn world_of(set: AttributeSet, effects: &[Effect]) -> World {
+    let mut world = World::new(&[set.clone()], effects, &[]);
+    world.spawn(&Spawn { sets: vec![set.name], ..Spawn::default() }).unwrap();
+    world
+}
+
+fn apply(world: &mut World, effect: &str) {
+    let key = world.key();
+    world.apply(&Spec::new(effect, 0, NONE), key).unwrap();
+}
+
+#[test]
+fn the_model_ticks_poison_ten_times() {
+    let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0).min(0.0));
+    let poison = Effect::lasting("GE_Poison", 10.0).every(1.0).add("Health", -5.0).grants("State.Poisoned");
+    let mut world = world_of(set, &[poison]);
+    apply(&mut world, "GE_Poison");
+    assert_eq!(world.get(0, "Health"), Some(100.0));
+    world.advance(9 * effects::SECOND);
+    assert!(world.has_tag(0, "State"));
+    world.advance(60 * effects::SECOND);
+    assert_eq!(world.get(0, "Health"), Some(50.0));
+    assert!(!world.has_tag(0, "State"));
+    assert_eq!(world.facts.iter().filter(|f| f.text.starts_with("EffectExecuted")).count(), 10);
+    assert_eq!(world.facts.last().unwrap().at, 10 * effects::SECOND);
+}
+
+#[test]
+fn the_model_finds_487_5() {
+    let set = AttributeSet::new("V").with(Attribute::new("Damage", 100.0));
+    let all = [
+        Effect::infinite("GE_Flat").add("Damage", 30.0),
+        Effect::infinite("GE_A").multiply_in("Damage", 0.10, "Gear"),
+        Effect::infinite("GE_B").multiply_in("Damage", 0.15, "Gear"),
+        Effect::infinite("GE_C").multiply("Damage", 0.5),
+        Effect::infinite("GE_D").multiply("Damage", 1.0),
+    ];
+    let mut world = world_of(set, &all);
+    for e in &all {
+        apply(&mut world, &e.name);
+    }
+    assert!((world.get(0, "Damage").unwrap() - 487.5).abs() < 1e-9);
+}
+
+#[test]
+fn the_model_lets_the_mushroom_take_the_first_hit() {
+    let set = AttributeSet::new("V").with(Attribute::new("Health", 1.0).min(0.0).max(2.0));
+    let all = [Effect::infinite("GE_Mushroom").add("Health", 1.0), Effect::instant("GE_Hit").add("Health", -1.0)];
+    let mut world = world_of(set, &all);
+    apply(&mut world, "GE_Mushroom");
+    assert_eq!(world.get(0, "Health"), Some(2.0));
+    apply(&mut world, "GE_Hit");
+    assert_eq!(world.get(0, "Health"), Some(1.0));
+    apply(&mut world, "GE_Hit");
+    assert_eq!(world.get(0, "Health"), Some(0.0));
+    assert!(world.facts.iter().any(|f| f.text == "Died Health"));
+    apply(&mut world, "GE_Hit");
+    assert_eq!(world.get(0, "Health"), Some(0.0));
+}
+
+#[test]
+fn the_model_runs_a_sequence_one_by_one() {
+    let set = AttributeSet::new("V").with(Attribute::new("Speed", 10.0));
+    let haste = Effect::lasting("GE_Haste", 2.0).add("Speed", 5.0).policy(ExecutionPolicy::RunInSequence);
+    let mut world = world_of(set, &[haste]);
+    for _ in 0..3 {
+        apply(&mut world, "GE_Haste");
+    }
+    assert_eq!((world.get(0, "Speed"), world.rows[&0].queue.len()), (Some(15.0), 2));
+    world.advance(5 * effects::SECOND);
+    assert_eq!((world.get(0, "Speed"), world.rows[&0].queue.len()), (Some(15.0), 0));
+    world.advance(6 * effects::SECOND);
+    assert_eq!(world.get(0, "Speed"), Some(10.0));
+}

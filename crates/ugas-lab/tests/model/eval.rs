@@ -1,0 +1,484 @@
+//! Values from scratch: every current value follows from base values, active effects and definitions.
+
+use super::expr;
+use super::world::{Fact, Inst, NONE, Shown, Unit, World};
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::{
+    Aggregation, Attribute, Bound, Curve, DurationPolicy, Effect, Interpolation, Magnitude, MagnitudeSource,
+    MagnitudeType, Modifier, OnBoundChange, OnDepleted, Operation,
+};
+
+/// An attribute of a controller.
+pub(crate) type Node = (u32, String);
+/// Current values as far as they are known.
+pub(crate) type Values = BTreeMap<Node, f64>;
+
+/// What a magnitude depends on beside attributes.
+pub(crate) struct Context<'a> {
+    pub(crate) source: u32,
+    pub(crate) target: u32,
+    pub(crate) level: u32,
+    pub(crate) set_by_caller: &'a BTreeMap<String, f64>,
+}
+
+/// A base write in the making: start, result, and whether an Override is among the operations.
+pub(crate) struct Write {
+    pub(crate) attribute: String,
+    pub(crate) start: f64,
+    pub(crate) result: f64,
+    pub(crate) overrides: bool,
+}
+
+/// What the modifiers on an attribute come to.
+pub(crate) struct Pieces {
+    add: f64,
+    factor: f64,
+    post: f64,
+    over: Option<f64>,
+}
+
+impl Pieces {
+    fn plain(&self, base: f64) -> f64 {
+        (base + self.add) * self.factor + self.post
+    }
+}
+
+/// Whether a modifier acts on current while its effect is active.
+pub(crate) fn acts_on_current(def: &Effect, m: &Modifier) -> bool {
+    def.duration_policy != DurationPolicy::Instant && (!is_periodic(def) || m.operation == Operation::Multiply)
+}
+
+pub(crate) fn is_periodic(def: &Effect) -> bool {
+    def.duration_policy != DurationPolicy::Instant && def.period.is_some_and(|p| p.period > 0.0)
+}
+
+pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
+    v.min(hi).max(lo)
+}
+
+impl World {
+    // Definitions -----------------------------------------------------------------------------------------------
+
+    /// Attributes of a controller in registration order.
+    pub(crate) fn attributes(&self, who: u32) -> Vec<String> {
+        let sets = &self.rows[&who].sets;
+        sets.iter().flat_map(|s| self.sets[s].attributes.iter().map(|a| a.name.clone())).collect()
+    }
+
+    pub(crate) fn attribute(&self, node: &Node) -> Option<&Attribute> {
+        let sets = &self.rows.get(&node.0)?.sets;
+        sets.iter().flat_map(|s| &self.sets[s].attributes).find(|a| a.name == node.1)
+    }
+
+    /// What an attribute reads on its own controller: bounds and derivation.
+    pub(crate) fn own_reads(&self, node: &Node) -> Vec<Node> {
+        let Some(doc) = self.attribute(node) else { return Vec::new() };
+        let clamping = doc.clamping.clone().unwrap_or_default();
+        let mut names: Vec<String> = [clamping.min, clamping.max]
+            .into_iter()
+            .filter_map(|b| match b {
+                Some(Bound::Attribute(name)) => Some(name),
+                _ => None,
+            })
+            .collect();
+        names.extend(doc.derived_from.iter().flat_map(|d| expr::names(&d.expression)));
+        let nodes = names.into_iter().map(|n| (node.0, n));
+        nodes.filter(|n| self.attribute(n).is_some()).collect()
+    }
+
+    /// What a live magnitude reads.
+    fn live_read(&self, mag: &Magnitude, source: u32, target: u32) -> Option<Node> {
+        match mag.kind {
+            MagnitudeType::AttributeBased => {
+                let who = if mag.source == Some(MagnitudeSource::Target) { target } else { source };
+                Some((who, mag.backing_attribute.clone()?))
+            }
+            MagnitudeType::ScalableFloat => {
+                let name = mag.curve.as_ref().and(mag.curve_input.as_ref())?;
+                self.is_attribute_name(name).then(|| (source, name.clone()))
+            }
+            MagnitudeType::CustomCalculation | MagnitudeType::SetByCaller => None,
+        }
+    }
+
+    fn is_attribute_name(&self, name: &str) -> bool {
+        self.sets.values().any(|s| s.attributes.iter().any(|a| a.name == name))
+    }
+
+    /// Everything an attribute reads, modifiers that are off included.
+    fn all_reads(&self, node: &Node) -> Vec<Node> {
+        let mut reads = self.own_reads(node);
+        for e in &self.rows[&node.0].effects {
+            let def = &self.effects[&e.def];
+            for (m, state) in def.modifiers.iter().zip(&e.mods) {
+                let live = matches!(state.unit, Unit::Reading { .. }) && acts_on_current(def, m);
+                if m.attribute == node.1 && live && !state.dropped {
+                    reads.extend(self.live_read(&m.magnitude, e.source, node.0));
+                }
+            }
+        }
+        reads.retain(|n| self.attribute(n).is_some());
+        reads
+    }
+
+    /// A controller's attributes, referenced ones first, registration order otherwise.
+    pub(crate) fn slots(&self, who: u32) -> Vec<String> {
+        let mut left: Vec<Node> = self.attributes(who).into_iter().map(|a| (who, a)).collect();
+        let mut order = Vec::new();
+        while !left.is_empty() {
+            let ready = left.iter().position(|n| self.own_reads(n).iter().all(|r| !left.contains(r)));
+            order.push(left.remove(ready.expect("documents have no circle")).1);
+        }
+        order
+    }
+
+    /// `nodes` so that what a node reads among them comes first; smallest (controller, slot) otherwise. `None` on a
+    /// circle.
+    fn sort(&self, nodes: BTreeSet<Node>) -> Option<Vec<Node>> {
+        let mut left = Vec::new();
+        for who in self.rows.keys() {
+            for a in self.slots(*who) {
+                let node = (*who, a);
+                if nodes.contains(&node) {
+                    let reads: Vec<Node> = self.all_reads(&node).into_iter().filter(|r| nodes.contains(r)).collect();
+                    left.push((node, reads));
+                }
+            }
+        }
+        let mut order = Vec::new();
+        while !left.is_empty() {
+            let ready = left.iter().position(|(_, reads)| !reads.iter().any(|r| left.iter().any(|(n, _)| n == r)))?;
+            order.push(left.remove(ready).0);
+        }
+        Some(order)
+    }
+
+    fn all_nodes(&self) -> BTreeSet<Node> {
+        self.rows.keys().flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a))).collect()
+    }
+
+    /// Whether bounds, derivations and live magnitudes form a circle.
+    pub(crate) fn has_circle(&self) -> bool {
+        self.sort(self.all_nodes()).is_none()
+    }
+
+    // Magnitudes ------------------------------------------------------------------------------------------------
+
+    /// A magnitude now; `Ok(None)` where the caller did not set its value.
+    pub(crate) fn magnitude(
+        &self,
+        mag: &Magnitude,
+        cx: &Context<'_>,
+        read: &dyn Fn(&Node) -> Option<f64>,
+    ) -> Result<Option<f64>, &'static str> {
+        let value = match mag.kind {
+            MagnitudeType::ScalableFloat => match &mag.curve {
+                None => mag.value.expect("generated documents are whole"),
+                Some(name) => {
+                    let x = match mag.curve_input.as_deref() {
+                        None | Some("Level") => cx.level as f64,
+                        Some(input) if self.is_attribute_name(input) => {
+                            read(&(cx.source, input.to_owned())).ok_or("UnknownAttribute")?
+                        }
+                        Some(key) => match cx.set_by_caller.get(key) {
+                            Some(v) => *v,
+                            None => return Ok(None),
+                        },
+                    };
+                    mag.value.unwrap_or(1.0) * curve_at(&self.curves[name], x)
+                }
+            },
+            MagnitudeType::AttributeBased => {
+                let node = self.live_read(mag, cx.source, cx.target).expect("names an attribute");
+                let backing = read(&node).ok_or("UnknownAttribute")?;
+                (backing + mag.pre_multiply_additive.unwrap_or(0.0)) * mag.coefficient.unwrap_or(1.0)
+                    + mag.post_multiply_additive.unwrap_or(0.0)
+            }
+            MagnitudeType::SetByCaller => {
+                match cx.set_by_caller.get(mag.data_tag.as_ref().expect("generated documents are whole")) {
+                    Some(v) => *v,
+                    None => return Ok(None),
+                }
+            }
+            MagnitudeType::CustomCalculation => unreachable!("not generated"),
+        };
+        if value.is_finite() { Ok(Some(value + 0.0)) } else { Err("NonFinite") }
+    }
+
+    /// Whether a magnitude reads an attribute, and so may change after application.
+    pub(crate) fn reads_attribute(&self, mag: &Magnitude) -> bool {
+        self.live_read(mag, NONE, NONE).is_some()
+    }
+
+    /// The unit magnitude of modifier `i` of an active effect.
+    pub(crate) fn unit(&self, who: u32, e: &Inst, i: usize, values: &Values) -> Option<f64> {
+        match e.mods[i].unit {
+            Unit::Skipped => None,
+            Unit::Fixed(v) => Some(v),
+            Unit::Reading { last } => {
+                let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
+                let mag = &self.effects[&e.def].modifiers[i].magnitude;
+                match self.magnitude(mag, &cx, &|n| values.get(n).copied()) {
+                    Ok(v) => v,
+                    Err("NonFinite") => None,
+                    Err(_) => Some(last),
+                }
+            }
+        }
+    }
+
+    // The pipeline ----------------------------------------------------------------------------------------------
+
+    fn pieces(&self, node: &Node, values: &Values) -> Pieces {
+        let doc = self.attribute(node).expect("it exists");
+        let (mut adds, mut posts, mut overrides) = (Vec::new(), Vec::new(), Vec::new());
+        let mut multiplies: Vec<(u32, f64)> = Vec::new();
+        for e in self.rows[&node.0].effects.iter().filter(|e| !e.inhibited) {
+            let def = &self.effects[&e.def];
+            for (i, m) in def.modifiers.iter().enumerate() {
+                let state = &e.mods[i];
+                if m.attribute != node.1 || !acts_on_current(def, m) || !state.holds || state.dropped {
+                    continue;
+                }
+                let Some(unit) = self.unit(node.0, e, i, values) else { continue };
+                let magnitude = unit * e.stacks as f64;
+                match m.operation {
+                    Operation::Add => adds.push(magnitude),
+                    Operation::AddPost => posts.push(magnitude),
+                    Operation::Multiply => {
+                        multiplies.push((m.channel.as_deref().map_or(0, channel_number), magnitude))
+                    }
+                    Operation::Override => overrides.push((def.priority, e.seq, i, unit)),
+                }
+            }
+        }
+        adds.sort_by(f64::total_cmp);
+        posts.sort_by(f64::total_cmp);
+        multiplies.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let factor = match doc.aggregation {
+            Aggregation::All => {
+                let single = multiplies.iter().filter(|m| m.0 == 0).fold(1.0, |p, m| p * (1.0 + m.1));
+                let channels: BTreeSet<u32> = multiplies.iter().map(|m| m.0).filter(|&c| c != 0).collect();
+                channels.into_iter().fold(single, |p, c| {
+                    p * (1.0 + multiplies.iter().filter(|m| m.0 == c).fold(0.0, |s, m| s + m.1))
+                })
+            }
+            Aggregation::StrongestMultiply => {
+                let bonus = multiplies.iter().map(|m| m.1).fold(0.0, f64::max);
+                let penalty = multiplies.iter().map(|m| m.1).fold(0.0, f64::min);
+                (1.0 + bonus) * (1.0 + penalty)
+            }
+        };
+        overrides.sort_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
+        Pieces {
+            add: adds.iter().fold(0.0, |s, v| s + v),
+            factor,
+            post: posts.iter().fold(0.0, |s, v| s + v),
+            over: overrides.last().map(|o| o.3),
+        }
+    }
+
+    fn bounds(&self, node: &Node, values: &Values) -> (f64, f64) {
+        let clamping = self.attribute(node).and_then(|d| d.clamping.clone()).unwrap_or_default();
+        let value = |b: Option<Bound>, open: f64| match b {
+            None => open,
+            Some(Bound::Value(v)) => v,
+            Some(Bound::Attribute(name)) => values.get(&(node.0, name)).copied().unwrap_or(open),
+        };
+        (value(clamping.min, f64::NEG_INFINITY), value(clamping.max, f64::INFINITY))
+    }
+
+    fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
+        let text = &self.attribute(node)?.derived_from.as_ref()?.expression;
+        let v = expr::value(text, &|name| values.get(&(node.0, name.to_owned())).copied());
+        Some(v.filter(|v| v.is_finite()).unwrap_or(0.0) + 0.0)
+    }
+
+    fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {
+        let pieces = self.pieces(node, values);
+        let (lo, hi) = self.bounds(node, values);
+        let v = pieces.over.unwrap_or_else(|| pieces.plain(base)).clamp(-f64::MAX, f64::MAX);
+        clamp(v, lo, hi) + 0.0
+    }
+
+    /// The window and hull of ruling R-03.
+    fn window(&self, node: &Node, values: &Values) -> ((f64, f64), (f64, f64)) {
+        let pieces = self.pieces(node, values);
+        let (lo, hi) = self.bounds(node, values);
+        let hi = hi.max(lo);
+        let edge = |bound: f64, outward: f64| {
+            if bound.is_infinite() {
+                return bound;
+            }
+            let scaled = (bound - pieces.post) / pieces.factor;
+            let mut edge = scaled - pieces.add;
+            let largest = edge.abs().max(pieces.add.abs()).max(scaled.abs());
+            let step = largest.next_up() - largest;
+            for _ in 0..4 {
+                if (pieces.plain(edge) - bound) * outward >= 0.0 {
+                    break;
+                }
+                edge += step * outward;
+            }
+            edge
+        };
+        let window = if pieces.factor <= 0.0 { (lo, hi) } else { (edge(lo, -1.0), edge(hi, 1.0)) };
+        (window, (window.0.min(lo), window.1.max(hi)))
+    }
+
+    /// A default value within the bounds, for a controller whose earlier slots have their values.
+    pub(crate) fn clamped_default(&self, node: &Node, default: f64) -> f64 {
+        let mut values = self.shown_values();
+        for slot in self.slots(node.0) {
+            let at = (node.0, slot);
+            if at == *node {
+                break;
+            }
+            let base = self.derived(&at, &values).unwrap_or(self.rows[&at.0].base[&at.1]);
+            values.insert(at.clone(), self.current(&at, base, &values));
+        }
+        let (lo, hi) = self.bounds(node, &values);
+        clamp(default, lo, hi)
+    }
+
+    /// Where a write starts from, before the effect.
+    pub(crate) fn write_start(&self, node: &Node) -> f64 {
+        let values = self.shown_values();
+        let (_, hull) = self.window(node, &values);
+        clamp(self.rows[&node.0].base[&node.1], hull.0, hull.1)
+    }
+
+    pub(crate) fn shown_values(&self) -> Values {
+        self.shown.iter().map(|(n, s)| (n.clone(), s.current)).collect()
+    }
+
+    // Settling --------------------------------------------------------------------------------------------------
+
+    /// All values anew in dependency order, with writes on `target`; then a fact for each attribute that `touched`
+    /// leads to and that changed.
+    pub(crate) fn settle(&mut self, touched: &[Node], target: u32, writes: Vec<Write>) {
+        let before = std::mem::take(&mut self.shown);
+        let mut values = Values::new();
+        let order = self.sort(self.all_nodes()).expect("circles are refused");
+        for node in order {
+            let (lo, hi) = self.bounds(&node, &values);
+            let mut base = match self.derived(&node, &values) {
+                Some(v) => v,
+                None => self.rows[&node.0].base[&node.1],
+            };
+            let proportional = self.attribute(&node).map(|d| d.on_bound_change) == Some(OnBoundChange::Proportional);
+            let write = writes.iter().find(|w| node == (target, w.attribute.clone()));
+            if let (true, None, Some(old)) = (proportional, write, before.get(&node)) {
+                let (range, new_range) = (old.hi - old.lo, hi - lo);
+                if (old.lo, old.hi) != (lo, hi) && range > 0.0 && range.is_finite() && new_range.is_finite() {
+                    base = lo + (base - old.lo) / range * new_range;
+                }
+            }
+            if let Some(w) = write {
+                let (window, hull) = self.window(&node, &values);
+                if w.overrides {
+                    base = clamp(w.result, window.0, window.1);
+                } else if w.result < w.start {
+                    base = base.min(w.result.min(hull.1).max(window.0));
+                } else if w.result > w.start {
+                    base = base.max(w.result.max(hull.0).min(window.1));
+                }
+                base += 0.0;
+            }
+            let current = self.current(&node, base, &values);
+            self.rows.get_mut(&node.0).expect("it exists").base.insert(node.1.clone(), base);
+            values.insert(node.clone(), current);
+            self.shown.insert(node, Shown { base, current, lo, hi });
+        }
+        self.remember_readings(&values);
+
+        let mut affected: BTreeSet<Node> = touched.iter().filter(|n| self.attribute(n).is_some()).cloned().collect();
+        loop {
+            let more: Vec<Node> = self
+                .all_nodes()
+                .into_iter()
+                .filter(|n| !affected.contains(n) && self.all_reads(n).iter().any(|r| affected.contains(r)))
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            affected.extend(more);
+        }
+        for node in self.sort(affected.clone()).expect("circles are refused") {
+            let (Some(old), new) = (before.get(&node), self.shown[&node]) else { continue };
+            if (old.base, old.current) != (new.base, new.current) {
+                self.attribute_facts(&node, *old, new);
+            }
+        }
+        for (node, old) in &before {
+            let same = self.shown.get(node).is_none_or(|new| new.current == old.current && new.base == old.base);
+            assert!(same || affected.contains(node), "the model changed {node:?} behind its own back");
+        }
+    }
+
+    fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown) {
+        let numbers = vec![old.current, new.current, old.base, new.base];
+        self.tell_with(node.0, format!("AttributeChanged {}", node.1), numbers);
+        let doc = self.attribute(node).expect("it exists");
+        let death = match doc.on_depleted {
+            Some(d) => d == OnDepleted::Death,
+            None => doc.name == "Health",
+        };
+        if death && old.current > 0.0 && new.current <= 0.0 {
+            self.tell(node.0, format!("Died {}", node.1));
+        }
+    }
+
+    /// Keeps what each reading modifier reads now, in case its source goes.
+    fn remember_readings(&mut self, values: &Values) {
+        let mut seen = Vec::new();
+        for (who, row) in &self.rows {
+            for (n, e) in row.effects.iter().enumerate() {
+                for (i, m) in e.mods.iter().enumerate() {
+                    if let (Unit::Reading { .. }, Some(v)) = (m.unit, self.unit(*who, e, i, values)) {
+                        seen.push((*who, n, i, v));
+                    }
+                }
+            }
+        }
+        for (who, n, i, v) in seen {
+            let row = self.rows.get_mut(&who).expect("it exists");
+            row.effects[n].mods[i].unit = Unit::Reading { last: v };
+        }
+    }
+
+    pub(crate) fn tell(&mut self, who: u32, text: String) {
+        self.tell_with(who, text, Vec::new());
+    }
+
+    pub(crate) fn tell_with(&mut self, who: u32, text: String, numbers: Vec<f64>) {
+        self.facts.push(Fact { at: self.now, who, text, numbers });
+    }
+}
+
+fn curve_at(curve: &Curve, x: f64) -> f64 {
+    assert_ne!(curve.interpolation, Interpolation::Cubic, "not generated");
+    let points = &curve.points;
+    if x <= points[0].x {
+        return points[0].y;
+    }
+    for pair in points.windows(2) {
+        if x < pair[1].x {
+            return match curve.interpolation {
+                Interpolation::Step => pair[0].y,
+                _ => pair[0].y + (pair[1].y - pair[0].y) * ((x - pair[0].x) / (pair[1].x - pair[0].x)),
+            };
+        }
+    }
+    points[points.len() - 1].y
+}
+
+/// Channels multiply in the order of a hash of their names, so that products have the same bits everywhere.
+fn channel_number(name: &str) -> u32 {
+    let mut h: u64 = 0xcbf2_9ce4_8422_2325;
+    for b in name.bytes() {
+        h ^= b as u64;
+        h = h.wrapping_mul(0x100_0000_01b3);
+    }
+    ((h >> 32) as u32 ^ h as u32).max(1)
+}

@@ -1,0 +1,465 @@
+//! Random rules and random ops. One seed gives one sequence, on every machine.
+
+use super::effects::{Change, Filter, SECOND};
+use super::world::{NONE, Spawn, Spec, World};
+use std::collections::BTreeMap;
+use ugas_doc::{
+    Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect, ExecutionPolicy,
+    GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail, OnStack,
+    Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
+};
+
+pub(crate) const TAGS: &[&str] = &[
+    "State",
+    "State.Debuff",
+    "State.Debuff.Slow",
+    "State.Debuff.Burn",
+    "State.Buff",
+    "State.Buff.Haste",
+    "Team.Red",
+    "Team.Blue",
+    "Dmg.Fire",
+    "Dmg.Ice",
+    "Mark",
+];
+pub(crate) const CUES: &[&str] = &["GameplayCue.A", "GameplayCue.B"];
+pub(crate) const KEYS: &[&str] = &["Key.A", "Key.B"];
+pub(crate) const ABILITIES: &[&str] = &["GA_0", "GA_1"];
+
+/// SplitMix64.
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Rng {
+        Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5851_f42d_4c95_7f2d)
+    }
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+    fn range(&mut self, from: usize, to: usize) -> usize {
+        from + self.below(to - from + 1)
+    }
+    pub(crate) fn percent(&mut self, p: usize) -> bool {
+        self.below(100) < p
+    }
+    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+    fn tag(&mut self) -> String {
+        (*self.pick(TAGS)).to_owned()
+    }
+    fn tags(&mut self, percent: usize, most: usize) -> Vec<String> {
+        if self.percent(percent) { (0..self.range(1, most)).map(|_| self.tag()).collect() } else { Vec::new() }
+    }
+    /// A number people would write.
+    fn number(&mut self, from: i64, to: i64) -> f64 {
+        (from * 4 + self.below(((to - from) * 4 + 1) as usize) as i64) as f64 / 4.0
+    }
+}
+
+/// Everything a sim needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Documents {
+    pub(crate) sets: Vec<AttributeSet>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) curves: Vec<Curve>,
+}
+
+/// An op for both worlds.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Apply(Spec),
+    Remove { who: u32, key: u64, stacks: i32 },
+    RemoveMatching { who: u32, filter: Filter },
+    Change { who: u32, key: u64, change: Change },
+    ChangeMatching { who: u32, filter: Filter, change: Change },
+    Advance { to: i64 },
+    AddSet { who: u32, set: String },
+    RemoveSet { who: u32, set: String, force: bool },
+    SetRate { who: u32, rate: u32 },
+    SetActive { who: u32, active: bool },
+    Spawn(Spawn),
+    Despawn { who: u32 },
+    ExtractInsert { who: u32 },
+    Define(Box<Effect>),
+}
+
+pub(crate) fn documents(rng: &mut Rng) -> Documents {
+    let curves = vec![
+        Curve::new("C_Line", [(1.0, 2.0), (3.0, 6.0), (10.0, 9.0)]),
+        Curve { interpolation: Interpolation::Step, ..Curve::new("C_Step", [(0.0, -3.0), (2.0, 1.0), (20.0, 4.0)]) },
+    ];
+    let sets = sets(rng);
+    let names: Vec<String> = sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
+    let count = rng.range(6, 14);
+    let effect_names: Vec<String> = (0..count).map(|i| format!("GE_{i}")).collect();
+    let effects = (0..count).map(|i| effect(rng, &effect_names[i], &sets, &names, &effect_names[i + 1..])).collect();
+    Documents { sets, effects, curves }
+}
+
+fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
+    let mut sets: Vec<AttributeSet> = (0..rng.range(1, 2)).map(|i| AttributeSet::new(format!("S{i}"))).collect();
+    let total: usize = sets.iter().map(|_| rng.range(3, 8)).sum();
+    let mut made: Vec<(usize, Attribute)> = Vec::new();
+    for i in 0..total {
+        let set = if i < 3 { 0 } else { rng.below(sets.len()) };
+        // What it may refer to: earlier ones, seldom of another set.
+        let across = rng.percent(20);
+        let refs: Vec<String> =
+            made.iter().filter(|(s, _)| *s == set || across).map(|(_, a)| a.name.clone()).collect();
+        let name = if i == 1 { "Health".into() } else { format!("A{i}") };
+        made.push((set, attribute(rng, name, &refs)));
+    }
+    for (set, attribute) in made {
+        let list = &mut sets[set].attributes;
+        let at = rng.below(list.len() + 1);
+        list.insert(at, attribute);
+    }
+    sets.retain(|s| !s.attributes.is_empty());
+    if sets.len() > 1 && rng.percent(30) {
+        sets[1].dependencies.push("S0".into());
+    }
+    sets
+}
+
+fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
+    let value = rng.number(-5, 60);
+    if refs.len() > 1 && rng.percent(12) {
+        let (a, b) = (rng.pick(refs).clone(), rng.pick(refs).clone());
+        let text = match rng.below(4) {
+            0 => format!("{a} + {b} * 0.5"),
+            1 => format!("{a} * (1 + {b} / 100)"),
+            2 => format!("{a} - 3 - {b}"),
+            _ => format!("({a} > {b}) * 10 + {a} / {b}"),
+        };
+        return Attribute::derived(name, text);
+    }
+    let mut a = Attribute::new(name, value);
+    let reference = |rng: &mut Rng, low: f64| -> Bound {
+        if !refs.is_empty() && rng.percent(40) { Bound::Attribute(rng.pick(refs).clone()) } else { Bound::Value(low) }
+    };
+    if rng.percent(60) {
+        let low = if rng.percent(70) { 0.0 } else { rng.number(-20, 5) };
+        let bound = if rng.percent(20) { reference(rng, low) } else { Bound::Value(low) };
+        a = a.min_bound(bound);
+    }
+    if rng.percent(60) {
+        let high = rng.number(20, 100);
+        let bound = reference(rng, high);
+        if matches!(bound, Bound::Attribute(_)) && rng.percent(25) {
+            a = a.proportional().min(rng.number(-10, 0));
+        }
+        a = a.max_bound(bound);
+    }
+    if rng.percent(15) {
+        a = a.strongest_wins();
+    }
+    if rng.percent(10) {
+        a.on_depleted = Some(ugas_doc::OnDepleted::Death);
+    }
+    a
+}
+
+trait Bounds {
+    fn min_bound(self, b: Bound) -> Self;
+    fn max_bound(self, b: Bound) -> Self;
+}
+impl Bounds for Attribute {
+    fn min_bound(mut self, b: Bound) -> Attribute {
+        self.clamping.get_or_insert_default().min = Some(b);
+        self
+    }
+    fn max_bound(mut self, b: Bound) -> Attribute {
+        self.clamping.get_or_insert_default().max = Some(b);
+        self
+    }
+}
+
+/// An effect that may cause only `later` ones, so that no chain of causes is endless.
+fn effect(rng: &mut Rng, name: &str, sets: &[AttributeSet], attributes: &[String], later: &[String]) -> Effect {
+    let mut e = match rng.below(100) {
+        0..35 => Effect::instant(name),
+        35..78 => Effect::lasting(name, duration(rng, attributes)),
+        _ => Effect::infinite(name),
+    };
+    let instant = e.duration_policy == DurationPolicy::Instant;
+    if !instant && rng.percent(40) {
+        let period = *rng.pick(&[0.25, 0.3, 0.5, 1.0, 1.5]);
+        e.period = Some(Period { period, execute_on_application: rng.percent(40) });
+    }
+    // Mostly of the first set, which every controller has.
+    let near: Vec<String> = sets[0].attributes.iter().map(|a| a.name.clone()).collect();
+    for _ in 0..rng.below(4) {
+        let list = if rng.percent(80) { &near } else { attributes };
+        e.modifiers.push(modifier(rng, list, attributes));
+    }
+    e.priority = rng.below(3) as i32 - 1;
+    e.granted_tags = rng.tags(45, 3);
+    e.effect_tags = rng.tags(30, 2);
+    e.application_required_tags = rng.tags(7, 1);
+    e.application_blocked_tags = rng.tags(6, 2);
+    e.source_required_tags = rng.tags(5, 1);
+    e.source_blocked_tags = rng.tags(5, 1);
+    e.remove_effects_with_tags = rng.tags(10, 2);
+    if rng.percent(5) {
+        e.application_chance = Some(Magnitude::value(if rng.percent(50) { 1.0 } else { 0.0 }));
+    }
+    if rng.percent(8) {
+        let a = rng.pick(attributes).clone();
+        e.application_condition = Some(match rng.below(3) {
+            0 => format!("{a} > 5"),
+            1 => format!("target.{a} >= source.{a} || self.{a} < 3"),
+            _ => format!("!(source.{a} / 2 > target.{a}) && {a} < 1000"),
+        });
+    }
+    if rng.percent(30) {
+        e.gameplay_cues = (0..rng.range(1, 2)).map(|_| (*rng.pick(CUES)).to_owned()).collect();
+        e.gameplay_cues.dedup();
+    }
+    if !later.is_empty() && rng.percent(30) {
+        let mut list = |p: usize| -> Vec<String> {
+            if rng.percent(p) { vec![rng.pick(later).clone()] } else { Vec::new() }
+        };
+        e.effects = Some(ConditionalEffects {
+            on_applied: list(35),
+            on_executed: if instant { Vec::new() } else { list(35) },
+            on_expired: list(45),
+            on_removed: list(45),
+        });
+    }
+    if !instant {
+        lasting_parts(rng, &mut e, later);
+    }
+    e
+}
+
+fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
+    match rng.below(100) {
+        0..12 => e.execution_policy = ExecutionPolicy::RunInSequence,
+        12..24 => e.execution_policy = ExecutionPolicy::RunInMerge,
+        24..42 => {
+            let overflow = if !later.is_empty() && rng.percent(40) { vec![rng.pick(later).clone()] } else { vec![] };
+            e.stacking = Some(Stacking {
+                by: *rng.pick(&[StackBy::Source, StackBy::Target]),
+                limit: rng.percent(70).then(|| rng.range(1, 5) as u32),
+                on_stack: *rng.pick(&[OnStack::RefreshDuration, OnStack::KeepDuration]),
+                period_on_stack: *rng.pick(&[PeriodOnStack::Keep, PeriodOnStack::Reset]),
+                on_expire: *rng.pick(&[OnExpire::ClearAll, OnExpire::RemoveOne, OnExpire::Refresh]),
+                overflow_effects: overflow,
+                deny_overflow: rng.percent(25),
+            });
+            // A stack whose time is nothing would start anew for ever.
+            if e.duration_policy == DurationPolicy::HasDuration {
+                e.duration = Some(Magnitude::value(*rng.pick(&[0.5, 1.0, 2.5, 4.0])));
+            }
+        }
+        _ => {}
+    }
+    if e.stacking.is_some() || e.execution_policy == ExecutionPolicy::RunInMerge {
+        // An application that would remove the very instance it joins.
+        e.remove_effects_with_tags.clear();
+    }
+    if rng.percent(15) {
+        e.ongoing_required_tags = rng.tags(50, 1);
+        e.ongoing_blocked_tags = rng.tags(60, 1);
+        e.on_ongoing_fail = *rng.pick(&[OnOngoingFail::Inhibit, OnOngoingFail::Inhibit, OnOngoingFail::Remove]);
+        e.period_inhibition =
+            *rng.pick(&[PeriodInhibition::Skip, PeriodInhibition::Reset, PeriodInhibition::CatchUp]);
+    }
+    if rng.percent(7) {
+        e.immunity = vec![ImmunityEntry {
+            effect_tags: rng.tags(60, 2),
+            effects: if rng.percent(30) && !later.is_empty() { vec![rng.pick(later).clone()] } else { vec![] },
+            source_tags: rng.tags(15, 1),
+        }];
+        let i = &e.immunity[0];
+        if i.effect_tags.is_empty() && i.effects.is_empty() && i.source_tags.is_empty() {
+            e.immunity.clear();
+        }
+    }
+    if rng.percent(12) {
+        let mut grant = GrantedAbilityEntry::new(*rng.pick(ABILITIES));
+        grant.level = rng.range(1, 3) as u32;
+        grant.remove_on_effect_removal = rng.percent(80);
+        e.granted_abilities.push(grant);
+    }
+}
+
+fn duration(rng: &mut Rng, attributes: &[String]) -> Magnitude {
+    match rng.below(100) {
+        0..80 => Magnitude::value(*rng.pick(&[0.4, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0])),
+        80..86 => Magnitude::set_by_caller(*rng.pick(KEYS)),
+        86..92 => Magnitude::curve("C_Line"),
+        92..96 => Magnitude::attribute(rng.pick(attributes)).of_target().times(0.05),
+        _ => Magnitude::value(0.0),
+    }
+}
+
+fn modifier(rng: &mut Rng, targets: &[String], attributes: &[String]) -> Modifier {
+    let operation = match rng.below(100) {
+        0..45 => Operation::Add,
+        45..75 => Operation::Multiply,
+        75..88 => Operation::AddPost,
+        _ => Operation::Override,
+    };
+    let scale = if operation == Operation::Multiply { 0.01 } else { 0.25 };
+    let magnitude = match rng.below(100) {
+        0..62 if operation == Operation::Multiply => {
+            Magnitude::value(*rng.pick(&[-1.5, -0.5, -0.25, 0.1, 0.25, 0.5, 1.0]))
+        }
+        0..62 => Magnitude::value(rng.number(-15, 15)),
+        62..78 => {
+            let m = Magnitude::attribute(rng.pick(attributes)).times(scale);
+            let m = if rng.percent(40) { m.pre(rng.number(-2, 2)) } else { m };
+            let m = if rng.percent(40) { m.post(scale * rng.number(-8, 8)) } else { m };
+            if rng.percent(50) { m.of_target() } else { m }
+        }
+        78..85 => Magnitude { value: Some(scale), ..Magnitude::curve(*rng.pick(&["C_Line", "C_Step"])) },
+        85..88 => Magnitude { value: Some(scale), ..Magnitude::curve_over("C_Line", rng.pick(attributes)) },
+        88..91 => Magnitude { value: Some(scale), ..Magnitude::curve_over("C_Step", *rng.pick(KEYS)) },
+        _ => Magnitude::set_by_caller(*rng.pick(KEYS)),
+    };
+    let mut m = Modifier::new(rng.pick(targets), operation, magnitude);
+    if operation == Operation::Multiply && rng.percent(50) {
+        m = m.channel(*rng.pick(&["Gear", "Skill", "Aura"]));
+    }
+    m.source_tags = rng.tags(6, 1);
+    m.target_tags = rng.tags(8, 1);
+    m
+}
+
+// Ops -----------------------------------------------------------------------------------------------------------
+
+/// The next op, fitting the world as it is.
+pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) -> Op {
+    let live: Vec<u32> = world.rows.keys().copied().collect();
+    if live.is_empty() || done == 0 {
+        return Op::Spawn(spawn(rng, docs));
+    }
+    let who = |rng: &mut Rng| if rng.percent(2) { rng.below(world.next_id as usize + 2) as u32 } else { *rng.pick(&live) };
+    let target = who(rng);
+    match rng.below(100) {
+        0..44 => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
+        44..64 => {
+            let stride = *rng.pick(&[1, SECOND / 60, SECOND / 10, SECOND / 4, SECOND / 2, SECOND, SECOND * 5 / 2]);
+            Op::Advance { to: world.now + stride }
+        }
+        64..71 => {
+            let (who, key) = any_key(rng, world, target, true);
+            Op::Remove { who, key, stacks: *rng.pick(&[-1, -1, -1, 1, 1, 2, 0, -2]) }
+        }
+        71..75 => Op::RemoveMatching { who: target, filter: filter(rng, docs, &live) },
+        75..82 => {
+            let (who, key) = any_key(rng, world, target, false);
+            Op::Change { who, key, change: change(rng) }
+        }
+        82..84 => Op::ChangeMatching { who: target, filter: filter(rng, docs, &live), change: change(rng) },
+        84..86 => Op::AddSet { who: target, set: rng.pick(&docs.sets).name.clone() },
+        86..88 => Op::RemoveSet { who: target, set: rng.pick(&docs.sets).name.clone(), force: rng.percent(60) },
+        88..90 => Op::SetRate { who: target, rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]) },
+        90..92 => Op::SetActive { who: target, active: rng.percent(70) },
+        92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs)),
+        94 => Op::Despawn { who: target },
+        95..97 => Op::ExtractInsert { who: target },
+        97..99 => {
+            let names: Vec<String> = docs.sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
+            let later = docs.effects[docs.effects.len() / 2..].iter().map(|e| e.name.clone()).collect::<Vec<_>>();
+            let name = format!("GE_Run{done}");
+            // Run-time effects may cause authored ones only: those cannot cause it back.
+            let later: Vec<String> = later.into_iter().filter(|n| !n.starts_with("GE_Run")).collect();
+            Op::Define(Box::new(effect(rng, &name, &docs.sets, &names, &later)))
+        }
+        _ => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
+    }
+}
+
+fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
+    let mut sets = vec![docs.sets[0].name.clone()];
+    if docs.sets.len() > 1 && rng.percent(60) {
+        sets.push(docs.sets[1].name.clone());
+    }
+    let mut base = Vec::new();
+    for a in &docs.sets[0].attributes {
+        if a.derived_from.is_none() && rng.percent(20) {
+            base.push((a.name.clone(), rng.number(-10, 80)));
+        }
+    }
+    let count = docs.effects.len();
+    let effects = (0..2).filter(|_| rng.percent(25)).collect::<Vec<_>>();
+    let effects = effects.into_iter().map(|_| docs.effects[rng.below(count)].name.clone()).collect();
+    let tags = rng.tags(60, 2);
+    let mut unique: Vec<String> = Vec::new();
+    tags.into_iter().for_each(|t| if !unique.contains(&t) { unique.push(t) });
+    let abilities = if rng.percent(20) { vec![(ABILITIES[0].to_owned(), 2)] } else { Vec::new() };
+    // Run-time definitions are not named at spawn.
+    Spawn { sets, base, tags: unique, abilities, effects }
+}
+
+fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32) -> Spec {
+    let source = match rng.below(100) {
+        0..10 => NONE,
+        10..13 => rng.below(next_id as usize + 1) as u32,
+        13..55 => target,
+        _ => *rng.pick(live),
+    };
+    let effect = rng.pick(&docs.effects);
+    let mut set_by_caller = BTreeMap::new();
+    for key in KEYS {
+        if rng.percent(60) {
+            set_by_caller.insert((*key).to_owned(), rng.number(-3, 6));
+        }
+    }
+    if rng.percent(1) {
+        set_by_caller.insert(KEYS[0].to_owned(), f64::NAN);
+    }
+    let merges = effect.execution_policy == ExecutionPolicy::RunInMerge;
+    let stacks = if !merges && rng.percent(15) { rng.range(1, 3) as u32 } else { 1 };
+    Spec {
+        def: effect.name.clone(),
+        target,
+        source,
+        level: if rng.percent(1) { 0 } else { rng.range(1, 4) as u32 },
+        stacks: if rng.percent(1) { 0 } else { stacks },
+        set_by_caller,
+        duration: rng.percent(8).then(|| *rng.pick(&[SECOND, SECOND * 3, SECOND / 3, -1])),
+        period: rng.percent(6).then(|| *rng.pick(&[SECOND / 4, SECOND, SECOND / 3, 5])),
+    }
+}
+
+/// An active effect's key, sometimes a queued one's, seldom a stale one's.
+fn any_key(rng: &mut Rng, world: &World, who: u32, queued: bool) -> (u32, u64) {
+    let mut keys = Vec::new();
+    for (who, row) in &world.rows {
+        keys.extend(row.effects.iter().map(|e| (*who, e.key)));
+        keys.extend(row.queue.iter().filter(|_| queued).map(|q| (*who, q.0)));
+    }
+    if keys.is_empty() || rng.percent(4) { (who, rng.below(world.next_key as usize + 1) as u64) } else { *rng.pick(&keys) }
+}
+
+fn filter(rng: &mut Rng, docs: &Documents, live: &[u32]) -> Filter {
+    let mut filter = Filter::default();
+    match rng.below(100) {
+        0..45 => filter.def = Some(rng.pick(&docs.effects).name.clone()),
+        45..75 => filter.tags = rng.tags(100, 2),
+        75..88 => filter.source = Some(*rng.pick(live)),
+        _ => filter.modifies = Some(rng.pick(&docs.sets[0].attributes).name.clone()),
+    }
+    filter
+}
+
+fn change(rng: &mut Rng) -> Change {
+    match rng.below(6) {
+        0 => Change::Level(rng.range(0, 5) as u32),
+        1 => Change::Remaining(*rng.pick(&[0, SECOND, SECOND / 2, -1])),
+        2 => Change::Extend(*rng.pick(&[SECOND, -SECOND, SECOND / 7])),
+        3 => Change::Period(*rng.pick(&[SECOND / 2, SECOND, 3])),
+        4 => Change::Stacks(rng.range(0, 3) as u32),
+        _ => Change::SetByCaller((*rng.pick(KEYS)).to_owned(), rng.number(-3, 6)),
+    }
+}

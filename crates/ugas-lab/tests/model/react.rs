@@ -1,0 +1,188 @@
+//! Tags and reactions: what follows from a verb once the verb itself is done.
+
+use super::effects::under;
+use super::world::{Inst, Reaction, Spec, World};
+use std::collections::BTreeMap;
+use ugas_doc::{Modifier, OnOngoingFail};
+
+/// Flips of one effect by ongoing requirements under one root cause.
+const FLIPS: u32 = 2;
+
+impl World {
+    // Tags ------------------------------------------------------------------------------------------------------
+
+    pub(crate) fn tag_counts(&self, who: u32) -> BTreeMap<String, u32> {
+        self.rows[&who].grants_of_tags(None)
+    }
+
+    /// Whether a controller has the tag or one below it; nobody has none.
+    pub(crate) fn has_tag(&self, who: u32, tag: &str) -> bool {
+        self.rows.get(&who).is_some_and(|r| r.grants_of_tags(None).keys().any(|t| under(t, tag)))
+    }
+
+    /// One grant more or less in `counts`, with the facts: the tag itself, then ancestors that appear or vanish.
+    pub(crate) fn tag_facts(&mut self, who: u32, counts: &mut BTreeMap<String, u32>, tag: &str, added: bool) -> bool {
+        let present = |counts: &BTreeMap<String, u32>, t: &str| counts.keys().any(|k| under(k, t));
+        let mut line: Vec<String> = vec![tag.to_owned()];
+        while let Some((parent, _)) = line[line.len() - 1].rsplit_once('.') {
+            line.push(parent.to_owned());
+        }
+        let before: Vec<bool> = line.iter().map(|t| present(counts, t)).collect();
+        let count = counts.get(tag).copied().unwrap_or(0);
+        let new = if added { count + 1 } else { count - 1 };
+        match new {
+            0 => drop(counts.remove(tag)),
+            n => drop(counts.insert(tag.to_owned(), n)),
+        }
+        let crossed = count == 0 || new == 0;
+        for (i, (t, was)) in line.iter().zip(before).enumerate() {
+            let changed = was != present(counts, t);
+            if (i == 0 && crossed) || changed {
+                let sign = if added { '+' } else { '-' };
+                self.tell(who, format!("TagChanged {sign}{t} exact {} presence {changed}", i == 0));
+            }
+        }
+        crossed
+    }
+
+    /// The facts of an effect's tags coming or going, starting from the counts before it; whoever watches them looks
+    /// again after the verb.
+    pub(crate) fn tags_changed(&mut self, who: u32, before: BTreeMap<String, u32>, tags: &[String], added: bool) {
+        let mut counts = before;
+        let mut crossed = false;
+        for tag in tags {
+            crossed |= self.tag_facts(who, &mut counts, tag, added);
+        }
+        // What an effect grants itself does not count for it, so a second grant of the same tag matters to it.
+        let own = |e: &Inst| e.tags.iter().any(|t| tags.iter().any(|u| under(t, u) || under(u, t)));
+        let row = &self.rows[&who];
+        let watched = row.effects.iter().any(|e| self.watches(e) && (crossed || own(e)));
+        if watched {
+            self.recheck_later(who);
+        }
+        let elsewhere = |e: &Inst| e.source == who && self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
+        let others: Vec<u32> =
+            self.rows.iter().filter(|(w, r)| **w != who && r.effects.iter().any(elsewhere)).map(|(w, _)| *w).collect();
+        for other in others.into_iter().filter(|_| crossed) {
+            self.recheck_later(other);
+        }
+    }
+
+    /// Whether an effect depends on tags while it is active.
+    fn watches(&self, e: &Inst) -> bool {
+        let def = &self.effects[&e.def];
+        let filtered = def.modifiers.iter().any(|m| !m.source_tags.is_empty() || !m.target_tags.is_empty());
+        filtered || !def.ongoing_required_tags.is_empty() || !def.ongoing_blocked_tags.is_empty()
+    }
+
+    /// Looks at a controller's effects again after the verb; once is enough.
+    pub(crate) fn recheck_later(&mut self, who: u32) {
+        if !self.reactions.iter().any(|r| matches!(r, Reaction::Recheck(w) if *w == who)) {
+            self.reactions.push_back(Reaction::Recheck(who));
+        }
+    }
+
+    // Filters and ongoing requirements --------------------------------------------------------------------------
+
+    pub(crate) fn filter_holds(&self, m: &Modifier, target: u32, source: u32) -> bool {
+        m.target_tags.iter().all(|t| self.has_tag(target, t)) && m.source_tags.iter().all(|t| self.has_tag(source, t))
+    }
+
+    /// Whether an effect's ongoing requirements are met; what it grants itself does not count.
+    pub(crate) fn ongoing_holds(&self, who: u32, e: &Inst) -> bool {
+        let def = &self.effects[&e.def];
+        let others = self.rows[&who].grants_of_tags(Some(e.key));
+        let has = |tag: &String| others.keys().any(|t| under(t, tag));
+        def.ongoing_required_tags.iter().all(has) && !def.ongoing_blocked_tags.iter().any(has)
+    }
+
+    // Reactions -------------------------------------------------------------------------------------------------
+
+    /// Runs what waits, in order, until nothing does.
+    pub(crate) fn react(&mut self) {
+        while let Some(reaction) = self.reactions.pop_front() {
+            match reaction {
+                Reaction::Apply(spec) => {
+                    let key = self.key();
+                    if let Err(kind) = self.apply_now(&spec, key) {
+                        self.refused_reactions.push(kind);
+                    }
+                }
+                Reaction::NextInSequence(who, def) => self.next_in_sequence(who, &def),
+                Reaction::Recheck(who) => self.recheck(who),
+            }
+        }
+        self.flips.clear();
+    }
+
+    fn next_in_sequence(&mut self, who: u32, def: &str) {
+        while let Some(row) = self.rows.get_mut(&who) {
+            if row.effects.iter().any(|e| e.def == def) {
+                return;
+            }
+            let Some(at) = row.queue.iter().position(|q| q.1.def == def) else { return };
+            let (key, spec): (u64, Spec) = row.queue.remove(at);
+            let tags = self.effects[def].granted_tags.clone();
+            match self.begin_queued(&spec, key, tags) {
+                Ok(()) => return,
+                Err(kind) => self.refused_reactions.push(kind),
+            }
+        }
+    }
+
+    /// A set may have gone while it waited.
+    fn begin_queued(&mut self, spec: &Spec, key: u64, tags: Vec<String>) -> Result<(), &'static str> {
+        let modifiers = &self.effects[&spec.def].modifiers;
+        if modifiers.iter().any(|m| self.attribute(&(spec.target, m.attribute.clone())).is_none()) {
+            return Err("UnknownAttribute");
+        }
+        self.begin(spec, key, tags)
+    }
+
+    /// Tags changed: looks at every effect of a controller again, in order of application.
+    fn recheck(&mut self, who: u32) {
+        let Some(row) = self.rows.get(&who) else { return };
+        let keys: Vec<u64> = row.effects.iter().map(|e| e.key).collect();
+        for key in keys {
+            self.recheck_filters(who, key);
+            self.recheck_ongoing(who, key);
+        }
+    }
+
+    fn recheck_ongoing(&mut self, who: u32, key: u64) {
+        let Some(e) = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).cloned() else {
+            return;
+        };
+        let def = &self.effects[&e.def];
+        let holds = self.ongoing_holds(who, &e);
+        match def.on_ongoing_fail {
+            OnOngoingFail::Remove if !holds => self.end_effect(who, key, "Ongoing"),
+            OnOngoingFail::Inhibit if holds == e.inhibited => {
+                let flips = self.flips.entry(key).or_insert(0);
+                if *flips < FLIPS {
+                    *flips += 1;
+                    self.flip(who, key, !holds);
+                }
+            }
+            OnOngoingFail::Remove | OnOngoingFail::Inhibit => {}
+        }
+    }
+
+    fn recheck_filters(&mut self, who: u32, key: u64) {
+        let Some(e) = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).cloned() else {
+            return;
+        };
+        let def = self.effects[&e.def].clone();
+        let mut touched = Vec::new();
+        for (i, m) in def.modifiers.iter().enumerate() {
+            let holds = self.filter_holds(m, who, e.source);
+            if holds != e.mods[i].holds {
+                self.inst(who, key).mods[i].holds = holds;
+                touched.push((who, m.attribute.clone()));
+            }
+        }
+        if !touched.is_empty() {
+            self.settle(&touched, who, Vec::new());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Runs the scenarios through the `ugas` command and reads its report.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::repo;
+
+/// Whether each scenario passed, by its file and the line of its `Scenario:` key.
+pub(crate) type Report = BTreeMap<(String, usize), bool>;
+
+#[derive(Deserialize)]
+struct Entry {
+    file: String,
+    line: usize,
+    passed: bool,
+}
+
+/// Runs every scenario in the tree; its report goes to `report` under the build folder.
+pub(crate) fn run(root: &Path, report: &Path) -> Result<Report> {
+    let mut command = repo::cargo(root);
+    command
+        .args([
+            "run",
+            "--quiet",
+            "-p",
+            "ugas-cli",
+            "--",
+            "test",
+            "scenarios",
+            "--report",
+        ])
+        .arg(report);
+    let status = command.status().context("cannot start the ugas command")?;
+    // Exit 1 means that some scenarios failed, which the report says; anything else left no report to trust.
+    if !matches!(status.code(), Some(0 | 1)) {
+        bail!("`ugas test scenarios` did not finish: {status}");
+    }
+    read(root, report)
+}
+
+/// Reads a report written before.
+pub(crate) fn read(root: &Path, report: &Path) -> Result<Report> {
+    let text = std::fs::read_to_string(report).with_context(|| format!("cannot read {}", report.display()))?;
+    parse(root, &text).with_context(|| format!("in {}", report.display()))
+}
+
+fn parse(root: &Path, text: &str) -> Result<Report> {
+    let entries: Vec<Entry> = serde_json::from_str(text).context("not a scenario report")?;
+    let mut report = Report::new();
+    for entry in entries {
+        let file = entry.file.replace('\\', "/");
+        let file = repo::relative(root, Path::new(&file)).unwrap_or(file);
+        let file = file.strip_prefix("./").unwrap_or(&file).to_owned();
+        *report.entry((file, entry.line)).or_insert(true) &= entry.passed;
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_name_files_from_the_root_whatever_way_they_were_given() {
+        let text = r#"[{"file": "/r/scenarios/a.yaml", "line": 1, "scenario": "A", "passed": true},
+                       {"file": "./scenarios/a.yaml", "line": 9, "scenario": "B", "passed": false},
+                       {"file": "scenarios/a.yaml", "line": 9, "scenario": "B", "passed": true}]"#;
+        let report = parse(Path::new("/r"), text).unwrap();
+        let passed = |line| report[&("scenarios/a.yaml".to_owned(), line)];
+        assert!(passed(1));
+        assert!(!passed(9), "a scenario that failed once has not passed");
+    }
+
+    #[test]
+    fn a_report_that_is_none_is_an_error() {
+        assert!(parse(Path::new("/r"), "{}").is_err());
+    }
+}

@@ -1,0 +1,138 @@
+//! The repository as the chores see it: where it is, which files belong to it, which packages it holds.
+//!
+//! Packages come from `cargo metadata`, so that inherited fields and custom target paths are read the way cargo
+//! reads them. Paths are kept relative to the root with forward slashes, so output is the same on every machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+/// The repository's root: the folder above this package.
+pub(crate) fn root() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent()
+        .map(Path::to_path_buf)
+        .context("xtask has no parent folder")
+}
+
+/// A `cargo` command that runs in `root`, with the same cargo that started this program.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+/// Every file that belongs to the project: tracked ones and new ones that are not ignored.
+///
+/// Without git (an exported archive) the folder is walked instead, leaving out hidden folders and build output.
+pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
+    let mut found = match git(root, &["ls-files", "-co", "--exclude-standard", "-z"]) {
+        Some(list) => list
+            .split('\0')
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        None => {
+            let mut found = Vec::new();
+            walk(root, root, &mut found)?;
+            found
+        }
+    };
+    // A file deleted but not yet committed is still listed by git.
+    found.retain(|name| root.join(name).is_file());
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// The output of a git command, or nothing when git or the repository is missing or the command fails.
+pub(crate) fn git(root: &Path, args: &[&str]) -> Option<String> {
+    let output = Command::new("git").arg("-C").arg(root).args(args).output().ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    String::from_utf8(output.stdout).ok()
+}
+
+fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) -> Result<()> {
+    for entry in std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_dir() {
+            if name != "target" && name != ".git" {
+                walk(root, &path, found)?;
+            }
+        } else if let Some(name) = relative(root, &path) {
+            found.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// `path` relative to `root` with forward slashes; nothing if it lies outside.
+pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
+    let inside = path.strip_prefix(root).ok()?;
+    let parts: Vec<_> = inside
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    Some(parts.join("/"))
+}
+
+/// The text of a project file; nothing if it is not UTF-8 text.
+pub(crate) fn read_text(root: &Path, file: &str) -> Result<Option<String>> {
+    let bytes = std::fs::read(root.join(file)).with_context(|| format!("cannot read {file}"))?;
+    Ok(String::from_utf8(bytes).ok())
+}
+
+/// One package of the workspace.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Package {
+    /// The name in its manifest.
+    pub(crate) name: String,
+    /// The description, inherited or its own.
+    pub(crate) description: Option<String>,
+    /// Where its `Cargo.toml` is.
+    pub(crate) manifest_path: PathBuf,
+    /// What it depends on, in all three kinds.
+    pub(crate) dependencies: Vec<Dependency>,
+    /// What cargo builds from it.
+    pub(crate) targets: Vec<Target>,
+}
+
+/// One line of a package's dependency tables.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Dependency {
+    /// The name of the package depended on.
+    pub(crate) name: String,
+    /// `None` for a normal dependency, else `dev` or `build`.
+    pub(crate) kind: Option<String>,
+}
+
+/// A library, program, test, example or bench of a package.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Target {
+    /// What it is: `lib`, `bin`, `test`, `example`, ...
+    pub(crate) kind: Vec<String>,
+    /// Its root source file.
+    pub(crate) src_path: PathBuf,
+}
+
+/// The packages of the workspace, by name.
+pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        packages: Vec<Package>,
+    }
+    let output = cargo(root)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output()?;
+    if !output.status.success() {
+        bail!("cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let mut metadata: Metadata = serde_json::from_slice(&output.stdout).context("cargo metadata printed bad JSON")?;
+    metadata.packages.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(metadata.packages)
+}

@@ -1,0 +1,326 @@
+//! `cargo xtask soak`: the long forms of the property tests.
+//!
+//! A test that has a long form reads `UGAS_SOAK=1`, the number of seeds in `UGAS_SOAK_SEEDS` and the first seed in
+//! `UGAS_SOAK_FROM`, and prints one line `soak: name=<name> seeds=<from>..<to> cases=<n>` when it is done. This command
+//! starts those tests in release mode, takes the time and writes `conformance/soak.json`, so that a reader can see
+//! what was run, on which commit, and for how long. A failed run is written too.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+
+use crate::repo;
+
+/// The tests that have a long form.
+const LONG_FORMS: &[LongForm] = &[LongForm {
+    package: "ugas-lab",
+    test: "model",
+    filter: "random_rules_and_ops",
+    seeds: 20_000,
+}];
+
+const REPORT: &str = "conformance/soak.json";
+
+struct LongForm {
+    package: &'static str,
+    test: &'static str,
+    filter: &'static str,
+    /// How many seeds one round runs.
+    seeds: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    commit: String,
+    /// Whether the tree differed from that commit.
+    dirty: bool,
+    /// When the first run began, in UTC.
+    started: String,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug, Serialize)]
+struct Run {
+    name: String,
+    seeds_from: u64,
+    /// One past the last seed.
+    seeds_to: u64,
+    cases: u64,
+    minutes: f64,
+    passed: bool,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Options {
+    minutes: Option<f64>,
+    seeds: Option<u64>,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a number"));
+            match arg.as_str() {
+                "--minutes" => {
+                    let minutes: f64 = value()?.parse().context("--minutes needs a number")?;
+                    if !(minutes.is_finite() && minutes >= 0.0) {
+                        bail!("--minutes needs a number of at least 0");
+                    }
+                    options.minutes = Some(minutes);
+                }
+                "--seeds" => options.seeds = Some(value()?.parse().context("--seeds needs a whole number")?),
+                other => bail!("soak has no option `{other}`"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the command; `false` if a run failed.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let options = Options::parse(args)?;
+    let root = repo::root()?;
+    let mut report = Report {
+        commit: repo::git(&root, &["rev-parse", "HEAD"]).map_or("unknown".into(), |hash| hash.trim().to_owned()),
+        dirty: repo::git(&root, &["status", "--porcelain", "--", ".", ":!conformance/soak.json"])
+            .is_none_or(|changes| !changes.trim().is_empty()),
+        started: utc(now_seconds()),
+        runs: Vec::new(),
+    };
+    // The time is shared out evenly, so that a later form is not starved by an earlier one.
+    let share = options
+        .minutes
+        .map(|minutes| Duration::from_secs_f64(minutes * 60.0 / LONG_FORMS.len() as f64));
+    for form in LONG_FORMS {
+        report
+            .runs
+            .push(run_form(&root, form, options.seeds.unwrap_or(form.seeds), share)?);
+    }
+    let passed = report.runs.iter().all(|run| run.passed);
+    let text = serde_json::to_string_pretty(&report)? + "\n";
+    std::fs::write(root.join(REPORT), &text).with_context(|| format!("cannot write {REPORT}"))?;
+    print!("{text}");
+    Ok(passed)
+}
+
+/// Runs rounds of one long form: one, or as many as begin within `time`.
+fn run_form(root: &Path, form: &LongForm, seeds: u64, time: Option<Duration>) -> Result<Run> {
+    let begun = clock();
+    let mut total = Run::begin(form.filter);
+    loop {
+        let from = total.seeds_to;
+        let (status, output) = run_round(root, form, from, seeds)?;
+        let goes_on = total.add(status, output.lines().find_map(parse_line).as_ref());
+        total.minutes = (begun.elapsed().as_secs_f64() / 0.6).round() / 100.0;
+        if !goes_on || time.is_none_or(|time| begun.elapsed() >= time) {
+            return Ok(total);
+        }
+    }
+}
+
+impl Run {
+    fn begin(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            seeds_from: 0,
+            seeds_to: 0,
+            cases: 0,
+            minutes: 0.0,
+            passed: true,
+        }
+    }
+
+    /// Adds one round; false if another would show nothing new.
+    fn add(&mut self, status: bool, line: Option<&SoakLine>) -> bool {
+        let is_first = self.cases == 0;
+        let Some(line) = line else {
+            eprintln!("error: {} printed no `soak:` line", self.name);
+            self.passed = false;
+            return false;
+        };
+        self.passed &= status;
+        if !is_first && line.from != self.seeds_to {
+            eprintln!(
+                "warning: {} began at seed {} again; it does not read UGAS_SOAK_FROM",
+                self.name, line.from
+            );
+            return false;
+        }
+        if is_first {
+            self.seeds_from = line.from;
+        }
+        self.seeds_to = line.to;
+        self.cases += line.cases;
+        self.passed && line.cases > 0
+    }
+}
+
+fn run_round(root: &Path, form: &LongForm, from: u64, seeds: u64) -> Result<(bool, String)> {
+    let mut command = repo::cargo(root);
+    command.args([
+        "test",
+        "--release",
+        "-p",
+        form.package,
+        "--test",
+        form.test,
+        "--",
+        form.filter,
+        "--nocapture",
+    ]);
+    command
+        .env("UGAS_SOAK", "1")
+        .env("UGAS_SOAK_SEEDS", seeds.to_string())
+        .env("UGAS_SOAK_FROM", from.to_string());
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo test")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    print!("{text}");
+    Ok((output.status.success(), text))
+}
+
+#[derive(Debug, PartialEq)]
+struct SoakLine {
+    from: u64,
+    to: u64,
+    cases: u64,
+}
+
+/// Reads `soak: name=<name> seeds=<from>..<to> cases=<n>`, wherever in the line it stands: without capture the
+/// runner's own `test name ...` may stand before it.
+fn parse_line(line: &str) -> Option<SoakLine> {
+    let (_, fields) = line.split_once("soak: ")?;
+    let field = |name: &str| {
+        fields
+            .split(' ')
+            .find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
+    };
+    field("name")?;
+    let (from, to) = field("seeds")?.split_once("..")?;
+    Some(SoakLine {
+        from: from.parse().ok()?,
+        to: to.parse().ok()?,
+        cases: field("cases")?.trim().parse().ok()?,
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "soak measures how long a run takes; no simulation reads this"
+)]
+fn clock() -> Instant {
+    Instant::now()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the report says when it was made; no simulation reads this"
+)]
+fn now_seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// Seconds since 1970 as `2026-01-31T12:00:00Z`.
+fn utc(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Counts in years that begin in March, so that the leap day comes last (era = 400 years).
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_long_form_is_read() {
+        let line = parse_line("test random ... soak: name=random seeds=20..40 cases=1000");
+        assert_eq!(
+            line,
+            Some(SoakLine {
+                from: 20,
+                to: 40,
+                cases: 1000
+            })
+        );
+        for bad in [
+            "soak: name=x seeds=1 cases=2",
+            "soak: seeds=1..2 cases=2",
+            "soak: name=x seeds=1..2 cases=many",
+            "x",
+        ] {
+            assert_eq!(parse_line(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn rounds_add_up_until_seeds_repeat_or_one_fails() {
+        let line = |from, to| SoakLine { from, to, cases: 10 };
+        let mut run = Run::begin("x");
+        assert!(run.add(true, Some(&line(0, 5))));
+        assert!(run.add(true, Some(&line(5, 9))));
+        assert_eq!((run.seeds_from, run.seeds_to, run.cases, run.passed), (0, 9, 20, true));
+        assert!(!run.add(true, Some(&line(0, 5))), "the same seeds again");
+        assert_eq!((run.seeds_to, run.cases, run.passed), (9, 20, true));
+        assert!(!run.add(false, Some(&line(9, 12))));
+        assert!(!run.passed);
+    }
+
+    #[test]
+    fn a_round_without_its_line_has_not_passed() {
+        let mut run = Run::begin("x");
+        assert!(!run.add(true, None));
+        assert!(!run.passed);
+    }
+
+    #[test]
+    fn options_are_checked() {
+        let parse = |args: &[&str]| Options::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            parse(&["--minutes", "2.5", "--seeds", "7"]).unwrap(),
+            Options {
+                minutes: Some(2.5),
+                seeds: Some(7)
+            }
+        );
+        for bad in [
+            &["--minutes"][..],
+            &["--minutes", "NaN"],
+            &["--minutes", "-1"],
+            &["--seeds", "x"],
+            &["--hours"],
+        ] {
+            assert!(parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn dates_are_right_around_leap_days() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(utc(1_709_251_199), "2024-02-29T23:59:59Z");
+        assert_eq!(utc(1_709_251_200), "2024-03-01T00:00:00Z");
+        assert_eq!(utc(1_767_225_599), "2025-12-31T23:59:59Z");
+    }
+}

@@ -1,0 +1,3 @@
+//! Reading source text without compiling it.
+
+pub(crate) mod rust;

@@ -1,0 +1,97 @@
+//! `cargo xtask tidy`: the rules of the house that no compiler checks.
+//!
+//! Each rule is one file: a function from text or packages to findings, with its tests beside it. This file only
+//! gathers the tree, runs the rules and prints what they found.
+
+mod core_purity;
+mod crate_docs;
+mod edges;
+mod leftovers;
+mod outside;
+mod paths;
+mod size;
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::repo;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Severity {
+    /// Worth a look; does not fail the check.
+    Warning,
+    /// Fails the check.
+    Error,
+}
+
+/// Something a rule found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    pub(crate) severity: Severity,
+    pub(crate) message: String,
+}
+
+impl Finding {
+    pub(crate) fn error(file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            line,
+            severity: Severity::Error,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn warning(file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            line,
+            severity: Severity::Warning,
+            message: message.into(),
+        }
+    }
+}
+
+/// Runs the command; `false` if a rule found an error.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    if let Some(arg) = args.first() {
+        bail!("tidy has no option `{arg}`");
+    }
+    let root = repo::root()?;
+    let findings = findings(&root)?;
+    for finding in &findings {
+        let kind = match finding.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        println!("{}:{}: {kind}: {}", finding.file, finding.line, finding.message);
+    }
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .count();
+    println!("tidy: {errors} errors, {} warnings", findings.len() - errors);
+    Ok(errors == 0)
+}
+
+fn findings(root: &Path) -> Result<Vec<Finding>> {
+    let packages = repo::packages(root)?;
+    let mut findings = edges::check(root, &packages);
+    findings.extend(crate_docs::check(root, &packages)?);
+    for file in &repo::files(root)? {
+        // What is not text (an image in the book) has no lines to check.
+        let Some(text) = repo::read_text(root, file)? else {
+            continue;
+        };
+        findings.extend(core_purity::check(file, &text));
+        findings.extend(leftovers::check(file, &text));
+        findings.extend(outside::check(file, &text));
+        findings.extend(paths::check(file, &text, &|path| root.join(path).exists()));
+        findings.extend(size::check(file, &text));
+    }
+    findings.sort_by(|a, b| (&a.file, a.line, &a.message).cmp(&(&b.file, b.line, &b.message)));
+    Ok(findings)
+}

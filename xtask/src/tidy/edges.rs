@@ -1,0 +1,157 @@
+//! Which crate may depend on which.
+//!
+//! The layers go one way, from the authored documents to the hosts. A crate may use any layer below its own, never
+//! its own or one above. Tests may reach further (a crate's tests may drive it through the scenario runner), but
+//! nothing depends on a host, tests included.
+
+use std::path::Path;
+
+use super::Finding;
+use crate::repo::{self, Package};
+
+/// The layers from the bottom. A new crate takes its place here.
+const LAYERS: &[&[&str]] = &[
+    &["ugas-doc"],
+    &["ugas-core"],
+    &["ugas-data", "ugas-input", "ugas-space"],
+    &["ugas-moveset"],
+    &["ugas-net", "ugas-store"],
+    &["ugas-lab"],
+    HOSTS,
+];
+
+const HOSTS: &[&str] = &["ugas-studio", "ugas-cli"];
+
+/// What a game adds to its manifest: it re-exports these and holds nothing of its own.
+const FACADE: &str = "ugas";
+const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data"];
+
+/// Chores and measurements look at everything.
+const FREE: &[&str] = &["xtask", "ugas-bench"];
+
+/// Checks every package of the workspace.
+pub(crate) fn check(root: &Path, packages: &[Package]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in packages {
+        let file = repo::relative(root, &package.manifest_path).unwrap_or_else(|| package.name.clone());
+        if FREE.contains(&package.name.as_str()) {
+            continue;
+        }
+        if package.name != FACADE && layer(&package.name).is_none() {
+            let message = format!("{} has no place in the layers of xtask/src/tidy/edges.rs", package.name);
+            findings.push(Finding::error(&file, 1, message));
+            continue;
+        }
+        for dependency in &package.dependencies {
+            let is_test_only = dependency.kind.as_deref() == Some("dev");
+            if let Some(reason) = forbidden(&package.name, &dependency.name, is_test_only) {
+                let line = line_of(root, &file, &dependency.name);
+                findings.push(Finding::error(
+                    &file,
+                    line,
+                    format!("{} uses {}: {reason}", package.name, dependency.name),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn layer(package: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.contains(&package))
+}
+
+/// Why `from` may not depend on `to`; nothing if it may, or if `to` is not ours.
+fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
+    if HOSTS.contains(&to) {
+        return Some("nothing depends on a host");
+    }
+    if FREE.contains(&to) {
+        return Some("nothing depends on the chores or the benches");
+    }
+    if is_test_only {
+        return None;
+    }
+    if from == FACADE {
+        let ours = layer(to).is_some();
+        return (ours && !FACADE_USES.contains(&to)).then_some("the facade re-exports doc, core and data only");
+    }
+    if to == FACADE {
+        return (!HOSTS.contains(&from)).then_some("the facade is for games and hosts; use the crate behind it");
+    }
+    match (layer(from), layer(to)) {
+        (Some(own), Some(used)) if used >= own => Some("an edge goes from a higher layer to a lower one"),
+        _ => None,
+    }
+}
+
+fn line_of(root: &Path, manifest: &str, dependency: &str) -> usize {
+    let text = std::fs::read_to_string(root.join(manifest)).unwrap_or_default();
+    let names = |line: &str| {
+        line.strip_prefix(dependency)
+            .is_some_and(|rest| rest.starts_with([' ', '.', '=']))
+    };
+    text.lines().position(names).map_or(1, |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::Dependency;
+
+    #[test]
+    fn edges_go_down_only() {
+        assert_eq!(forbidden("ugas-core", "ugas-doc", false), None);
+        assert_eq!(forbidden("ugas-lab", "ugas-data", false), None);
+        assert_eq!(forbidden("ugas-cli", "ugas-lab", false), None);
+        assert!(forbidden("ugas-doc", "ugas-core", false).is_some());
+        assert!(forbidden("ugas-core", "ugas-data", false).is_some());
+        assert!(
+            forbidden("ugas-data", "ugas-input", false).is_some(),
+            "not within a layer"
+        );
+    }
+
+    #[test]
+    fn tests_may_reach_up_but_never_to_a_host() {
+        assert_eq!(forbidden("ugas-core", "ugas-lab", true), None);
+        assert!(forbidden("ugas-lab", "ugas-cli", true).is_some());
+        assert!(forbidden("ugas-cli", "ugas-studio", false).is_some());
+    }
+
+    #[test]
+    fn the_facade_is_thin_and_only_hosts_use_it() {
+        assert_eq!(forbidden("ugas", "ugas-core", false), None);
+        assert!(forbidden("ugas", "ugas-lab", false).is_some());
+        assert!(forbidden("ugas-lab", "ugas", false).is_some());
+        assert_eq!(forbidden("ugas-cli", "ugas", false), None);
+    }
+
+    #[test]
+    fn other_peoples_crates_are_not_edges() {
+        assert_eq!(forbidden("ugas-core", "serde", false), None);
+        assert_eq!(forbidden("ugas", "serde", false), None);
+    }
+
+    #[test]
+    fn an_unplaced_crate_is_reported_with_its_manifest() {
+        let package = |name: &str, uses: &str| Package {
+            name: name.into(),
+            description: None,
+            manifest_path: format!("/r/crates/{name}/Cargo.toml").into(),
+            dependencies: vec![Dependency {
+                name: uses.into(),
+                kind: None,
+            }],
+            targets: Vec::new(),
+        };
+        let packages = [
+            package("ugas-new", "serde"),
+            package("xtask", "ugas-cli"),
+            package("ugas-doc", "ugas-core"),
+        ];
+        let found = check(Path::new("/r"), &packages);
+        let places: Vec<_> = found.iter().map(|finding| finding.file.as_str()).collect();
+        assert_eq!(places, ["crates/ugas-new/Cargo.toml", "crates/ugas-doc/Cargo.toml"]);
+    }
+}

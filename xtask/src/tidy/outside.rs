@@ -1,0 +1,53 @@
+//! The project stands alone: no file points to a folder outside it.
+
+use super::Finding;
+use crate::text::rust::is_word;
+
+/// Places on the machine the project began on, put together here so that this file does not find itself.
+const PLACES: &[&str] = &[concat!("../", "shared"), concat!("/wo", "rk/")];
+
+/// Checks one text file of any kind.
+pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        for place in PLACES.iter().filter(|place| names(line, place)) {
+            findings.push(Finding::error(
+                file,
+                at + 1,
+                format!("`{place}` is outside the project"),
+            ));
+        }
+    }
+    findings
+}
+
+/// Whether `line` names `place` as the start of a path, not as a part of a longer one.
+fn names(line: &str, place: &str) -> bool {
+    line.match_indices(place).any(|(at, _)| {
+        let before = line[..at].bytes().last();
+        !before.is_some_and(|byte| is_word(byte) || byte == b'.')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_outside_are_found_in_any_file() {
+        for place in PLACES {
+            for file in ["a.rs", "README.md", ".ci/run"] {
+                assert_eq!(
+                    check(file, &format!("x\nsee `{place}x`\n")).len(),
+                    1,
+                    "{place} in {file}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_of_ours_with_such_a_name_is_fine() {
+        assert!(check("a.rs", &format!("book{}frame\n", PLACES[1])).is_empty());
+    }
+}

@@ -1,0 +1,158 @@
+//! Documents name only paths that exist.
+//!
+//! Two things are checked in Markdown: code spans that look like a path of this repository, and relative links. Text
+//! in fenced blocks is not, since it shows what a reader's own project may hold.
+
+use super::Finding;
+
+/// The folders at the top of the repository, present or planned; a code span that begins with one is a path.
+const TOP: &[&str] = &[
+    ".cargo",
+    ".ci",
+    "benches",
+    "bindings",
+    "book",
+    "conformance",
+    "crates",
+    "docs",
+    "examples",
+    "fuzz",
+    "packs",
+    "scenarios",
+    "schemas",
+    "xtask",
+];
+
+/// Generated from test names, which may hold anything.
+const GENERATED: &str = "conformance/MATRIX.md";
+
+/// Checks one file if it is a Markdown document; `exists` answers for a path from the root.
+pub(crate) fn check(file: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+    if !file.ends_with(".md") || file == GENERATED {
+        return Vec::new();
+    }
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut findings = Vec::new();
+    let mut fenced = false;
+    for (at, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced {
+            continue;
+        }
+        for path in code_spans(line).filter_map(repository_path) {
+            if !exists(path) {
+                findings.push(Finding::error(file, at + 1, format!("`{path}` does not exist")));
+            }
+        }
+        for target in link_targets(line).filter_map(relative_target) {
+            if !joined(folder, target).is_some_and(|path| exists(&path)) {
+                findings.push(Finding::error(
+                    file,
+                    at + 1,
+                    format!("the link to `{target}` leads nowhere"),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn code_spans(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2)
+}
+
+/// The path in a code span, without a line number; nothing if it is not a path of this repository.
+fn repository_path(span: &str) -> Option<&str> {
+    let (first, _) = span.split_once('/')?;
+    let is_pattern = span.contains(['<', '>', '*', '{', '}', '$', '…', ' ', '|', '(']) || span.contains("...");
+    if !TOP.contains(&first) || is_pattern {
+        return None;
+    }
+    // `file.rs:12` and `file.rs::name` point into a file.
+    let path = span.split(':').next().unwrap_or(span);
+    Some(path.trim_end_matches('/'))
+}
+
+fn link_targets(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices("](")
+        .filter_map(|(at, open)| line[at + open.len()..].split(')').next())
+}
+
+/// The file a link leads to; nothing if it leads to another site or stays on the page.
+fn relative_target(target: &str) -> Option<&str> {
+    if target.contains("://") || target.starts_with("mailto:") || target.contains('<') {
+        return None;
+    }
+    let path = target.split(['#', ' ']).next().unwrap_or_default();
+    (!path.is_empty()).then_some(path)
+}
+
+/// `target` seen from `folder`, as a path from the root; nothing if it leaves the repository.
+fn joined(folder: &str, target: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(file: &str, text: &str) -> Vec<(usize, String)> {
+        let exists = |path: &str| ["crates/a", "crates/a/src/lib.rs", "README.md", "book/one.md"].contains(&path);
+        check(file, text, &exists)
+            .into_iter()
+            .map(|finding| (finding.line, finding.message))
+            .collect()
+    }
+
+    #[test]
+    fn missing_paths_are_found_at_their_line() {
+        let text = "see `crates/a/src/lib.rs`, `crates/a/`\nand `crates/b` or `crates/a/src/lib.rs:12`\n";
+        assert_eq!(found("README.md", text), [(2, "`crates/b` does not exist".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_not_a_path_of_ours_is_left_alone() {
+        let text = "`crates/<name>` `scenarios/**/*.yaml` `a/b` `cargo test` `https://x/crates/y` crates/none\n\
+                    ```\n`crates/none`\n```\n";
+        assert!(found("README.md", text).is_empty(), "{:?}", found("README.md", text));
+    }
+
+    #[test]
+    fn relative_links_are_followed() {
+        let text = "[a](../README.md) [b](one.md#part) [c](two.md) [d](https://e.org/x) [e](#here) [f](../../out.md)";
+        let messages: Vec<_> = found("book/index.md", text)
+            .into_iter()
+            .map(|(_, message)| message)
+            .collect();
+        assert_eq!(
+            messages,
+            [
+                "the link to `two.md` leads nowhere",
+                "the link to `../../out.md` leads nowhere"
+            ]
+        );
+    }
+
+    #[test]
+    fn other_files_and_the_matrix_are_not_documents() {
+        assert!(found("a.rs", "`crates/b`").is_empty());
+        assert!(found(GENERATED, "`crates/b`").is_empty());
+    }
+}
