@@ -55,7 +55,10 @@ fn show(f: &Finding, out: &mut Out) -> io::Result<()> {
         FindingSeverity::Warning => out.paint(Colour::Yellow, &severity),
         FindingSeverity::Info => severity,
     };
-    out.line(&format!("{}:{}:{}: {severity}: {}", f.file, f.line, f.column, f.message))?;
+    out.line(&format!(
+        "{}:{}:{}: {severity}: {}",
+        f.file, f.line, f.column, f.message
+    ))?;
     match &f.help {
         Some(help) => out.line(&format!("    {help}")),
         None => Ok(()),

@@ -49,12 +49,19 @@ pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
     if index >= count {
         match count {
             0 => complain_about([&nothing_at(file)]),
-            _ => complain(&format!("{}: error: it holds {count} scenarios, not {}", file.display(), index + 1)),
+            _ => complain(&format!(
+                "{}: error: it holds {count} scenarios, not {}",
+                file.display(),
+                index + 1
+            )),
         }
         return None;
     }
     if wanted.is_none() && count > 1 {
-        complain(&format!("note: {} holds {count} scenarios; this is the first (--scenario N picks another)", file.display()));
+        complain(&format!(
+            "note: {} holds {count} scenarios; this is the first (--scenario N picks another)",
+            file.display()
+        ));
     }
     Some(scenarios.swap_remove(index))
 }

@@ -27,14 +27,18 @@ struct Count {
 pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     let mut count = Count::default();
     let mut entries = Vec::new();
-    let mut complain_all = |errors: &[ReadError], count: &mut Count| {
+    let complain_all = |errors: &[ReadError], count: &mut Count| {
         complain_about(errors);
         count.unreadable |= !errors.is_empty();
     };
     let mut files: Vec<(PathBuf, usize)> = Vec::new();
     for (of, path) in args.paths.iter().enumerate() {
         match files_at(path) {
-            Ok(list) => files.extend(list.into_iter().filter(|f| f == path || !is_pack_file(f)).map(|f| (f, of))),
+            Ok(list) => files.extend(
+                list.into_iter()
+                    .filter(|f| f == path || !is_pack_file(f))
+                    .map(|f| (f, of)),
+            ),
             Err(errors) => complain_all(&errors, &mut count),
         }
     }
@@ -70,7 +74,10 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     if let Some(path) = &args.report
         && let Err(error) = write_report(path, &entries)
     {
-        complain(&format!("{}: error: the report cannot be written: {error}", path.display()));
+        complain(&format!(
+            "{}: error: the report cannot be written: {error}",
+            path.display()
+        ));
         count.unreadable = true;
     }
     let failed = format!("{} failed", count.failed);

@@ -23,7 +23,11 @@ pub(crate) fn text_of(path: &Path) -> Result<String, ReadError> {
         return Err(whole_file(path, Code::Unreadable, "this is not a file"));
     }
     if metadata.len() > limits::MAX_BYTES as u64 {
-        let message = format!("the file has {} bytes; at most {} are read", metadata.len(), limits::MAX_BYTES);
+        let message = format!(
+            "the file has {} bytes; at most {} are read",
+            metadata.len(),
+            limits::MAX_BYTES
+        );
         return Err(whole_file(path, Code::Limit, message));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
@@ -86,5 +90,6 @@ pub fn files_at(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Vec<ReadError>> 
 
 fn is_document(path: &Path) -> bool {
     let known = ["yaml", "yml", "json"];
-    path.extension().is_some_and(|e| known.iter().any(|k| e.eq_ignore_ascii_case(k)))
+    path.extension()
+        .is_some_and(|e| known.iter().any(|k| e.eq_ignore_ascii_case(k)))
 }

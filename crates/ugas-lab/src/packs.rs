@@ -13,9 +13,7 @@ pub(crate) fn host_calculations(folder: &Path) -> Result<Vec<String>, Vec<ReadEr
     let file = path.display().to_string();
     let text = text_of(&path).map_err(|e| vec![e])?;
     let trees = read_trees(&file, &text).map_err(|e| e.into_vec())?;
-    let lists = trees
-        .iter()
-        .filter_map(|tree| tree.get("Host")?.get("Calculations"));
+    let lists = trees.iter().filter_map(|tree| tree.get("Host")?.get("Calculations"));
     let names = lists.flat_map(|list| list.items()).filter_map(|n| n.as_text());
     Ok(names.map(str::to_owned).collect())
 }

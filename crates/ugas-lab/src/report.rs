@@ -118,7 +118,9 @@ impl Results {
 
     /// Everything that could not be read or understood.
     pub fn errors(&self) -> impl Iterator<Item = &ReadError> {
-        self.unreadable.iter().chain(self.reports.iter().flat_map(|r| &r.errors))
+        self.unreadable
+            .iter()
+            .chain(self.reports.iter().flat_map(|r| &r.errors))
     }
 
     /// Whether everything was read, understood and held.

@@ -1,1 +1,49 @@
-//! ugas
+//! What a game adds to its `Cargo.toml`: the runtime, the documents and their reading under one name, and three
+//! small helpers for hosts.
+//!
+//! - [`prelude`]: the names most programs need;
+//! - [`simple`]: health, damage, buffs and cooldowns in code without any file, for a jam;
+//! - [`Observers`]: callbacks per attribute, tag or effect, dispatched after a step;
+//! - [`ids!`](crate::ids): resolves names to ids once, with every missing name in one error.
+//!
+//! ```
+//! use ugas::prelude::*;
+//!
+//! let rules = Rules::builder()
+//!     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0).min(0.0)))
+//!     .add(Effect::instant("GE_Hit").add("Health", -30.0))
+//!     .build()?;
+//! let mut sim = Sim::new(rules.clone(), SimConfig::default());
+//! let orc = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+//! sim.apply(&Spec::new(rules.effect("GE_Hit").unwrap(), orc))?;
+//! assert_eq!(sim.get(orc, rules.attribute("Health").unwrap())?, 70.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod ids;
+mod load;
+mod observe;
+pub mod simple;
+mod spec;
+
+pub use ids::{FromRules, MissingNames};
+pub use load::{LoadFailure, load_folder, load_str};
+pub use observe::{Notice, ObserverId, Observers};
+pub use spec::SpecHandle;
+
+pub use ugas_core as core;
+pub use ugas_data as data;
+pub use ugas_doc as doc;
+
+/// The names most programs need.
+pub mod prelude {
+    pub use crate::{Observers, SpecHandle, ids, load_folder, load_str};
+    pub use ugas_core::{
+        AbilityId, ActorId, Anchor, AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, Host,
+        NoHost, Op, Outcome, Rate, Read, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, TagQuery,
+    };
+    pub use ugas_doc::{
+        Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,
+    };
+}

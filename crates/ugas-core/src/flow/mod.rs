@@ -204,7 +204,7 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
         let step = CauseLink { what, who, source, at: self.st.now, root: self.cause.root };
-        let link = self.causes.push(self.limits.cause_links, step, self.cause.link, self.depth);
+        let link = self.causes.push(self.limits.cause_links, step, self.cause.link);
         let cause = self.cause;
         self.cause.link = link;
         cause

@@ -117,7 +117,7 @@ mod tests {
             };
             let sums = Sums { add: next() * 50.0 - 25.0, product: next() * 3.0, post: next() * 20.0 - 10.0, ..Sums::NONE };
             let (lo, hi, base) = (next() * 10.0, 50.0 + next() * 100.0, next() * 300.0 - 100.0);
-            let up = hit(base, &sums, lo, hi, 1e6);
+            let up = hit(base, &sums, lo, hi, 1e12);
             assert!(up >= base);
             if sums.product > 1e-6 && base < up {
                 assert_eq!(sums.value(up, lo, hi), hi, "{sums:?} {lo} {hi} {base}");

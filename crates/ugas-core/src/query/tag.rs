@@ -60,6 +60,11 @@ impl Sim {
         Ok(self.row(who)?.tags.iter().collect())
     }
 
+    /// How many distinct tags are granted.
+    pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, Refusal> {
+        Ok(self.row(who)?.tags.len())
+    }
+
     /// How many active effects hold a looping cue.
     pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, Refusal> {
         let row = self.row(who)?;

@@ -11,7 +11,6 @@ use super::tag::tag_segments;
 use super::template::{Template, TemplateEffect};
 use super::{Layout, Rules};
 use crate::limits::{Limits, MIN_PERIOD};
-use crate::rng::fold;
 use crate::{
     AbilityGrant, AbilityId, ActorId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId,
     Refusal, SetId, SimTime, TagId,
@@ -467,7 +466,6 @@ impl Compiler {
             grants: grants.into(),
             cues: self.tag_list(&doc.gameplay_cues),
             simple: false,
-            fingerprint: format!("{doc:?}").bytes().fold(2, |h, b| fold(h, b as u64)),
         };
         def.simple = def.is_simple();
         let failed = self.issues[errors_before..].iter().any(|i| i.severity == super::Severity::Error);

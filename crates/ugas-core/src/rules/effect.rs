@@ -129,8 +129,6 @@ pub(crate) struct EffectDef {
     pub(crate) cues: Box<[TagId]>,
     /// Nothing but value modifiers: filters, captures, tags, cues and reactions can be skipped.
     pub(crate) simple: bool,
-    /// A hash of the document, for fingerprints of rules and of run-time definitions.
-    pub(crate) fingerprint: u64,
 }
 
 impl EffectDef {

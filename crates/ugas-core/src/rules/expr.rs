@@ -7,7 +7,7 @@ use crate::AttributeId;
 
 /// Whose attribute a path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub(crate) enum Side {
     /// The controller the expression belongs to; for an effect the target.
     Own,
     /// The instigator.

@@ -30,10 +30,6 @@ impl Names {
         self.list.get(id as usize).map(|n| &**n)
     }
 
-    pub(crate) fn shared(&self, id: u32) -> Arc<str> {
-        self.list[id as usize].clone()
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }

@@ -34,10 +34,9 @@ pub struct CauseLink {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
-    pub(crate) step: CauseLink,
-    pub(crate) parent: u32,
-    pub(crate) depth: u32,
+struct Link {
+    step: CauseLink,
+    parent: u32,
 }
 
 /// The ring.
@@ -50,8 +49,8 @@ pub(crate) struct Causes {
 impl Causes {
     /// Adds a link and returns its number; numbers start at 1, 0 is no link.
     #[inline]
-    pub(crate) fn push(&mut self, limit: u32, step: CauseLink, parent: u32, depth: u32) -> u32 {
-        let link = Link { step, parent, depth };
+    pub(crate) fn push(&mut self, limit: u32, step: CauseLink, parent: u32) -> u32 {
+        let link = Link { step, parent };
         self.next = self.next.wrapping_add(1).max(1);
         let at = (self.next % limit.max(1)) as usize;
         if at < self.ring.len() {
@@ -83,10 +82,6 @@ impl Causes {
             next = link.parent;
         }
         out
-    }
-
-    pub(crate) fn depth(&self, limit: u32, number: u32) -> u32 {
-        self.get(limit, number).map_or(0, |l| l.depth)
     }
 
     pub(crate) fn clear(&mut self) {

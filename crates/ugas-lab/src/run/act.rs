@@ -4,8 +4,8 @@ use super::look::filter_of;
 use super::{Applied, Runner};
 use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
 use ugas_core::{
-    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, Change, ControllerId, EffectFilter, EffectId, Hit, InputId,
-    Op, Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
+    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, Change, ControllerId, EffectFilter, EffectId, Hit, InputId, Op,
+    Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
 };
 
 /// The id of a controller that was never made: whatever is done to it is refused as stale.

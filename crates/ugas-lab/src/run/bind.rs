@@ -3,7 +3,9 @@
 
 use super::look::resolve;
 use super::world::World;
-use crate::scenario::{ApplyVerb, Found, Matcher, Name, Partial, RemoveWhat, Scenario, Step, Verb, did_you_mean, for_each_step};
+use crate::scenario::{
+    ApplyVerb, Found, Matcher, Name, Partial, RemoveWhat, Scenario, Step, Verb, did_you_mean, for_each_step,
+};
 use std::collections::BTreeSet;
 use ugas_data::ReadError;
 
@@ -168,7 +170,9 @@ impl<'a> Binder<'a> {
 
     fn partial(&mut self, partial: &Partial) {
         for (field, matcher) in &partial.fields {
-            let Matcher::Is(Found::Text(text)) = matcher else { continue };
+            let Matcher::Is(Found::Text(text)) = matcher else {
+                continue;
+            };
             let name = Name {
                 text: text.clone(),
                 place: field.place,

@@ -13,7 +13,9 @@ impl Runner<'_> {
     pub(crate) fn expect(&mut self, list: &[Expectation]) {
         for Expectation { path, matcher } in list {
             // Names were looked up before the run, so a path always means something.
-            let Ok(look) = resolve(&self.world, self.scenario, &path.text) else { continue };
+            let Ok(look) = resolve(&self.world, self.scenario, &path.text) else {
+                continue;
+            };
             let found = read(self, &look);
             let message = match &found {
                 Ok(found) if matcher.holds(found) => continue,
@@ -92,7 +94,7 @@ impl Runner<'_> {
         }
     }
 
-    pub(crate) fn hash_of(&self, actor: Option<&Name>) -> Result<u64, Refusal> {
+    pub(crate) fn hash_of(&mut self, actor: Option<&Name>) -> Result<u64, Refusal> {
         match actor {
             Some(actor) => self.sim.row_hash(self.who(&actor.text)),
             None => Ok(self.sim.hash()),
@@ -107,7 +109,11 @@ impl Runner<'_> {
         let message = match self.hash_of(actor) {
             Ok(found) if found == expected => return,
             Ok(found) => format!("expected the hash {expected:016x} of {}, found {found:016x}", mark.text),
-            Err(r) => format!("expected the hash {expected:016x} of {}, found nothing: {}", mark.text, self.describe(&r)),
+            Err(r) => format!(
+                "expected the hash {expected:016x} of {}, found nothing: {}",
+                mark.text,
+                self.describe(&r)
+            ),
         };
         self.fail(place, message, None);
     }

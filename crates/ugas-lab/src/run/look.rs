@@ -205,7 +205,12 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> 
         return Ok(OfActor::Attribute(id, of));
     }
     let near = did_you_mean(attribute, KEYWORDS.iter().copied());
-    let near = near.or_else(|| world.rules.nearest_name(attribute).map(|n| format!("did you mean {n:?}?")));
+    let near = near.or_else(|| {
+        world
+            .rules
+            .nearest_name(attribute)
+            .map(|n| format!("did you mean {n:?}?"))
+    });
     Err(Lost {
         message: format!("{path}: there is no attribute {attribute}"),
         help: near,
@@ -217,7 +222,9 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     match look {
         Look::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
         Look::AllCues { tag } => {
-            let Some(tag) = run.world.rules.tag(tag) else { return Ok(Found::Number(0.0)) };
+            let Some(tag) = run.world.rules.tag(tag) else {
+                return Ok(Found::Number(0.0));
+            };
             let playing: u64 = run
                 .sim
                 .controllers()
@@ -252,9 +259,7 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
             Some(tag) => count(u64::from(sim.cue_count(who, tag)?)),
             None => count(0),
         },
-        OfActor::Position => sim
-            .anchor(who)?
-            .map_or(Found::Nothing, |a| Found::Vector(a.position)),
+        OfActor::Position => sim.anchor(who)?.map_or(Found::Nothing, |a| Found::Vector(a.position)),
         OfActor::Avatar => sim
             .avatar(who)?
             .map_or(Found::Nothing, |a| Found::Text(run.world.actor_name(a))),
@@ -292,9 +297,7 @@ fn of_handle_now(run: &Runner<'_>, handle: &str, what: OfEffect) -> Result<Found
         }),
         (OfEffect::State, None) if applied.instant => Found::text("Executed"),
         (OfEffect::State, None) => Found::text("Removed"),
-        (OfEffect::Remaining, Some(view)) => view
-            .remaining
-            .map_or(Found::Nothing, |t| Found::Number(t.as_seconds())),
+        (OfEffect::Remaining, Some(view)) => view.remaining.map_or(Found::Nothing, |t| Found::Number(t.as_seconds())),
         (OfEffect::Stacks, Some(view)) => Found::Number(f64::from(view.stacks)),
         (OfEffect::Level, Some(view)) => Found::Number(f64::from(view.level)),
         (OfEffect::Remaining | OfEffect::Stacks | OfEffect::Level, None) => Found::Number(0.0),

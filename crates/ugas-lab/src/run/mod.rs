@@ -12,9 +12,7 @@ use crate::report::{Failure, Report};
 use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step};
 use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
-use ugas_core::{
-    ControllerId, Diagnostic, EffectKey, Fact, Facts, NoHost, Refusal, Sim, SimConfig, SimTime, Trace,
-};
+use ugas_core::{ControllerId, Diagnostic, EffectKey, Fact, Facts, NoHost, Refusal, Sim, SimConfig, SimTime, Trace};
 use ugas_data::ReadError;
 use world::World;
 
@@ -347,7 +345,8 @@ impl<'a> Runner<'a> {
         self.failures.len()
     }
 
-    fn into_report(self) -> Report {
+    fn into_report(mut self) -> Report {
+        let hash = self.sim.hash();
         Report {
             file: self.scenario.file.clone(),
             line: self.scenario.place.line,
@@ -356,7 +355,7 @@ impl<'a> Runner<'a> {
             errors: Vec::new(),
             facts: self.all_facts,
             end: self.sim.now(),
-            hash: self.sim.hash(),
+            hash,
         }
     }
 }

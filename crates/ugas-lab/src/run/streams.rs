@@ -105,10 +105,9 @@ impl Runner<'_> {
                 "Set",
                 self.world.rules.set_name(set).map_or(Found::Nothing, Found::text),
             )],
-            FactKind::Possessed { old, new } => vec![
-                ("Old", self.host_actor_field(old)),
-                ("New", self.host_actor_field(new)),
-            ],
+            FactKind::Possessed { old, new } => {
+                vec![("Old", self.host_actor_field(old)), ("New", self.host_actor_field(new))]
+            }
             FactKind::ContextTag { tag } => vec![("Tag", self.tag_field(tag))],
             _ => Vec::new(),
         };

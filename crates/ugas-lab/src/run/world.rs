@@ -98,17 +98,12 @@ impl World {
 
     pub(crate) fn input_name(&self, id: InputId) -> Option<&str> {
         let own = || self.inputs.get(id.0.checked_sub(FIRST_INPUT)? as usize);
-        self.rules
-            .input_name(id)
-            .or_else(|| own().map(String::as_str))
+        self.rules.input_name(id).or_else(|| own().map(String::as_str))
     }
 }
 
 /// A builder with documents and with stand-ins for what host code would provide: they read nothing and give 0.
-pub(crate) fn builder_of(
-    docs: impl IntoIterator<Item = Loaded>,
-    calculations: &BTreeSet<String>,
-) -> RulesBuilder {
+pub(crate) fn builder_of(docs: impl IntoIterator<Item = Loaded>, calculations: &BTreeSet<String>) -> RulesBuilder {
     let mut builder = Rules::builder();
     for loaded in docs {
         builder = builder.add_at(loaded.doc, loaded.origin);
@@ -198,7 +193,11 @@ fn actor_names_of(scenario: &Scenario, docs: &[Loaded]) -> BTreeMap<ActorId, Str
 }
 
 fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
-    let inputs = scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref());
+    let inputs = scenario
+        .actors
+        .iter()
+        .flat_map(|a| &a.abilities)
+        .filter_map(|a| a.input.as_ref());
     let own: BTreeSet<&str> = inputs
         .map(|n| n.text.as_str())
         .filter(|n| rules.input(n).is_none())

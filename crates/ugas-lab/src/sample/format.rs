@@ -42,7 +42,8 @@ impl Samples {
     }
 
     fn write_rows(&self, text: &mut String) {
-        let mut lines: Vec<Vec<String>> = vec![std::iter::once("time".to_owned()).chain(self.columns.clone()).collect()];
+        let mut lines: Vec<Vec<String>> =
+            vec![std::iter::once("time".to_owned()).chain(self.columns.clone()).collect()];
         for row in self.rows.iter().take(TABLE_ROWS) {
             let time = number(row.at.as_seconds());
             let values = row.values.iter().map(|v| v.map_or_else(String::new, |v| self.cell(v)));

@@ -111,7 +111,11 @@ pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Ve
         scenario: scenario.name.clone(),
         runs,
         seed,
-        columns: table.columns.iter().map(|(actor, name)| format!("{actor}.{name}")).collect(),
+        columns: table
+            .columns
+            .iter()
+            .map(|(actor, name)| format!("{actor}.{name}"))
+            .collect(),
         rows: table.rows(),
         failures,
     })
@@ -250,7 +254,9 @@ impl Recorder<'_> {
     }
 
     fn commit(&mut self) {
-        let Some((at, values)) = self.pending.take() else { return };
+        let Some((at, values)) = self.pending.take() else {
+            return;
+        };
         if self.thin && self.next >= 2 {
             let alike = |row: &Vec<Option<Cell>>| {
                 row.len() == values.len()

@@ -81,9 +81,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
     let mut scenario = Scenario {
         file: file.into(),
         name: first.text("Scenario", fields.need("Scenario")?)?,
-        place: node
-            .entry("Scenario")
-            .map_or(Place::of(node), Place::of_key),
+        place: node.entry("Scenario").map_or(Place::of(node), Place::of_key),
         covers: covers.into_iter().map(|n| n.text).collect(),
         seed: seed as u64,
         frame,
@@ -96,7 +94,9 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         handles: Vec::new(),
     };
     if let Some(host) = fields.get("Host") {
-        scenario.calculations = reading.fields("Host", host, &["Calculations"])?.names_if("Calculations")?;
+        scenario.calculations = reading
+            .fields("Host", host, &["Calculations"])?
+            .names_if("Calculations")?;
     }
     if let Some(entities) = fields.get("Entities") {
         for entity in reading.list("Entities", entities)? {
@@ -150,9 +150,10 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
 fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
     match doc_from_node(reading.file, node)? {
         Document::Loaded(loaded) => Ok(loaded),
-        Document::Unsupported(other) => {
-            Err(reading.error(node, format!("documents of kind {} come with a later release", other.kind)))
-        }
+        Document::Unsupported(other) => Err(reading.error(
+            node,
+            format!("documents of kind {} come with a later release", other.kind),
+        )),
     }
 }
 

@@ -67,7 +67,11 @@ impl<'a> Reading<'a> {
         }
         for entry in node.entries() {
             if !known.contains(&entry.key.as_str()) {
-                let message = format!("{what} has no field {:?}; its fields are {}", entry.key, known.join(", "));
+                let message = format!(
+                    "{what} has no field {:?}; its fields are {}",
+                    entry.key,
+                    known.join(", ")
+                );
                 return Err(ReadError {
                     help: did_you_mean(&entry.key, known.iter().copied()),
                     ..Place::of_key(entry).error(self.file, message)
@@ -144,11 +148,7 @@ impl<'a> Reading<'a> {
 
     pub(crate) fn vector(self, what: &str, node: &Node) -> Result<[f64; 3], ReadError> {
         match node.items() {
-            [x, y, z] => Ok([
-                self.number(what, x)?,
-                self.number(what, y)?,
-                self.number(what, z)?,
-            ]),
+            [x, y, z] => Ok([self.number(what, x)?, self.number(what, y)?, self.number(what, z)?]),
             _ => Err(self.error(
                 node,
                 format!("{what}: expected three numbers [x, y, z], found {}", node.describe()),
@@ -224,8 +224,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn names_if(&self, key: &str) -> Result<Vec<Name>, ReadError> {
-        self.get(key)
-            .map_or(Ok(Vec::new()), |n| self.reading.names(key, n))
+        self.get(key).map_or(Ok(Vec::new()), |n| self.reading.names(key, n))
     }
 
     pub(crate) fn count_if(&self, key: &str) -> Result<Option<u32>, ReadError> {
@@ -248,7 +247,9 @@ impl<'a> Fields<'a> {
 
     /// A map of names to numbers.
     pub(crate) fn numbers_if(&self, key: &str) -> Result<Vec<(Name, f64)>, ReadError> {
-        let Some(node) = self.get(key) else { return Ok(Vec::new()) };
+        let Some(node) = self.get(key) else {
+            return Ok(Vec::new());
+        };
         if !node.is_map() {
             let message = format!("{key}: expected a map of names to numbers, found {}", node.describe());
             return Err(self.reading.error(node, message));

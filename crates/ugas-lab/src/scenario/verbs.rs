@@ -9,12 +9,7 @@ use super::{
 use ugas_data::{Entry, Node, ReadError};
 
 /// The steps of a `Do` list; those that are wrong are reported and left out.
-pub(crate) fn parse_steps(
-    reading: Reading<'_>,
-    what: &str,
-    node: &Node,
-    errors: &mut Vec<ReadError>,
-) -> Vec<Step> {
+pub(crate) fn parse_steps(reading: Reading<'_>, what: &str, node: &Node, errors: &mut Vec<ReadError>) -> Vec<Step> {
     let list = match reading.list(what, node) {
         Ok(list) => list,
         Err(error) => {
@@ -107,8 +102,18 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
     Ok(match what {
         "Apply" => {
             let f = fields!(
-                "Effect", "To", "From", "Level", "SetByCaller", "Stacks", "Duration", "Period", "Origin", "Hit",
-                "Ability", "As"
+                "Effect",
+                "To",
+                "From",
+                "Level",
+                "SetByCaller",
+                "Stacks",
+                "Duration",
+                "Period",
+                "Origin",
+                "Hit",
+                "Ability",
+                "As"
             );
             Verb::Apply(Box::new(apply_of(&f)?))
         }
@@ -236,9 +241,7 @@ fn hit_of(reading: Reading<'_>, node: &Node) -> Result<HitDef, ReadError> {
 
 fn remove_of(f: &Fields<'_>) -> Result<RemoveVerb, ReadError> {
     let stacks = match f.get("Stacks") {
-        Some(n) => f
-            .reading
-            .whole("Stacks", n, i64::from(i32::MIN), i64::from(i32::MAX))? as i32,
+        Some(n) => f.reading.whole("Stacks", n, i64::from(i32::MIN), i64::from(i32::MAX))? as i32,
         None => -1,
     };
     let what = match (f.name_if("Handle")?, f.name_if("Effect")?, f.get("WithTags")) {

@@ -47,16 +47,25 @@ pub(crate) fn sequence(seed: u64, ops: usize) {
 
 fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) {
     eprintln!("==== seed {seed} (replay with UGAS_SEED={seed}), op {n} ====");
-    docs.sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
-    docs.effects.iter().for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
-    done.iter().enumerate().for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
+    docs.sets
+        .iter()
+        .for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
+    docs.effects
+        .iter()
+        .for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
+    done.iter()
+        .enumerate()
+        .for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
     eprintln!("first difference: {difference}");
 }
 
 /// Leaves out fields that say nothing.
 fn compact(text: &str) -> String {
     let boring = [": None", ": []", ": {}", ": false", ": Clamp", ": All", ": Statistic"];
-    let parts: Vec<&str> = text.split(", ").filter(|p| !boring.iter().any(|b| p.ends_with(b))).collect();
+    let parts: Vec<&str> = text
+        .split(", ")
+        .filter(|p| !boring.iter().any(|b| p.ends_with(b)))
+        .collect();
     parts.join(", ")
 }
 
@@ -69,7 +78,11 @@ impl Both {
         // A tag or key that nothing mentions would have no id.
         let mut known = Effect::lasting("GE_Names", 1.0);
         known.granted_tags = TAGS.iter().chain(CUES).map(|t| (*t).to_owned()).collect();
-        let first = docs.sets[0].attributes.iter().find(|a| a.derived_from.is_none()).expect("one is plain");
+        let first = docs.sets[0]
+            .attributes
+            .iter()
+            .find(|a| a.derived_from.is_none())
+            .expect("one is plain");
         for key in KEYS {
             known = known.add(&first.name, ugas_doc::Magnitude::set_by_caller(*key));
         }
@@ -114,27 +127,45 @@ impl Both {
                 let key = self.world.key();
                 let model = self.world.apply(&spec, key);
                 let got = self.sim.apply(&self.spec(&spec));
-                if let Ok(theirs) = got {
+                // One that merged or stacked gave the key of the instance it joined; the model's own stays unused.
+                let joins = self.world.effects[&spec.def].duration_policy != ugas_doc::DurationPolicy::Instant;
+                if let (Ok(theirs), false) = (got, joins) {
                     self.keys.insert(key, theirs);
                 }
                 (model, kind(got))
             }
             Op::Remove { who, key, stacks } => {
                 let theirs = self.key(who, key);
-                (self.world.remove(who, key, stacks), kind(self.sim.remove(theirs, stacks)))
+                (
+                    self.world.remove(who, key, stacks),
+                    kind(self.sim.remove(theirs, stacks)),
+                )
             }
             Op::RemoveMatching { who, filter } => {
-                let theirs = core::Op::RemoveMatching { who: id(who), filter: self.filter(&filter) };
+                let theirs = core::Op::RemoveMatching {
+                    who: id(who),
+                    filter: self.filter(&filter),
+                };
                 (self.world.remove_matching(who, &filter), kind(self.sim.run(theirs)))
             }
             Op::Change { who, key, change } => {
-                let theirs = core::Op::Change { key: self.key(who, key), change: self.change(&change) };
+                let theirs = core::Op::Change {
+                    key: self.key(who, key),
+                    change: self.change(&change),
+                };
                 (self.world.change(who, key, &change), kind(self.sim.run(theirs)))
             }
             Op::ChangeMatching { who, filter, change } => {
                 let (f, c) = (self.filter(&filter), self.change(&change));
-                let theirs = core::Op::ChangeMatching { who: id(who), filter: f, change: c };
-                (self.world.change_matching(who, &filter, &change), kind(self.sim.run(theirs)))
+                let theirs = core::Op::ChangeMatching {
+                    who: id(who),
+                    filter: f,
+                    change: c,
+                };
+                (
+                    self.world.change_matching(who, &filter, &change),
+                    kind(self.sim.run(theirs)),
+                )
             }
             Op::Advance { to } => {
                 self.world.advance(to);
@@ -143,15 +174,25 @@ impl Both {
                 (Ok(()), Ok(()))
             }
             Op::AddSet { who, set } => {
-                let theirs = core::Op::AddSet { who: id(who), set: self.set(&set) };
+                let theirs = core::Op::AddSet {
+                    who: id(who),
+                    set: self.set(&set),
+                };
                 (self.world.add_set(who, &set), kind(self.sim.run(theirs)))
             }
             Op::RemoveSet { who, set, force } => {
-                let theirs = core::Op::RemoveSet { who: id(who), set: self.set(&set), force };
+                let theirs = core::Op::RemoveSet {
+                    who: id(who),
+                    set: self.set(&set),
+                    force,
+                };
                 (self.world.remove_set(who, &set, force), kind(self.sim.run(theirs)))
             }
             Op::SetRate { who, rate } => {
-                let theirs = core::Op::SetRate { who: id(who), rate: core::Rate(rate) };
+                let theirs = core::Op::SetRate {
+                    who: id(who),
+                    rate: core::Rate(rate),
+                };
                 (self.world.set_rate(who, rate), kind(self.sim.run(theirs)))
             }
             Op::SetActive { who, active } => {
@@ -166,14 +207,19 @@ impl Both {
             Op::ExtractInsert { who } => {
                 let model = self.world.extract_insert(who);
                 let theirs = self.sim.extract(id(who)).map(|portable| {
-                    let back = self.sim.insert(&portable).unwrap_or_else(|e| panic!("what came out goes in: {e}"));
+                    let back = self
+                        .sim
+                        .insert(&portable)
+                        .unwrap_or_else(|e| panic!("what came out goes in: {e}"));
                     assert_eq!(back, id(who));
                 });
                 (model, kind(theirs))
             }
             Op::Define(effect) => {
                 let defined = self.sim.define(Doc::from((*effect).clone()));
-                let Ok(DefId::Effect(new)) = defined else { panic!("a run-time effect must load: {defined:?}") };
+                let Ok(DefId::Effect(new)) = defined else {
+                    panic!("a run-time effect must load: {defined:?}")
+                };
                 self.effects.insert(effect.name.clone(), new);
                 self.names.insert(new, effect.name.clone());
                 self.world.effects.insert(effect.name.clone(), (*effect).clone());
@@ -184,8 +230,15 @@ impl Both {
     }
 
     fn key(&self, who: u32, key: u64) -> EffectKey {
-        let stale = EffectKey { target: ControllerId(who), ..EffectKey::NONE };
-        self.keys.get(&key).copied().filter(|k| k.target.0 == who).unwrap_or(stale)
+        let stale = EffectKey {
+            target: ControllerId(who),
+            ..EffectKey::NONE
+        };
+        self.keys
+            .get(&key)
+            .copied()
+            .filter(|k| k.target.0 == who)
+            .unwrap_or(stale)
     }
 
     fn set(&self, name: &str) -> core::SetId {
@@ -277,7 +330,11 @@ impl Both {
             };
             if !equal {
                 let list = |l: &[Fact]| l.iter().map(|f| format!("\n    {f:?}")).collect::<String>();
-                return Err(format!("fact {i}\n  model:{}\n  runtime:{}", list(&ours), list(&theirs)));
+                return Err(format!(
+                    "fact {i}\n  model:{}\n  runtime:{}",
+                    list(&ours),
+                    list(&theirs)
+                ));
             }
         }
         Ok(())
@@ -292,11 +349,22 @@ impl Both {
         let effect = name(f.effect);
         let mut numbers = Vec::new();
         let text = match f.kind {
-            FactKind::AttributeChanged { attribute: a, old, new, old_base, new_base } => {
+            FactKind::AttributeChanged {
+                attribute: a,
+                old,
+                new,
+                old_base,
+                new_base,
+            } => {
                 numbers = vec![old, new, old_base, new_base];
                 format!("AttributeChanged {}", attribute(a))
             }
-            FactKind::TagChanged { tag: t, added, exact, presence } => {
+            FactKind::TagChanged {
+                tag: t,
+                added,
+                exact,
+                presence,
+            } => {
                 let sign = if added { '+' } else { '-' };
                 format!("TagChanged {sign}{} exact {exact} presence {presence}", tag(t))
             }
@@ -317,7 +385,12 @@ impl Both {
             FactKind::SetRemoved { set } => format!("SetRemoved {}", rules.set_name(set).unwrap_or("?")),
             _ => f.kind.name().to_owned(),
         };
-        Fact { at: f.at.0, who: f.who.0, text, numbers }
+        Fact {
+            at: f.at.0,
+            who: f.who.0,
+            text,
+            numbers,
+        }
     }
 
     fn compare_row(&mut self, who: u32) -> Result<(), String> {
@@ -326,8 +399,16 @@ impl Both {
         for attribute in self.world.attributes(who) {
             let shown = self.world.shown[&(who, attribute.clone())];
             let a = self.attribute(&attribute);
-            number(&format!("base of {attribute}"), shown.base, self.sim.base(id, a).map_err(gone)?)?;
-            number(&format!("current of {attribute}"), shown.current, self.sim.get(id, a).map_err(gone)?)?;
+            number(
+                &format!("base of {attribute}"),
+                shown.base,
+                self.sim.base(id, a).map_err(gone)?,
+            )?;
+            number(
+                &format!("current of {attribute}"),
+                shown.current,
+                self.sim.get(id, a).map_err(gone)?,
+            )?;
             let (lo, hi) = self.sim.bounds(id, a).map_err(gone)?;
             number(&format!("lower bound of {attribute}"), shown.lo, lo)?;
             number(&format!("upper bound of {attribute}"), shown.hi, hi)?;
@@ -336,20 +417,42 @@ impl Both {
         for name in TAGS {
             let tag = self.tag(name);
             let explicit = counts.get(*name).copied().unwrap_or(0) as u64;
-            same(&format!("count of {name}"), &explicit, &self.sim.tag_count(id, tag).map_err(gone)?)?;
+            same(
+                &format!("count of {name}"),
+                &explicit,
+                &self.sim.tag_count(id, tag).map_err(gone)?,
+            )?;
             let present = self.world.has_tag(who, name);
-            same(&format!("presence of {name}"), &present, &self.sim.has_tag(id, tag).map_err(gone)?)?;
+            same(
+                &format!("presence of {name}"),
+                &present,
+                &self.sim.has_tag(id, tag).map_err(gone)?,
+            )?;
         }
         for name in CUES {
             let ours = self.world.cue_count(who, name);
-            same(&format!("count of {name}"), &ours, &self.sim.cue_count(id, self.tag(name)).map_err(gone)?)?;
+            same(
+                &format!("count of {name}"),
+                &ours,
+                &self.sim.cue_count(id, self.tag(name)).map_err(gone)?,
+            )?;
         }
         let grants = |list: Vec<(String, u32)>| list;
-        let ours = grants(self.world.rows[&who].grants.iter().map(|g| (g.ability.clone(), g.level)).collect());
+        let ours = grants(
+            self.world.rows[&who]
+                .grants
+                .iter()
+                .map(|g| (g.ability.clone(), g.level))
+                .collect(),
+        );
         let theirs = self.sim.grants(id).map_err(gone)?;
         let rules = self.sim.rules();
-        let theirs =
-            grants(theirs.iter().map(|g| (rules.ability_name(g.ability).unwrap_or("?").to_owned(), g.level)).collect());
+        let theirs = grants(
+            theirs
+                .iter()
+                .map(|g| (rules.ability_name(g.ability).unwrap_or("?").to_owned(), g.level))
+                .collect(),
+        );
         same("grants", &ours, &theirs)?;
         let row = &self.world.rows[&who];
         same("rate", &row.rate, &self.sim.rate(id).map_err(gone)?.0)?;
@@ -358,18 +461,29 @@ impl Both {
     }
 
     fn compare_effects(&mut self, who: u32) -> Result<(), String> {
-        let theirs = self.sim.effects(ControllerId(who)).map_err(|r| format!("refused {r}"))?;
+        let theirs = self
+            .sim
+            .effects(ControllerId(who))
+            .map_err(|r| format!("refused {r}"))?;
         let row = &self.world.rows[&who];
         let now = row.local(self.world.now);
         let mut ours = Vec::new();
         for e in &row.effects {
-            let state = if e.inhibited { EffectState::Inhibited } else { EffectState::Active };
+            let state = if e.inhibited {
+                EffectState::Inhibited
+            } else {
+                EffectState::Active
+            };
             let text = effect_text(&e.def, e.source, e.level, e.stacks, state);
-            let times = (e.end.map(|end| end - now), e.periodic.map(|p| (p.executed, p.next())));
+            let times = (e.end.map(|end| end - now), e.next_execution(now));
             ours.push((e.key, text, times));
         }
         for (key, q) in &row.queue {
-            ours.push((*key, effect_text(&q.def, q.source, q.level, q.stacks, EffectState::Queued), (None, None)));
+            ours.push((
+                *key,
+                effect_text(&q.def, q.source, q.level, q.stacks, EffectState::Queued),
+                (None, None),
+            ));
         }
         let shown: Vec<_> = theirs
             .iter()
@@ -382,13 +496,18 @@ impl Both {
             .collect();
         let expected: Vec<_> = ours.iter().map(|(_, text, times)| (text.clone(), *times)).collect();
         same("effects", &expected, &shown)?;
-        self.keys.extend(ours.iter().zip(&theirs).map(|((key, ..), view)| (*key, view.key)));
+        self.keys
+            .extend(ours.iter().zip(&theirs).map(|((key, ..), view)| (*key, view.key)));
         Ok(())
     }
 }
 
 fn effect_text(name: &str, source: u32, level: u32, stacks: u32, state: EffectState) -> String {
-    let from = if source == NONE { "nobody".to_owned() } else { source.to_string() };
+    let from = if source == NONE {
+        "nobody".to_owned()
+    } else {
+        source.to_string()
+    };
     format!("{name} from {from} level {level} stacks {stacks} {state:?}")
 }
 
@@ -406,9 +525,17 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 fn number(what: &str, ours: f64, theirs: f64) -> Result<(), String> {
-    if close(ours, theirs) { Ok(()) } else { Err(format!("{what}: model {ours}, runtime {theirs}")) }
+    if close(ours, theirs) {
+        Ok(())
+    } else {
+        Err(format!("{what}: model {ours}, runtime {theirs}"))
+    }
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
-    if ours == theirs { Ok(()) } else { Err(format!("{what}\n  model:   {ours:?}\n  runtime: {theirs:?}")) }
+    if ours == theirs {
+        Ok(())
+    } else {
+        Err(format!("{what}\n  model:   {ours:?}\n  runtime: {theirs:?}"))
+    }
 }

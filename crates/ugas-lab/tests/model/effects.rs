@@ -5,8 +5,8 @@ use super::expr;
 use super::world::{Grant, Inst, ModState, NONE, Periodic, Reaction, Refused, Row, Spec, Unit, World};
 use std::collections::BTreeMap;
 use ugas_doc::{
-    DurationPolicy, Effect, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Magnitude, OnExpire, OnOngoingFail, OnStack,
-    Operation, PeriodInhibition, PeriodOnStack, StackBy,
+    DurationPolicy, Effect, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Magnitude, Modifier, OnExpire, OnOngoingFail,
+    OnStack, Operation, PeriodInhibition, PeriodOnStack, StackBy,
 };
 
 /// Flicks in a second.
@@ -57,7 +57,9 @@ impl World {
     }
 
     pub(crate) fn remove(&mut self, who: u32, key: u64, stacks: i32) -> Result<(), Refused> {
-        let Some(row) = self.rows.get_mut(&who) else { return Err("StaleHandle") };
+        let Some(row) = self.rows.get_mut(&who) else {
+            return Err("StaleHandle");
+        };
         if stacks == 0 || stacks < -1 {
             return Err("BadValue");
         }
@@ -65,20 +67,29 @@ impl World {
             row.queue.remove(at);
             return Ok(());
         }
-        let Some(e) = row.effects.iter().find(|e| e.key == key) else { return Err("StaleHandle") };
+        let Some(e) = row.effects.iter().find(|e| e.key == key) else {
+            return Err("StaleHandle");
+        };
         if stacks == -1 || stacks as u32 >= e.stacks {
             self.end_effect(who, key, "Removed");
         } else {
             self.inst(who, key).stacks -= stacks as u32;
-            self.changed(who, key, "Stacks");
+            self.changed(who, key, "Stacks", &[]);
         }
         self.react();
         Ok(())
     }
 
     pub(crate) fn remove_matching(&mut self, who: u32, filter: &Filter) -> Result<(), Refused> {
-        let Some(row) = self.rows.get(&who) else { return Err("StaleHandle") };
-        let met: Vec<u64> = row.effects.iter().filter(|e| self.matches(e, filter)).map(|e| e.key).collect();
+        let Some(row) = self.rows.get(&who) else {
+            return Err("StaleHandle");
+        };
+        let met: Vec<u64> = row
+            .effects
+            .iter()
+            .filter(|e| self.matches(e, filter))
+            .map(|e| e.key)
+            .collect();
         self.remove_list(who, met, filter);
         self.react();
         Ok(())
@@ -87,8 +98,12 @@ impl World {
     /// What waits behind the effects goes first, then the effects in order of application.
     fn remove_list(&mut self, who: u32, keys: Vec<u64>, filter: &Filter) {
         let row = &self.rows[&who];
-        let defs: Vec<String> =
-            row.effects.iter().filter(|e| keys.contains(&e.key)).map(|e| e.def.clone()).collect();
+        let defs: Vec<String> = row
+            .effects
+            .iter()
+            .filter(|e| keys.contains(&e.key))
+            .map(|e| e.def.clone())
+            .collect();
         let meant = |q: &Spec| defs.contains(&q.def) && filter.source.is_none_or(|s| s == q.source);
         self.row(who).queue.retain(|(_, q)| !meant(q));
         let reason = if filter.tags.is_empty() { "Removed" } else { "ByTag" };
@@ -101,13 +116,23 @@ impl World {
         let def = &self.effects[&e.def];
         filter.def.as_ref().is_none_or(|d| *d == e.def)
             && filter.source.is_none_or(|s| s == e.source)
-            && filter.modifies.as_ref().is_none_or(|a| def.modifiers.iter().any(|m| m.attribute == *a))
+            && filter
+                .modifies
+                .as_ref()
+                .is_none_or(|a| def.modifiers.iter().any(|m| m.attribute == *a))
             && (filter.tags.is_empty() || has_any(&[&def.effect_tags, &def.granted_tags], &filter.tags))
     }
 
     pub(crate) fn change_matching(&mut self, who: u32, filter: &Filter, change: &Change) -> Result<(), Refused> {
-        let Some(row) = self.rows.get(&who) else { return Err("StaleHandle") };
-        let met: Vec<u64> = row.effects.iter().filter(|e| self.matches(e, filter)).map(|e| e.key).collect();
+        let Some(row) = self.rows.get(&who) else {
+            return Err("StaleHandle");
+        };
+        let met: Vec<u64> = row
+            .effects
+            .iter()
+            .filter(|e| self.matches(e, filter))
+            .map(|e| e.key)
+            .collect();
         // All of them or none.
         for key in &met {
             self.check_change(who, *key, change)?;
@@ -126,8 +151,16 @@ impl World {
     }
 
     fn check_change(&self, who: u32, key: u64, change: &Change) -> Result<(), Refused> {
-        let e = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).ok_or("StaleHandle")?;
-        let limit = self.effects[&e.def].stacking.as_ref().and_then(|s| s.limit).unwrap_or(u32::MAX);
+        let e = self
+            .rows
+            .get(&who)
+            .and_then(|r| r.effects.iter().find(|e| e.key == key))
+            .ok_or("StaleHandle")?;
+        let limit = self.effects[&e.def]
+            .stacking
+            .as_ref()
+            .and_then(|s| s.limit)
+            .unwrap_or(u32::MAX);
         let good = match change {
             Change::Level(level) => *level > 0,
             Change::Stacks(n) => *n > 0 && *n <= limit,
@@ -142,6 +175,8 @@ impl World {
     fn change_now(&mut self, who: u32, key: u64, change: &Change) -> Result<(), Refused> {
         self.check_change(who, key, change)?;
         let now = self.local(who);
+        let old = self.inst(who, key).clone();
+        let before = self.touched(who, &old);
         let e = self.inst(who, key);
         let what = match change {
             Change::Level(level) => {
@@ -173,7 +208,7 @@ impl World {
         if matches!(what, "Level" | "SetByCaller") {
             self.evaluate_again(who, key);
         }
-        self.changed(who, key, what);
+        self.changed(who, key, what, &before);
         Ok(())
     }
 
@@ -181,7 +216,12 @@ impl World {
     fn evaluate_again(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
-        let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
+        let cx = Context {
+            source: e.source,
+            target: who,
+            level: e.level,
+            set_by_caller: &e.set_by_caller,
+        };
         for (i, m) in def.modifiers.iter().enumerate() {
             let new = match self.magnitude(&m.magnitude, &cx, &|n| self.shown.get(n).map(|s| s.current)) {
                 Ok(None) => Unit::Skipped,
@@ -191,15 +231,23 @@ impl World {
             };
             let holds = self.filter_holds(m, who, e.source);
             let there = self.attribute(&(who, m.attribute.clone())).is_some();
-            self.inst(who, key).mods[i] = ModState { unit: new, holds, dropped: !there };
+            self.inst(who, key).mods[i] = ModState {
+                unit: new,
+                holds,
+                dropped: !there,
+            };
         }
     }
 
     // Checks ----------------------------------------------------------------------------------------------------
 
     pub(crate) fn apply_now(&mut self, spec: &Spec, key: u64) -> Result<(), Refused> {
-        let Some(row) = self.rows.get(&spec.target) else { return Err("StaleHandle") };
-        let Some(def) = self.effects.get(&spec.def).cloned() else { return Err("UnknownName") };
+        let Some(row) = self.rows.get(&spec.target) else {
+            return Err("StaleHandle");
+        };
+        let Some(def) = self.effects.get(&spec.def).cloned() else {
+            return Err("UnknownName");
+        };
         let bad = spec.level == 0
             || spec.stacks == 0
             || spec.set_by_caller.values().any(|v| !v.is_finite())
@@ -212,12 +260,21 @@ impl World {
             return Err("StaleHandle");
         }
         let instant = def.duration_policy == DurationPolicy::Instant;
-        let nodes: Vec<Node> = def.modifiers.iter().map(|m| (spec.target, m.attribute.clone())).collect();
+        let nodes: Vec<Node> = def
+            .modifiers
+            .iter()
+            .map(|m| (spec.target, m.attribute.clone()))
+            .collect();
         if nodes.iter().any(|n| self.attribute(n).is_none()) {
             return Err("UnknownAttribute");
         }
         let derived = |n: &Node| self.attribute(n).is_some_and(|a| a.derived_from.is_some());
-        if def.modifiers.iter().zip(&nodes).any(|(m, n)| derived(n) && !acts_on_current(&def, m)) {
+        if def
+            .modifiers
+            .iter()
+            .zip(&nodes)
+            .any(|(m, n)| derived(n) && !acts_on_current(&def, m))
+        {
             return Err("Restricted");
         }
         if def.execution_policy == ExecutionPolicy::RunInSequence && !instant {
@@ -279,8 +336,13 @@ impl World {
         {
             return Err("Stacks");
         }
-        let outranked = existing.as_ref().is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
-        let mut plan = Plan { mods: Vec::new(), length: None };
+        let outranked = existing
+            .as_ref()
+            .is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
+        let mut plan = Plan {
+            mods: Vec::new(),
+            length: None,
+        };
         if existing.is_some() {
             plan.length = self.length(spec, &def)?;
         }
@@ -294,9 +356,17 @@ impl World {
             self.refuse_circle(spec, key, &plan, existing.as_ref())?;
         }
         if !def.remove_effects_with_tags.is_empty() {
-            let filter = Filter { tags: def.remove_effects_with_tags.clone(), ..Filter::default() };
+            let filter = Filter {
+                tags: def.remove_effects_with_tags.clone(),
+                ..Filter::default()
+            };
             let row = &self.rows[&target];
-            let met = row.effects.iter().filter(|e| self.matches(e, &filter)).map(|e| e.key).collect();
+            let met = row
+                .effects
+                .iter()
+                .filter(|e| self.matches(e, &filter))
+                .map(|e| e.key)
+                .collect();
             self.remove_list(target, met, &filter);
         }
         for (m, state) in def.modifiers.iter().zip(&mut plan.mods) {
@@ -315,7 +385,12 @@ impl World {
         let by_source = def.stacking.as_ref().is_some_and(|s| s.by == StackBy::Source);
         let shared = def.stacking.is_some() || def.execution_policy == ExecutionPolicy::RunInMerge;
         let same = |e: &&Inst| e.def == spec.def && (!by_source || e.source == spec.source);
-        self.rows[&spec.target].effects.iter().find(same).filter(|_| shared).cloned()
+        self.rows[&spec.target]
+            .effects
+            .iter()
+            .find(same)
+            .filter(|_| shared)
+            .cloned()
     }
 
     fn immune(&self, entry: &ImmunityEntry, def: &Effect, source: u32) -> bool {
@@ -334,7 +409,11 @@ impl World {
                 }
                 Some(v) => Unit::Fixed(v),
             };
-            mods.push(ModState { unit, holds: true, dropped: false });
+            mods.push(ModState {
+                unit,
+                holds: true,
+                dropped: false,
+            });
         }
         Ok(mods)
     }
@@ -368,7 +447,10 @@ impl World {
         let mut copy = self.clone();
         let mut inst = copy.new_inst(spec, key, Vec::new(), plan, 0);
         if let Some(old) = old {
-            let by_source = self.effects[&spec.def].stacking.as_ref().is_some_and(|s| s.by == StackBy::Source);
+            let by_source = self.effects[&spec.def]
+                .stacking
+                .as_ref()
+                .is_some_and(|s| s.by == StackBy::Source);
             inst.source = if by_source { old.source } else { spec.source };
             copy.row(spec.target).effects.retain(|e| e.key != old.key);
         }
@@ -391,7 +473,13 @@ impl World {
             set_by_caller: spec.set_by_caller.clone(),
             end: plan.length.map(|l| now + l),
             length: plan.length.unwrap_or(0),
-            periodic: is_periodic(def).then_some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 }),
+            periodic: is_periodic(def).then_some(Periodic {
+                period,
+                anchor: now,
+                n: 1,
+                executed: 0,
+                missed: 0,
+            }),
             inhibited: false,
             mods: plan.mods.clone(),
             tags,
@@ -431,13 +519,21 @@ impl World {
         inst.inhibited = !ongoing && def.on_ongoing_fail == OnOngoingFail::Inhibit;
         let (inhibited, stacks) = (inst.inhibited, inst.stacks);
         let counts = self.tag_counts(who);
+        let touched = self.touched(who, &inst);
         self.row(who).effects.push(inst);
-        self.settle(&touched(who, def), who, Vec::new());
+        self.settle(&touched, who, Vec::new());
         if !inhibited {
             self.tags_changed(who, counts, &tags, true);
         }
-        for GrantedAbilityEntry { ability_class, level, .. } in &def.granted_abilities {
-            self.row(who).grants.push(Grant { ability: ability_class.clone(), level: *level, by: Some(key) });
+        for GrantedAbilityEntry {
+            ability_class, level, ..
+        } in &def.granted_abilities
+        {
+            self.row(who).grants.push(Grant {
+                ability: ability_class.clone(),
+                level: *level,
+                by: Some(key),
+            });
             self.tell(who, format!("Granted {ability_class} {level}"));
         }
         self.told_applied(who, spec, stacks);
@@ -464,6 +560,7 @@ impl World {
         let s = def.stacking.clone().expect("it stacks");
         let (who, now) = (spec.target, self.local(spec.target));
         let limit = s.limit.unwrap_or(u32::MAX);
+        let before = self.touched(who, &old);
         let inst = self.inst(who, old.key);
         inst.stacks = (old.stacks + spec.stacks).min(limit);
         inst.level = spec.level;
@@ -479,7 +576,7 @@ impl World {
         if let (PeriodOnStack::Reset, Some(p)) = (s.period_on_stack, inst.periodic.as_mut()) {
             (p.anchor, p.n) = (now, 1);
         }
-        self.changed(who, old.key, "Stacks");
+        self.changed(who, old.key, "Stacks", &before);
         if old.stacks + spec.stacks > limit {
             let parent = self.spec_of(who, old.key);
             self.then(&parent, Some(s.overflow_effects));
@@ -488,6 +585,7 @@ impl World {
 
     fn merge(&mut self, spec: &Spec, old: Inst, plan: Plan) {
         let (who, now) = (spec.target, self.local(spec.target));
+        let before = self.touched(who, &old);
         let inst = self.inst(who, old.key);
         if spec.level >= old.level {
             inst.level = spec.level;
@@ -499,19 +597,25 @@ impl World {
             inst.end = Some(end.max(now + length));
             inst.length = length;
         }
-        self.changed(who, old.key, "Merged");
+        self.changed(who, old.key, "Merged", &before);
     }
 
     fn told_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {
-        self.tell(who, format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level));
+        self.tell(
+            who,
+            format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level),
+        );
     }
 
-    /// Settles after an effect's numbers changed, and says what changed.
-    fn changed(&mut self, who: u32, key: u64, what: &str) {
+    /// Settles after an effect's numbers changed, and says what changed. `before` is what it touched before.
+    fn changed(&mut self, who: u32, key: u64, what: &str, before: &[Node]) {
         let e = self.inst(who, key).clone();
-        let def = self.effects[&e.def].clone();
-        self.settle(&touched(who, &def), who, Vec::new());
-        self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
+        let touched = [before, &self.touched(who, &e)].concat();
+        self.settle(&touched, who, Vec::new());
+        self.tell(
+            who,
+            format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level),
+        );
     }
 
     // Executions ------------------------------------------------------------------------------------------------
@@ -524,9 +628,17 @@ impl World {
             let node = (who, m.attribute.clone());
             if !writes.iter().any(|w| w.attribute == m.attribute) {
                 let start = self.write_start(&node);
-                writes.push(Write { attribute: m.attribute.clone(), start, result: start, overrides: false });
+                writes.push(Write {
+                    attribute: m.attribute.clone(),
+                    start,
+                    result: start,
+                    overrides: false,
+                });
             }
-            let w = writes.iter_mut().find(|w| w.attribute == m.attribute).expect("just made");
+            let w = writes
+                .iter_mut()
+                .find(|w| w.attribute == m.attribute)
+                .expect("just made");
             match m.operation {
                 Operation::Add | Operation::AddPost => w.result += unit * stacks as f64,
                 Operation::Multiply => w.result *= 1.0 + unit * stacks as f64,
@@ -552,7 +664,11 @@ impl World {
                 let there = self.attribute(&(who, m.attribute.clone())).is_some();
                 let writes = !acts_on_current(&def, m) && !e.mods[i].dropped && there;
                 let holds = self.filter_holds(m, who, e.source);
-                if writes && holds { self.unit(who, &e, i, &values) } else { None }
+                if writes && holds {
+                    self.unit(who, &e, i, &values)
+                } else {
+                    None
+                }
             })
             .collect();
         let n = {
@@ -584,17 +700,21 @@ impl World {
     pub(crate) fn due_expiry(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let now = self.local(who);
-        let on_expire = self.effects[&e.def].stacking.as_ref().map(|s| s.on_expire).unwrap_or_default();
+        let on_expire = self.effects[&e.def]
+            .stacking
+            .as_ref()
+            .map(|s| s.on_expire)
+            .unwrap_or_default();
         match on_expire {
             OnExpire::RemoveOne if e.stacks > 1 => {
                 let inst = self.inst(who, key);
                 inst.stacks -= 1;
                 inst.end = Some(now + e.length);
-                self.changed(who, key, "Stacks");
+                self.changed(who, key, "Stacks", &[]);
             }
             OnExpire::Refresh => {
                 self.inst(who, key).end = Some(now + e.length);
-                self.changed(who, key, "Duration");
+                self.changed(who, key, "Duration", &[]);
             }
             OnExpire::ClearAll | OnExpire::RemoveOne => self.end_effect(who, key, "Expired"),
         }
@@ -604,12 +724,14 @@ impl World {
 
     pub(crate) fn end_effect(&mut self, who: u32, key: u64, reason: &'static str) {
         let Some(row) = self.rows.get(&who) else { return };
-        let Some(at) = row.effects.iter().position(|e| e.key == key) else { return };
+        let Some(at) = row.effects.iter().position(|e| e.key == key) else {
+            return;
+        };
         let parent = self.spec_of(who, key);
         let counts = self.tag_counts(who);
         let e = self.row(who).effects.remove(at);
         let def = self.effects[&e.def].clone();
-        self.settle(&touched(who, &def), who, Vec::new());
+        self.settle(&self.touched(who, &e), who, Vec::new());
         if !e.inhibited {
             self.tags_changed(who, counts, &e.tags, false);
         }
@@ -649,21 +771,45 @@ impl World {
         }
     }
 
+    /// The attributes that an effect's modifiers act on, whether they are on or off now.
+    fn touched(&self, who: u32, e: &Inst) -> Vec<Node> {
+        let def = &self.effects[&e.def];
+        let acting = |i: usize, m: &Modifier| {
+            acts_on_current(def, m) && !e.mods[i].dropped && e.mods[i].unit != Unit::Skipped
+        };
+        let mods = def.modifiers.iter().enumerate().filter(|(i, m)| acting(*i, m));
+        mods.map(|(_, m)| (who, m.attribute.clone())).collect()
+    }
+
     // Small things ----------------------------------------------------------------------------------------------
 
     pub(crate) fn inst(&mut self, who: u32, key: u64) -> &mut Inst {
-        self.row(who).effects.iter_mut().find(|e| e.key == key).expect("it is active")
+        self.row(who)
+            .effects
+            .iter_mut()
+            .find(|e| e.key == key)
+            .expect("it is active")
     }
 
     /// The spec an active effect hands to the effects it causes.
     fn spec_of(&mut self, who: u32, key: u64) -> Spec {
         let e = self.inst(who, key).clone();
-        Spec { level: e.level, set_by_caller: e.set_by_caller, ..Spec::new(&e.def, who, e.source) }
+        Spec {
+            level: e.level,
+            set_by_caller: e.set_by_caller,
+            ..Spec::new(&e.def, who, e.source)
+        }
     }
 
     fn then(&mut self, parent: &Spec, effects: Option<Vec<String>>) {
         for def in effects.unwrap_or_default() {
-            let spec = Spec { def, stacks: 1, duration: None, period: None, ..parent.clone() };
+            let spec = Spec {
+                def,
+                stacks: 1,
+                duration: None,
+                period: None,
+                ..parent.clone()
+            };
             self.reactions.push_back(Reaction::Apply(spec));
         }
     }
@@ -674,10 +820,13 @@ impl World {
         self.inst(who, key).inhibited = off;
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
-        self.settle(&touched(who, &def), who, Vec::new());
+        self.settle(&self.touched(who, &e), who, Vec::new());
         self.tags_changed(who, counts, &e.tags, !off);
         let what = if off { "Inhibited" } else { "Restored" };
-        self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
+        self.tell(
+            who,
+            format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level),
+        );
         self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
         let now = self.local(who);
         if let (false, Some(p)) = (off, self.inst(who, key).periodic.as_mut()) {
@@ -693,7 +842,11 @@ impl World {
     /// How many active effects hold a looping cue.
     pub(crate) fn cue_count(&self, who: u32, cue: &str) -> u32 {
         let on = |e: &&Inst| !e.inhibited;
-        let cues = self.rows[&who].effects.iter().filter(on).flat_map(|e| &self.effects[&e.def].gameplay_cues);
+        let cues = self.rows[&who]
+            .effects
+            .iter()
+            .filter(on)
+            .flat_map(|e| &self.effects[&e.def].gameplay_cues);
         cues.filter(|c| *c == cue).count() as u32
     }
 
@@ -714,13 +867,12 @@ impl World {
     }
 }
 
-fn touched(who: u32, def: &Effect) -> Vec<Node> {
-    def.modifiers.iter().map(|m| (who, m.attribute.clone())).collect()
-}
 
 /// Whether any of the tags in `lists` is one of `wanted` or stands below one.
 fn has_any(lists: &[&Vec<String>], wanted: &[String]) -> bool {
-    lists.iter().any(|l| l.iter().any(|t| wanted.iter().any(|w| under(t, w))))
+    lists
+        .iter()
+        .any(|l| l.iter().any(|t| wanted.iter().any(|w| under(t, w))))
 }
 
 /// Whether `tag` is `of` or stands below it.

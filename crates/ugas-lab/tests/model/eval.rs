@@ -62,17 +62,23 @@ impl World {
     /// Attributes of a controller in registration order.
     pub(crate) fn attributes(&self, who: u32) -> Vec<String> {
         let sets = &self.rows[&who].sets;
-        sets.iter().flat_map(|s| self.sets[s].attributes.iter().map(|a| a.name.clone())).collect()
+        sets.iter()
+            .flat_map(|s| self.sets[s].attributes.iter().map(|a| a.name.clone()))
+            .collect()
     }
 
     pub(crate) fn attribute(&self, node: &Node) -> Option<&Attribute> {
         let sets = &self.rows.get(&node.0)?.sets;
-        sets.iter().flat_map(|s| &self.sets[s].attributes).find(|a| a.name == node.1)
+        sets.iter()
+            .flat_map(|s| &self.sets[s].attributes)
+            .find(|a| a.name == node.1)
     }
 
     /// What an attribute reads on its own controller: bounds and derivation.
     pub(crate) fn own_reads(&self, node: &Node) -> Vec<Node> {
-        let Some(doc) = self.attribute(node) else { return Vec::new() };
+        let Some(doc) = self.attribute(node) else {
+            return Vec::new();
+        };
         let clamping = doc.clamping.clone().unwrap_or_default();
         let mut names: Vec<String> = [clamping.min, clamping.max]
             .into_iter()
@@ -87,10 +93,14 @@ impl World {
     }
 
     /// What a live magnitude reads.
-    fn live_read(&self, mag: &Magnitude, source: u32, target: u32) -> Option<Node> {
+    pub(crate) fn live_read(&self, mag: &Magnitude, source: u32, target: u32) -> Option<Node> {
         match mag.kind {
             MagnitudeType::AttributeBased => {
-                let who = if mag.source == Some(MagnitudeSource::Target) { target } else { source };
+                let who = if mag.source == Some(MagnitudeSource::Target) {
+                    target
+                } else {
+                    source
+                };
                 Some((who, mag.backing_attribute.clone()?))
             }
             MagnitudeType::ScalableFloat => {
@@ -126,7 +136,9 @@ impl World {
         let mut left: Vec<Node> = self.attributes(who).into_iter().map(|a| (who, a)).collect();
         let mut order = Vec::new();
         while !left.is_empty() {
-            let ready = left.iter().position(|n| self.own_reads(n).iter().all(|r| !left.contains(r)));
+            let ready = left
+                .iter()
+                .position(|n| self.own_reads(n).iter().all(|r| !left.contains(r)));
             order.push(left.remove(ready.expect("documents have no circle")).1);
         }
         order
@@ -140,21 +152,30 @@ impl World {
             for a in self.slots(*who) {
                 let node = (*who, a);
                 if nodes.contains(&node) {
-                    let reads: Vec<Node> = self.all_reads(&node).into_iter().filter(|r| nodes.contains(r)).collect();
+                    let reads: Vec<Node> = self
+                        .all_reads(&node)
+                        .into_iter()
+                        .filter(|r| nodes.contains(r))
+                        .collect();
                     left.push((node, reads));
                 }
             }
         }
         let mut order = Vec::new();
         while !left.is_empty() {
-            let ready = left.iter().position(|(_, reads)| !reads.iter().any(|r| left.iter().any(|(n, _)| n == r)))?;
+            let ready = left
+                .iter()
+                .position(|(_, reads)| !reads.iter().any(|r| left.iter().any(|(n, _)| n == r)))?;
             order.push(left.remove(ready).0);
         }
         Some(order)
     }
 
     fn all_nodes(&self) -> BTreeSet<Node> {
-        self.rows.keys().flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a))).collect()
+        self.rows
+            .keys()
+            .flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a)))
+            .collect()
     }
 
     /// Whether bounds, derivations and live magnitudes form a circle.
@@ -195,14 +216,21 @@ impl World {
                     + mag.post_multiply_additive.unwrap_or(0.0)
             }
             MagnitudeType::SetByCaller => {
-                match cx.set_by_caller.get(mag.data_tag.as_ref().expect("generated documents are whole")) {
+                match cx
+                    .set_by_caller
+                    .get(mag.data_tag.as_ref().expect("generated documents are whole"))
+                {
                     Some(v) => *v,
                     None => return Ok(None),
                 }
             }
             MagnitudeType::CustomCalculation => unreachable!("not generated"),
         };
-        if value.is_finite() { Ok(Some(value + 0.0)) } else { Err("NonFinite") }
+        if value.is_finite() {
+            Ok(Some(value + 0.0))
+        } else {
+            Err("NonFinite")
+        }
     }
 
     /// Whether a magnitude reads an attribute, and so may change after application.
@@ -216,7 +244,12 @@ impl World {
             Unit::Skipped => None,
             Unit::Fixed(v) => Some(v),
             Unit::Reading { last } => {
-                let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
+                let cx = Context {
+                    source: e.source,
+                    target: who,
+                    level: e.level,
+                    set_by_caller: &e.set_by_caller,
+                };
                 let mag = &self.effects[&e.def].modifiers[i].magnitude;
                 match self.magnitude(mag, &cx, &|n| values.get(n).copied()) {
                     Ok(v) => v,
@@ -240,14 +273,14 @@ impl World {
                 if m.attribute != node.1 || !acts_on_current(def, m) || !state.holds || state.dropped {
                     continue;
                 }
-                let Some(unit) = self.unit(node.0, e, i, values) else { continue };
+                let Some(unit) = self.unit(node.0, e, i, values) else {
+                    continue;
+                };
                 let magnitude = unit * e.stacks as f64;
                 match m.operation {
                     Operation::Add => adds.push(magnitude),
                     Operation::AddPost => posts.push(magnitude),
-                    Operation::Multiply => {
-                        multiplies.push((m.channel.as_deref().map_or(0, channel_number), magnitude))
-                    }
+                    Operation::Multiply => multiplies.push((m.channel.as_deref().map_or(0, channel_number), magnitude)),
                     Operation::Override => overrides.push((def.priority, e.seq, i, unit)),
                 }
             }
@@ -279,13 +312,19 @@ impl World {
     }
 
     fn bounds(&self, node: &Node, values: &Values) -> (f64, f64) {
-        let clamping = self.attribute(node).and_then(|d| d.clamping.clone()).unwrap_or_default();
+        let clamping = self
+            .attribute(node)
+            .and_then(|d| d.clamping.clone())
+            .unwrap_or_default();
         let value = |b: Option<Bound>, open: f64| match b {
             None => open,
             Some(Bound::Value(v)) => v,
             Some(Bound::Attribute(name)) => values.get(&(node.0, name)).copied().unwrap_or(open),
         };
-        (value(clamping.min, f64::NEG_INFINITY), value(clamping.max, f64::INFINITY))
+        (
+            value(clamping.min, f64::NEG_INFINITY),
+            value(clamping.max, f64::INFINITY),
+        )
     }
 
     fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
@@ -297,7 +336,10 @@ impl World {
     fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {
         let pieces = self.pieces(node, values);
         let (lo, hi) = self.bounds(node, values);
-        let v = pieces.over.unwrap_or_else(|| pieces.plain(base)).clamp(-f64::MAX, f64::MAX);
+        let v = pieces
+            .over
+            .unwrap_or_else(|| pieces.plain(base))
+            .clamp(-f64::MAX, f64::MAX);
         clamp(v, lo, hi) + 0.0
     }
 
@@ -322,7 +364,11 @@ impl World {
             }
             edge
         };
-        let window = if pieces.factor <= 0.0 { (lo, hi) } else { (edge(lo, -1.0), edge(hi, 1.0)) };
+        let window = if pieces.factor <= 0.0 {
+            (lo, hi)
+        } else {
+            (edge(lo, -1.0), edge(hi, 1.0))
+        };
         (window, (window.0.min(lo), window.1.max(hi)))
     }
 
@@ -386,13 +432,21 @@ impl World {
                 base += 0.0;
             }
             let current = self.current(&node, base, &values);
-            self.rows.get_mut(&node.0).expect("it exists").base.insert(node.1.clone(), base);
+            self.rows
+                .get_mut(&node.0)
+                .expect("it exists")
+                .base
+                .insert(node.1.clone(), base);
             values.insert(node.clone(), current);
             self.shown.insert(node, Shown { base, current, lo, hi });
         }
         self.remember_readings(&values);
 
-        let mut affected: BTreeSet<Node> = touched.iter().filter(|n| self.attribute(n).is_some()).cloned().collect();
+        let mut affected: BTreeSet<Node> = touched
+            .iter()
+            .filter(|n| self.attribute(n).is_some())
+            .cloned()
+            .collect();
         loop {
             let more: Vec<Node> = self
                 .all_nodes()
@@ -405,14 +459,22 @@ impl World {
             affected.extend(more);
         }
         for node in self.sort(affected.clone()).expect("circles are refused") {
-            let (Some(old), new) = (before.get(&node), self.shown[&node]) else { continue };
+            let (Some(old), new) = (before.get(&node), self.shown[&node]) else {
+                continue;
+            };
             if (old.base, old.current) != (new.base, new.current) {
                 self.attribute_facts(&node, *old, new);
             }
         }
         for (node, old) in &before {
-            let same = self.shown.get(node).is_none_or(|new| new.current == old.current && new.base == old.base);
-            assert!(same || affected.contains(node), "the model changed {node:?} behind its own back");
+            let same = self
+                .shown
+                .get(node)
+                .is_none_or(|new| new.current == old.current && new.base == old.base);
+            assert!(
+                same || affected.contains(node),
+                "the model changed {node:?} behind its own back"
+            );
         }
     }
 
@@ -452,7 +514,12 @@ impl World {
     }
 
     pub(crate) fn tell_with(&mut self, who: u32, text: String, numbers: Vec<f64>) {
-        self.facts.push(Fact { at: self.now, who, text, numbers });
+        self.facts.push(Fact {
+            at: self.now,
+            who,
+            text,
+            numbers,
+        });
     }
 }
 

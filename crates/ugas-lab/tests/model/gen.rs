@@ -26,6 +26,33 @@ pub(crate) const CUES: &[&str] = &["GameplayCue.A", "GameplayCue.B"];
 pub(crate) const KEYS: &[&str] = &["Key.A", "Key.B"];
 pub(crate) const ABILITIES: &[&str] = &["GA_0", "GA_1"];
 
+/// Extraction of a controller that effects elsewhere come from.
+const EXTRACT_SOURCES: bool = false;
+/// Magnitudes of periodic writes that read the source, or an attribute the target may lack.
+const PERIODIC_FOREIGN_READS: bool = false;
+/// Specs with a bad value and a source that never was.
+const TWO_MISTAKES: bool = false;
+/// Effects that write a derived attribute and may name one the target lacks.
+const DERIVED_AND_UNKNOWN: bool = false;
+/// Removal by tag by an effect whose live modifiers may read what the removed one changed.
+const LIVE_AND_REMOVES: bool = false;
+/// Changes that evaluate again what reads a source that is gone.
+const EVALUATE_FROZEN: bool = false;
+/// Removal of a set that periodic effects write.
+const REMOVE_SET_UNDER_PERIODS: bool = false;
+/// Filters by a modified attribute that the controller lacks.
+const FILTER_BY_UNKNOWN: bool = false;
+/// Removal of a set that waiting effects modify.
+const REMOVE_SET_UNDER_QUEUE: bool = false;
+/// Sets with derived attributes added at run time.
+const ADD_DERIVED: bool = false;
+/// Tag filters on modifiers of instant effects.
+const INSTANT_FILTERS: bool = false;
+/// Given base values where proportional attributes are bound.
+const GIVEN_BASE_UNDER_PROPORTION: bool = false;
+/// Ongoing requirements on tags that the effect grants itself.
+const ONGOING_ON_OWN_TAGS: bool = false;
+
 /// SplitMix64.
 pub(crate) struct Rng(u64);
 
@@ -55,7 +82,11 @@ impl Rng {
         (*self.pick(TAGS)).to_owned()
     }
     fn tags(&mut self, percent: usize, most: usize) -> Vec<String> {
-        if self.percent(percent) { (0..self.range(1, most)).map(|_| self.tag()).collect() } else { Vec::new() }
+        if self.percent(percent) {
+            (0..self.range(1, most)).map(|_| self.tag()).collect()
+        } else {
+            Vec::new()
+        }
     }
     /// A number people would write.
     fn number(&mut self, from: i64, to: i64) -> f64 {
@@ -93,26 +124,39 @@ pub(crate) enum Op {
 pub(crate) fn documents(rng: &mut Rng) -> Documents {
     let curves = vec![
         Curve::new("C_Line", [(1.0, 2.0), (3.0, 6.0), (10.0, 9.0)]),
-        Curve { interpolation: Interpolation::Step, ..Curve::new("C_Step", [(0.0, -3.0), (2.0, 1.0), (20.0, 4.0)]) },
+        Curve {
+            interpolation: Interpolation::Step,
+            ..Curve::new("C_Step", [(0.0, -3.0), (2.0, 1.0), (20.0, 4.0)])
+        },
     ];
     let sets = sets(rng);
-    let names: Vec<String> = sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
+    let names: Vec<String> = sets
+        .iter()
+        .flat_map(|s| s.attributes.iter().map(|a| a.name.clone()))
+        .collect();
     let count = rng.range(6, 14);
     let effect_names: Vec<String> = (0..count).map(|i| format!("GE_{i}")).collect();
-    let effects = (0..count).map(|i| effect(rng, &effect_names[i], &sets, &names, &effect_names[i + 1..])).collect();
+    let effects = (0..count)
+        .map(|i| effect(rng, &effect_names[i], &sets, &names, &effect_names[i + 1..]))
+        .collect();
     Documents { sets, effects, curves }
 }
 
 fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
-    let mut sets: Vec<AttributeSet> = (0..rng.range(1, 2)).map(|i| AttributeSet::new(format!("S{i}"))).collect();
+    let mut sets: Vec<AttributeSet> = (0..rng.range(1, 2))
+        .map(|i| AttributeSet::new(format!("S{i}")))
+        .collect();
     let total: usize = sets.iter().map(|_| rng.range(3, 8)).sum();
     let mut made: Vec<(usize, Attribute)> = Vec::new();
     for i in 0..total {
         let set = if i < 3 { 0 } else { rng.below(sets.len()) };
         // What it may refer to: earlier ones, seldom of another set.
         let across = rng.percent(20);
-        let refs: Vec<String> =
-            made.iter().filter(|(s, _)| *s == set || across).map(|(_, a)| a.name.clone()).collect();
+        let refs: Vec<String> = made
+            .iter()
+            .filter(|(s, _)| *s == set || across)
+            .map(|(_, a)| a.name.clone())
+            .collect();
         let name = if i == 1 { "Health".into() } else { format!("A{i}") };
         made.push((set, attribute(rng, name, &refs)));
     }
@@ -142,11 +186,19 @@ fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
     }
     let mut a = Attribute::new(name, value);
     let reference = |rng: &mut Rng, low: f64| -> Bound {
-        if !refs.is_empty() && rng.percent(40) { Bound::Attribute(rng.pick(refs).clone()) } else { Bound::Value(low) }
+        if !refs.is_empty() && rng.percent(40) {
+            Bound::Attribute(rng.pick(refs).clone())
+        } else {
+            Bound::Value(low)
+        }
     };
     if rng.percent(60) {
         let low = if rng.percent(70) { 0.0 } else { rng.number(-20, 5) };
-        let bound = if rng.percent(20) { reference(rng, low) } else { Bound::Value(low) };
+        let bound = if rng.percent(20) {
+            reference(rng, low)
+        } else {
+            Bound::Value(low)
+        };
         a = a.min_bound(bound);
     }
     if rng.percent(60) {
@@ -191,13 +243,40 @@ fn effect(rng: &mut Rng, name: &str, sets: &[AttributeSet], attributes: &[String
     let instant = e.duration_policy == DurationPolicy::Instant;
     if !instant && rng.percent(40) {
         let period = *rng.pick(&[0.25, 0.3, 0.5, 1.0, 1.5]);
-        e.period = Some(Period { period, execute_on_application: rng.percent(40) });
+        e.period = Some(Period {
+            period,
+            execute_on_application: rng.percent(40),
+        });
     }
     // Mostly of the first set, which every controller has.
     let near: Vec<String> = sets[0].attributes.iter().map(|a| a.name.clone()).collect();
     for _ in 0..rng.below(4) {
         let list = if rng.percent(80) { &near } else { attributes };
         e.modifiers.push(modifier(rng, list, attributes));
+    }
+    for m in &mut e.modifiers {
+        if instant && !INSTANT_FILTERS {
+            m.source_tags.clear();
+            m.target_tags.clear();
+        }
+        let writes = e.period.is_some() && m.operation != Operation::Multiply;
+        if writes && !PERIODIC_FOREIGN_READS {
+            if m.magnitude.backing_attribute.is_some() {
+                m.magnitude.source = Some(ugas_doc::MagnitudeSource::Target);
+                m.magnitude.backing_attribute = Some(m.attribute.clone());
+            } else if m.magnitude.curve_input.as_ref().is_some_and(|i| attributes.contains(i)) {
+                m.magnitude.curve_input = None;
+            }
+        }
+    }
+    let derived = |m: &Modifier| {
+        sets.iter()
+            .flat_map(|s| &s.attributes)
+            .any(|a| a.name == m.attribute && a.derived_from.is_some())
+    };
+    if !DERIVED_AND_UNKNOWN && e.modifiers.iter().any(derived) {
+        e.modifiers.retain(derived);
+        e.modifiers.truncate(1);
     }
     e.priority = rng.below(3) as i32 - 1;
     e.granted_tags = rng.tags(45, 3);
@@ -224,7 +303,11 @@ fn effect(rng: &mut Rng, name: &str, sets: &[AttributeSet], attributes: &[String
     }
     if !later.is_empty() && rng.percent(30) {
         let mut list = |p: usize| -> Vec<String> {
-            if rng.percent(p) { vec![rng.pick(later).clone()] } else { Vec::new() }
+            if rng.percent(p) {
+                vec![rng.pick(later).clone()]
+            } else {
+                Vec::new()
+            }
         };
         e.effects = Some(ConditionalEffects {
             on_applied: list(35),
@@ -244,7 +327,11 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
         0..12 => e.execution_policy = ExecutionPolicy::RunInSequence,
         12..24 => e.execution_policy = ExecutionPolicy::RunInMerge,
         24..42 => {
-            let overflow = if !later.is_empty() && rng.percent(40) { vec![rng.pick(later).clone()] } else { vec![] };
+            let overflow = if !later.is_empty() && rng.percent(40) {
+                vec![rng.pick(later).clone()]
+            } else {
+                vec![]
+            };
             e.stacking = Some(Stacking {
                 by: *rng.pick(&[StackBy::Source, StackBy::Target]),
                 limit: rng.percent(70).then(|| rng.range(1, 5) as u32),
@@ -261,6 +348,13 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
         }
         _ => {}
     }
+    let reads = e
+        .modifiers
+        .iter()
+        .any(|m| m.magnitude.backing_attribute.is_some() || m.magnitude.curve_input.is_some());
+    if reads && !LIVE_AND_REMOVES {
+        e.remove_effects_with_tags.clear();
+    }
     if e.stacking.is_some() || e.execution_policy == ExecutionPolicy::RunInMerge {
         // An application that would remove the very instance it joins.
         e.remove_effects_with_tags.clear();
@@ -268,14 +362,27 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
     if rng.percent(15) {
         e.ongoing_required_tags = rng.tags(50, 1);
         e.ongoing_blocked_tags = rng.tags(60, 1);
+        if !ONGOING_ON_OWN_TAGS {
+            let own = e.granted_tags.clone();
+            let foreign = |t: &String| !own.iter().any(|o| super::effects::under(o, t));
+            e.ongoing_required_tags.retain(foreign);
+            e.ongoing_blocked_tags.retain(foreign);
+        }
         e.on_ongoing_fail = *rng.pick(&[OnOngoingFail::Inhibit, OnOngoingFail::Inhibit, OnOngoingFail::Remove]);
-        e.period_inhibition =
-            *rng.pick(&[PeriodInhibition::Skip, PeriodInhibition::Reset, PeriodInhibition::CatchUp]);
+        e.period_inhibition = *rng.pick(&[
+            PeriodInhibition::Skip,
+            PeriodInhibition::Reset,
+            PeriodInhibition::CatchUp,
+        ]);
     }
     if rng.percent(7) {
         e.immunity = vec![ImmunityEntry {
             effect_tags: rng.tags(60, 2),
-            effects: if rng.percent(30) && !later.is_empty() { vec![rng.pick(later).clone()] } else { vec![] },
+            effects: if rng.percent(30) && !later.is_empty() {
+                vec![rng.pick(later).clone()]
+            } else {
+                vec![]
+            },
             source_tags: rng.tags(15, 1),
         }];
         let i = &e.immunity[0];
@@ -317,12 +424,25 @@ fn modifier(rng: &mut Rng, targets: &[String], attributes: &[String]) -> Modifie
         62..78 => {
             let m = Magnitude::attribute(rng.pick(attributes)).times(scale);
             let m = if rng.percent(40) { m.pre(rng.number(-2, 2)) } else { m };
-            let m = if rng.percent(40) { m.post(scale * rng.number(-8, 8)) } else { m };
+            let m = if rng.percent(40) {
+                m.post(scale * rng.number(-8, 8))
+            } else {
+                m
+            };
             if rng.percent(50) { m.of_target() } else { m }
         }
-        78..85 => Magnitude { value: Some(scale), ..Magnitude::curve(*rng.pick(&["C_Line", "C_Step"])) },
-        85..88 => Magnitude { value: Some(scale), ..Magnitude::curve_over("C_Line", rng.pick(attributes)) },
-        88..91 => Magnitude { value: Some(scale), ..Magnitude::curve_over("C_Step", *rng.pick(KEYS)) },
+        78..85 => Magnitude {
+            value: Some(scale),
+            ..Magnitude::curve(*rng.pick(&["C_Line", "C_Step"]))
+        },
+        85..88 => Magnitude {
+            value: Some(scale),
+            ..Magnitude::curve_over("C_Line", rng.pick(attributes))
+        },
+        88..91 => Magnitude {
+            value: Some(scale),
+            ..Magnitude::curve_over("C_Step", *rng.pick(KEYS))
+        },
         _ => Magnitude::set_by_caller(*rng.pick(KEYS)),
     };
     let mut m = Modifier::new(rng.pick(targets), operation, magnitude);
@@ -342,34 +462,113 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
     if live.is_empty() || done == 0 {
         return Op::Spawn(spawn(rng, docs));
     }
-    let who = |rng: &mut Rng| if rng.percent(2) { rng.below(world.next_id as usize + 2) as u32 } else { *rng.pick(&live) };
+    let who = |rng: &mut Rng| {
+        if rng.percent(2) {
+            rng.below(world.next_id as usize + 2) as u32
+        } else {
+            *rng.pick(&live)
+        }
+    };
     let target = who(rng);
     match rng.below(100) {
         0..44 => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
         44..64 => {
-            let stride = *rng.pick(&[1, SECOND / 60, SECOND / 10, SECOND / 4, SECOND / 2, SECOND, SECOND * 5 / 2]);
+            let stride = *rng.pick(&[
+                1,
+                SECOND / 60,
+                SECOND / 10,
+                SECOND / 4,
+                SECOND / 2,
+                SECOND,
+                SECOND * 5 / 2,
+            ]);
             Op::Advance { to: world.now + stride }
         }
         64..71 => {
             let (who, key) = any_key(rng, world, target, true);
-            Op::Remove { who, key, stacks: *rng.pick(&[-1, -1, -1, 1, 1, 2, 0, -2]) }
+            Op::Remove {
+                who,
+                key,
+                stacks: *rng.pick(&[-1, -1, -1, 1, 1, 2, 0, -2]),
+            }
         }
-        71..75 => Op::RemoveMatching { who: target, filter: filter(rng, docs, &live) },
+        71..75 => Op::RemoveMatching {
+            who: target,
+            filter: filter(rng, docs, world, target),
+        },
         75..82 => {
             let (who, key) = any_key(rng, world, target, false);
-            Op::Change { who, key, change: change(rng) }
+            Op::Change {
+                who,
+                key,
+                change: change(rng, world),
+            }
         }
-        82..84 => Op::ChangeMatching { who: target, filter: filter(rng, docs, &live), change: change(rng) },
-        84..86 => Op::AddSet { who: target, set: rng.pick(&docs.sets).name.clone() },
-        86..88 => Op::RemoveSet { who: target, set: rng.pick(&docs.sets).name.clone(), force: rng.percent(60) },
-        88..90 => Op::SetRate { who: target, rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]) },
-        90..92 => Op::SetActive { who: target, active: rng.percent(70) },
+        82..84 => Op::ChangeMatching {
+            who: target,
+            filter: filter(rng, docs, world, target),
+            change: change(rng, world),
+        },
+        84..86 => {
+            let set = rng.pick(&docs.sets);
+            let derived = set.attributes.iter().any(|a| a.derived_from.is_some());
+            let has = world.rows.get(&target).is_some_and(|r| r.sets.contains(&set.name));
+            if derived && !has && !ADD_DERIVED {
+                Op::Advance { to: world.now + SECOND }
+            } else {
+                Op::AddSet {
+                    who: target,
+                    set: set.name.clone(),
+                }
+            }
+        }
+        86..88 => {
+            let set = rng.pick(&docs.sets);
+            let waits = world.rows.get(&target).is_some_and(|r| !r.queue.is_empty());
+            let spared = (waits && !REMOVE_SET_UNDER_QUEUE)
+                || (world.writes_periodically(target, &set.name) && !REMOVE_SET_UNDER_PERIODS);
+            if !spared {
+                Op::RemoveSet {
+                    who: target,
+                    set: set.name.clone(),
+                    force: rng.percent(60),
+                }
+            } else {
+                Op::Advance { to: world.now + SECOND }
+            }
+        }
+        88..90 => Op::SetRate {
+            who: target,
+            rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]),
+        },
+        90..92 => Op::SetActive {
+            who: target,
+            active: rng.percent(70),
+        },
         92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs)),
         94 => Op::Despawn { who: target },
-        95..97 => Op::ExtractInsert { who: target },
+        95..97 => {
+            let is_source = |w: u32| {
+                world
+                    .rows
+                    .iter()
+                    .any(|(t, r)| *t != w && r.effects.iter().any(|e| e.source == w))
+            };
+            match live.iter().find(|w| EXTRACT_SOURCES || !is_source(**w)) {
+                Some(&who) => Op::ExtractInsert { who },
+                None => Op::Advance { to: world.now + SECOND },
+            }
+        }
         97..99 => {
-            let names: Vec<String> = docs.sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
-            let later = docs.effects[docs.effects.len() / 2..].iter().map(|e| e.name.clone()).collect::<Vec<_>>();
+            let names: Vec<String> = docs
+                .sets
+                .iter()
+                .flat_map(|s| s.attributes.iter().map(|a| a.name.clone()))
+                .collect();
+            let later = docs.effects[docs.effects.len() / 2..]
+                .iter()
+                .map(|e| e.name.clone())
+                .collect::<Vec<_>>();
             let name = format!("GE_Run{done}");
             // Run-time effects may cause authored ones only: those cannot cause it back.
             let later: Vec<String> = later.into_iter().filter(|n| !n.starts_with("GE_Run")).collect();
@@ -386,19 +585,39 @@ fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
     }
     let mut base = Vec::new();
     for a in &docs.sets[0].attributes {
-        if a.derived_from.is_none() && rng.percent(20) {
+        let all = docs.sets.iter().flat_map(|s| &s.attributes);
+        let mut bound = all.filter(|x| x.on_bound_change == ugas_doc::OnBoundChange::Proportional);
+        let skip = !GIVEN_BASE_UNDER_PROPORTION && bound.next().is_some();
+        if a.derived_from.is_none() && rng.percent(20) && !skip {
             base.push((a.name.clone(), rng.number(-10, 80)));
         }
     }
     let count = docs.effects.len();
     let effects = (0..2).filter(|_| rng.percent(25)).collect::<Vec<_>>();
-    let effects = effects.into_iter().map(|_| docs.effects[rng.below(count)].name.clone()).collect();
+    let effects = effects
+        .into_iter()
+        .map(|_| docs.effects[rng.below(count)].name.clone())
+        .collect();
     let tags = rng.tags(60, 2);
     let mut unique: Vec<String> = Vec::new();
-    tags.into_iter().for_each(|t| if !unique.contains(&t) { unique.push(t) });
-    let abilities = if rng.percent(20) { vec![(ABILITIES[0].to_owned(), 2)] } else { Vec::new() };
+    tags.into_iter().for_each(|t| {
+        if !unique.contains(&t) {
+            unique.push(t)
+        }
+    });
+    let abilities = if rng.percent(20) {
+        vec![(ABILITIES[0].to_owned(), 2)]
+    } else {
+        Vec::new()
+    };
     // Run-time definitions are not named at spawn.
-    Spawn { sets, base, tags: unique, abilities, effects }
+    Spawn {
+        sets,
+        base,
+        tags: unique,
+        abilities,
+        effects,
+    }
 }
 
 fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32) -> Spec {
@@ -419,8 +638,12 @@ fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32
         set_by_caller.insert(KEYS[0].to_owned(), f64::NAN);
     }
     let merges = effect.execution_policy == ExecutionPolicy::RunInMerge;
-    let stacks = if !merges && rng.percent(15) { rng.range(1, 3) as u32 } else { 1 };
-    Spec {
+    let stacks = if !merges && rng.percent(15) {
+        rng.range(1, 3) as u32
+    } else {
+        1
+    };
+    let mut spec = Spec {
         def: effect.name.clone(),
         target,
         source,
@@ -429,7 +652,12 @@ fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32
         set_by_caller,
         duration: rng.percent(8).then(|| *rng.pick(&[SECOND, SECOND * 3, SECOND / 3, -1])),
         period: rng.percent(6).then(|| *rng.pick(&[SECOND / 4, SECOND, SECOND / 3, 5])),
+    };
+    if !TWO_MISTAKES && spec.source != NONE && spec.source >= next_id {
+        (spec.duration, spec.period) = (None, None);
+        spec.set_by_caller.retain(|_, v| v.is_finite());
     }
+    spec
 }
 
 /// An active effect's key, sometimes a queued one's, seldom a stale one's.
@@ -439,22 +667,37 @@ fn any_key(rng: &mut Rng, world: &World, who: u32, queued: bool) -> (u32, u64) {
         keys.extend(row.effects.iter().map(|e| (*who, e.key)));
         keys.extend(row.queue.iter().filter(|_| queued).map(|q| (*who, q.0)));
     }
-    if keys.is_empty() || rng.percent(4) { (who, rng.below(world.next_key as usize + 1) as u64) } else { *rng.pick(&keys) }
+    if keys.is_empty() || rng.percent(4) {
+        (who, rng.below(world.next_key as usize + 1) as u64)
+    } else {
+        *rng.pick(&keys)
+    }
 }
 
-fn filter(rng: &mut Rng, docs: &Documents, live: &[u32]) -> Filter {
+fn filter(rng: &mut Rng, docs: &Documents, world: &World, who: u32) -> Filter {
+    let live: Vec<u32> = world.rows.keys().copied().collect();
     let mut filter = Filter::default();
     match rng.below(100) {
         0..45 => filter.def = Some(rng.pick(&docs.effects).name.clone()),
         45..75 => filter.tags = rng.tags(100, 2),
-        75..88 => filter.source = Some(*rng.pick(live)),
-        _ => filter.modifies = Some(rng.pick(&docs.sets[0].attributes).name.clone()),
+        75..88 => filter.source = Some(*rng.pick(&live)),
+        _ => {
+            let name = rng.pick(&docs.sets[0].attributes).name.clone();
+            let known = world.rows.contains_key(&who) && world.attributes(who).contains(&name);
+            if known || FILTER_BY_UNKNOWN {
+                filter.modifies = Some(name);
+            } else {
+                filter.tags = rng.tags(100, 2);
+            }
+        }
     }
     filter
 }
 
-fn change(rng: &mut Rng) -> Change {
+fn change(rng: &mut Rng, world: &World) -> Change {
+    let frozen = !EVALUATE_FROZEN && world.has_frozen();
     match rng.below(6) {
+        0 | 5 if frozen => Change::Extend(SECOND),
         0 => Change::Level(rng.range(0, 5) as u32),
         1 => Change::Remaining(*rng.pick(&[0, SECOND, SECOND / 2, -1])),
         2 => Change::Extend(*rng.pick(&[SECOND, -SECOND, SECOND / 7])),

@@ -17,7 +17,9 @@ impl World {
 
     /// Whether a controller has the tag or one below it; nobody has none.
     pub(crate) fn has_tag(&self, who: u32, tag: &str) -> bool {
-        self.rows.get(&who).is_some_and(|r| r.grants_of_tags(None).keys().any(|t| under(t, tag)))
+        self.rows
+            .get(&who)
+            .is_some_and(|r| r.grants_of_tags(None).keys().any(|t| under(t, tag)))
     }
 
     /// One grant more or less in `counts`, with the facts: the tag itself, then ancestors that appear or vanish.
@@ -60,9 +62,14 @@ impl World {
         if watched {
             self.recheck_later(who);
         }
-        let elsewhere = |e: &Inst| e.source == who && self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
-        let others: Vec<u32> =
-            self.rows.iter().filter(|(w, r)| **w != who && r.effects.iter().any(elsewhere)).map(|(w, _)| *w).collect();
+        let elsewhere =
+            |e: &Inst| e.source == who && self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
+        let others: Vec<u32> = self
+            .rows
+            .iter()
+            .filter(|(w, r)| **w != who && r.effects.iter().any(elsewhere))
+            .map(|(w, _)| *w)
+            .collect();
         for other in others.into_iter().filter(|_| crossed) {
             self.recheck_later(other);
         }
@@ -71,13 +78,20 @@ impl World {
     /// Whether an effect depends on tags while it is active.
     fn watches(&self, e: &Inst) -> bool {
         let def = &self.effects[&e.def];
-        let filtered = def.modifiers.iter().any(|m| !m.source_tags.is_empty() || !m.target_tags.is_empty());
+        let filtered = def
+            .modifiers
+            .iter()
+            .any(|m| !m.source_tags.is_empty() || !m.target_tags.is_empty());
         filtered || !def.ongoing_required_tags.is_empty() || !def.ongoing_blocked_tags.is_empty()
     }
 
     /// Looks at a controller's effects again after the verb; once is enough.
     pub(crate) fn recheck_later(&mut self, who: u32) {
-        if !self.reactions.iter().any(|r| matches!(r, Reaction::Recheck(w) if *w == who)) {
+        if !self
+            .reactions
+            .iter()
+            .any(|r| matches!(r, Reaction::Recheck(w) if *w == who))
+        {
             self.reactions.push_back(Reaction::Recheck(who));
         }
     }
@@ -120,7 +134,9 @@ impl World {
             if row.effects.iter().any(|e| e.def == def) {
                 return;
             }
-            let Some(at) = row.queue.iter().position(|q| q.1.def == def) else { return };
+            let Some(at) = row.queue.iter().position(|q| q.1.def == def) else {
+                return;
+            };
             let (key, spec): (u64, Spec) = row.queue.remove(at);
             let tags = self.effects[def].granted_tags.clone();
             match self.begin_queued(&spec, key, tags) {
@@ -133,7 +149,10 @@ impl World {
     /// A set may have gone while it waited.
     fn begin_queued(&mut self, spec: &Spec, key: u64, tags: Vec<String>) -> Result<(), &'static str> {
         let modifiers = &self.effects[&spec.def].modifiers;
-        if modifiers.iter().any(|m| self.attribute(&(spec.target, m.attribute.clone())).is_none()) {
+        if modifiers
+            .iter()
+            .any(|m| self.attribute(&(spec.target, m.attribute.clone())).is_none())
+        {
             return Err("UnknownAttribute");
         }
         self.begin(spec, key, tags)
@@ -150,7 +169,12 @@ impl World {
     }
 
     fn recheck_ongoing(&mut self, who: u32, key: u64) {
-        let Some(e) = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).cloned() else {
+        let Some(e) = self
+            .rows
+            .get(&who)
+            .and_then(|r| r.effects.iter().find(|e| e.key == key))
+            .cloned()
+        else {
             return;
         };
         let def = &self.effects[&e.def];
@@ -169,7 +193,12 @@ impl World {
     }
 
     fn recheck_filters(&mut self, who: u32, key: u64) {
-        let Some(e) = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).cloned() else {
+        let Some(e) = self
+            .rows
+            .get(&who)
+            .and_then(|r| r.effects.iter().find(|e| e.key == key))
+            .cloned()
+        else {
             return;
         };
         let def = self.effects[&e.def].clone();

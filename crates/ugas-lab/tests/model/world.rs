@@ -117,6 +117,14 @@ pub(crate) struct Inst {
     pub(crate) tags: Vec<String>,
 }
 
+impl Inst {
+    /// Executions so far and how long until the next, if it comes before the end.
+    pub(crate) fn next_execution(&self, now: i64) -> Option<(u32, i64)> {
+        let p = self.periodic.filter(|p| self.end.is_none_or(|end| p.next() <= end))?;
+        Some((p.executed, p.next() - now))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Grant {
     pub(crate) ability: String,
@@ -202,10 +210,17 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(sets: &[AttributeSet], effects: &[Effect], curves: &[Curve]) -> World {
         let mut world = World::default();
-        world.effects.insert(INITIAL_TAGS.into(), Effect::infinite(INITIAL_TAGS));
-        sets.iter().for_each(|s| drop(world.sets.insert(s.name.clone(), s.clone())));
-        effects.iter().for_each(|e| drop(world.effects.insert(e.name.clone(), e.clone())));
-        curves.iter().for_each(|c| drop(world.curves.insert(c.name.clone(), c.clone())));
+        world
+            .effects
+            .insert(INITIAL_TAGS.into(), Effect::infinite(INITIAL_TAGS));
+        sets.iter()
+            .for_each(|s| drop(world.sets.insert(s.name.clone(), s.clone())));
+        effects
+            .iter()
+            .for_each(|e| drop(world.effects.insert(e.name.clone(), e.clone())));
+        curves
+            .iter()
+            .for_each(|c| drop(world.curves.insert(c.name.clone(), c.clone())));
         world
     }
 
@@ -226,8 +241,36 @@ impl World {
         self.shown.get(&(who, attribute.to_owned())).map(|s| s.current)
     }
 
+    /// Whether an active effect reads an attribute that is gone.
+    pub(crate) fn has_frozen(&self) -> bool {
+        let reads = |who: u32, e: &Inst| {
+            let values = self.shown_values();
+            self.effects[&e.def].modifiers.iter().any(|m| {
+                let node = self.live_read(&m.magnitude, e.source, who);
+                node.is_some_and(|n| !values.contains_key(&n))
+            })
+        };
+        self.rows
+            .iter()
+            .any(|(who, row)| row.effects.iter().any(|e| reads(*who, e)))
+    }
+
+    /// Whether a periodic effect writes an attribute of the set.
+    pub(crate) fn writes_periodically(&self, who: u32, set: &str) -> bool {
+        let has = |name: &str| self.sets[set].attributes.iter().any(|a| a.name == name);
+        let row = self.rows.get(&who);
+        row.is_some_and(|r| {
+            let mut periodic = r.effects.iter().filter(|e| e.periodic.is_some());
+            periodic.any(|e| self.effects[&e.def].modifiers.iter().any(|m| has(&m.attribute)))
+        })
+    }
+
     fn exists(&self, who: u32) -> Result<(), Refused> {
-        if self.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") }
+        if self.rows.contains_key(&who) {
+            Ok(())
+        } else {
+            Err("StaleHandle")
+        }
     }
 
     // Controllers -----------------------------------------------------------------------------------------------
@@ -260,12 +303,17 @@ impl World {
         self.settle(&[], who, Vec::new());
         self.tell(who, "Spawned".into());
         for (ability, level) in &spec.abilities {
-            self.row(who).grants.push(Grant { ability: ability.clone(), level: *level, by: None });
+            self.row(who).grants.push(Grant {
+                ability: ability.clone(),
+                level: *level,
+                by: None,
+            });
             self.tell(who, format!("Granted {ability} {level}"));
         }
         if !spec.tags.is_empty() {
             let key = self.key();
-            self.begin(&Spec::new(INITIAL_TAGS, who, who), key, spec.tags.clone()).expect("tags are never refused");
+            self.begin(&Spec::new(INITIAL_TAGS, who, who), key, spec.tags.clone())
+                .expect("tags are never refused");
         }
         for effect in &spec.effects {
             let key = self.key();
@@ -297,7 +345,11 @@ impl World {
         if self.sets[set].dependencies.iter().any(|d| !before.contains(d)) {
             return Err("SetMissing");
         }
-        let has = |name: &str| before.iter().any(|b| self.sets[b].attributes.iter().any(|a| a.name == name));
+        let has = |name: &str| {
+            before
+                .iter()
+                .any(|b| self.sets[b].attributes.iter().any(|a| a.name == name))
+        };
         if self.sets[set].attributes.iter().any(|a| has(&a.name)) {
             return Err("DuplicateAttribute");
         }
@@ -357,7 +409,8 @@ impl World {
         let defs = &self.effects;
         let used = |e: &Inst| {
             let mods = defs[&e.def].modifiers.iter().zip(&e.mods);
-            mods.filter(|(_, s)| !s.dropped).any(|(m, _)| gone.contains(&m.attribute))
+            mods.filter(|(_, s)| !s.dropped)
+                .any(|(m, _)| gone.contains(&m.attribute))
         };
         if !force && self.rows[&who].effects.iter().any(used) {
             return Err("SetInUse");
@@ -381,6 +434,7 @@ impl World {
     /// Out and in again, into the same sim at the same moment: nothing may be lost.
     pub(crate) fn extract_insert(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
+        self.tell(who, "Despawned".into());
         self.tell(who, "Restored".into());
         Ok(())
     }
@@ -419,7 +473,9 @@ impl World {
     pub(crate) fn advance(&mut self, to: i64) {
         loop {
             let due = self.rows.keys().filter_map(|&w| self.next_due(w)).min();
-            let Some((at, phase, who, key)) = due.filter(|d| d.0 <= to) else { break };
+            let Some((at, phase, who, key)) = due.filter(|d| d.0 <= to) else {
+                break;
+            };
             self.now = self.now.max(at);
             match phase {
                 0 => self.due_execution(who, key),

@@ -1,0 +1,272 @@
+//! The command as people and scripts meet it: exit codes, messages, formats.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const GOOD: &str = r#"Scenario: A hit hurts
+Entities:
+  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
+  - Kind: gameplay_effect
+    Name: GE_Hit
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -10}}]
+Actors:
+  Hero: {AttributeSets: [Vitals]}
+Timeline:
+  - At: 30f
+    Do:
+      - Apply: {Effect: GE_Hit, To: Hero}
+      - Expect: {Hero.Health: 90, Sim.Time: 0.5}
+"#;
+
+/// A folder of its own for one test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("ugas-cli-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a folder for the test");
+        Folder(path)
+    }
+
+    fn with(self, file: &str, text: impl AsRef<[u8]>) -> Folder {
+        std::fs::write(self.0.join(file), text).expect("a file for the test");
+        self
+    }
+
+    /// Runs the command inside the folder.
+    fn ugas(&self, args: &[&str]) -> Ran {
+        ran(Command::new(env!("CARGO_BIN_EXE_ugas"))
+            .current_dir(&self.0)
+            .args(args)
+            .output())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn ran(output: std::io::Result<Output>) -> Ran {
+    let output = output.expect("the command starts");
+    Ran {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[test]
+fn scenarios_that_hold_exit_0() {
+    let ran = Folder::new("good").with("a.yaml", GOOD).ugas(&["test", "a.yaml", "."]);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "2 passed, 0 failed\n"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_failing_scenario_exits_1_and_explains_its_number() {
+    let bad = GOOD.replace("Hero.Health: 90", "Hero.Health: 50");
+    let ran = Folder::new("bad")
+        .with("a.yaml", format!("{GOOD}---\n{bad}"))
+        .ugas(&["test", "a.yaml"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let mut lines = ran.out.lines();
+    assert_eq!(
+        lines.next(),
+        Some("a.yaml:29:18: A hit hurts: expected Hero.Health to be 50, found 90")
+    );
+    let explanation: Vec<&str> = lines.clone().take_while(|l| l.starts_with("    ")).collect();
+    assert!(!explanation.is_empty(), "{}", ran.out);
+    assert_eq!(lines.next_back(), Some("1 passed, 1 failed"));
+}
+
+#[test]
+fn what_cannot_be_understood_exits_2_with_its_place() {
+    let verb = GOOD.replace("- Apply", "- Aply");
+    let attribute = GOOD.replace("Hero.Health: 90", "Hero.Helth: 90");
+    let folder = Folder::new("misspelt")
+        .with("verb.yaml", verb)
+        .with("attribute.yaml", attribute);
+    let ran = folder.ugas(&["test", "verb.yaml"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.err.contains("verb.yaml:13:9: error: there is no verb \"Aply\""),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("did you mean \"Apply\"?"), "{}", ran.err);
+    assert!(ran.out.ends_with("0 passed, 1 failed\n"), "{}", ran.out);
+    let ran = folder.ugas(&["test", "attribute.yaml"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("attribute.yaml:14:18: error:"), "{}", ran.err);
+    assert!(ran.err.contains("did you mean \"Health\"?"), "{}", ran.err);
+}
+
+#[test]
+fn what_cannot_be_read_exits_2() {
+    let folder = Folder::new("unreadable")
+        .with("bytes.yaml", b"Scenario: A\nSeed: \xff\n")
+        .with("syntax.yaml", "Scenario: [")
+        .with("other.yaml", "Scenrio: A\n")
+        .with("empty.yaml", "# nothing\n");
+    for (file, expected) in [
+        ("missing.yaml", "missing.yaml: error: cannot be read"),
+        ("bytes.yaml", "bytes.yaml:2:7: error: the file is not UTF-8"),
+        ("syntax.yaml", "syntax.yaml:1:"),
+        ("other.yaml", "did you mean \"Scenario\"?"),
+        ("empty.yaml", "there is no scenario here"),
+    ] {
+        let ran = folder.ugas(&["test", file]);
+        assert_eq!(ran.code, Some(2), "{file}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{file}: {}", ran.err);
+    }
+    let ran = folder.ugas(&["test"]);
+    assert_eq!(ran.code, Some(2));
+}
+
+#[test]
+fn the_report_is_written_even_if_scenarios_fail() {
+    let bad = GOOD.replace("Hero.Health: 90", "Hero.Health: 50");
+    let folder = Folder::new("report").with("a.yaml", format!("# head\n{GOOD}---\n{bad}"));
+    let ran = folder.ugas(&["test", "a.yaml", "--report", "out/r.json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let text = std::fs::read_to_string(folder.0.join("out/r.json")).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let expected = serde_json::json!([
+        {"file": "a.yaml", "line": 2, "scenario": "A hit hurts", "passed": true},
+        {"file": "a.yaml", "line": 17, "scenario": "A hit hurts", "passed": false},
+    ]);
+    assert_eq!(report, expected);
+}
+
+#[test]
+fn sim_prints_every_attribute_over_time() {
+    let folder = Folder::new("sim").with("a.yaml", GOOD);
+    let ran = folder.ugas(&["sim", "a.yaml", "--format", "csv"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out.lines().next(), Some("time,Hero.Health"));
+    assert_eq!(ran.out.lines().nth(1), Some("0,100"));
+    assert_eq!(ran.out.lines().next_back(), Some("0.5,90"));
+    let ran = folder.ugas(&["sim", "a.yaml"]);
+    assert!(ran.out.contains("100 → 90") && ran.out.contains('█'), "{}", ran.out);
+    let ran = folder.ugas(&["sim", "a.yaml", "--format", "json", "--runs", "3", "--seed", "5"]);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!((&json["runs"], &json["seed"]), (&3.into(), &5.into()));
+    assert_eq!(json["rows"][0]["mean"][0], 100.0);
+    assert_eq!(folder.ugas(&["sim", "a.yaml", "--scenario", "2"]).code, Some(2));
+}
+
+#[test]
+fn explain_shows_how_a_number_came_about() {
+    let folder = Folder::new("explain").with("a.yaml", GOOD);
+    let ask = |attribute: &str, at: &str| {
+        folder.ugas(&[
+            "explain",
+            "a.yaml",
+            "--actor",
+            "Hero",
+            "--attribute",
+            attribute,
+            "--at",
+            at,
+        ])
+    };
+    let ran = ask("Health", "30f");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("90"), "{}", ran.out);
+    assert!(ask("Health", "0.2").out.contains("100"));
+    let ran = ask("Helth", "0");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("did you mean \"Health\"?"), "{}", ran.err);
+    assert_eq!(ask("Health", "soon").code, Some(2));
+}
+
+#[test]
+fn check_finds_without_running() {
+    let effect = "Kind: gameplay_effect\nName: GE_X\nDurationPolicy: Instant\nModifiers:\n  \
+                  - {Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n";
+    let tags = "Kind: gameplay_effect\nName: GE_T\nDurationPolicy: Infinite\nGrantedTags: [State.Undeclared]\n";
+    let folder = Folder::new("check")
+        .with("good.yaml", GOOD)
+        .with("bad.yaml", effect)
+        .with("warn.yaml", tags)
+        .with("verb.yaml", GOOD.replace("- Apply", "- Aply"));
+    let ran = folder.ugas(&["check", "good.yaml"]);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "0 errors, 0 warnings\n"),
+        "{}",
+        ran.err
+    );
+    let ran = folder.ugas(&["check", "bad.yaml"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(
+        ran.out.contains("bad.yaml:1:1: error[unknown-attribute]: "),
+        "{}",
+        ran.out
+    );
+    let ran = folder.ugas(&["check", "verb.yaml"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.out.contains("verb.yaml:13:9: error[invalid]: "), "{}", ran.out);
+    assert_eq!(folder.ugas(&["check", "warn.yaml"]).code, Some(0));
+    let ran = folder.ugas(&["check", "warn.yaml", "--deny", "warnings", "--format", "json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(json["diagnostics"][0]["severity"], "warning");
+    assert_eq!(json["diagnostics"][0]["line"], 1);
+    assert_eq!((&json["errors"], &json["warnings"]), (&0.into(), &1.into()));
+    assert_eq!(folder.ugas(&["check", "missing"]).code, Some(2));
+}
+
+#[test]
+fn without_a_command_help_shows_examples_that_work() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let ugas = |args: &[&str]| {
+        ran(Command::new(env!("CARGO_BIN_EXE_ugas"))
+            .current_dir(&root)
+            .args(args)
+            .output())
+    };
+    let help = ugas(&[]);
+    assert_eq!(help.code, Some(0));
+    let examples: Vec<&str> = help.out.lines().filter_map(|l| l.strip_prefix("  ugas ")).collect();
+    assert_eq!(examples.len(), 3, "{}", help.out);
+    for example in examples {
+        let args: Vec<&str> = example.split_whitespace().collect();
+        let ran = ugas(&args);
+        assert_eq!(ran.code, Some(0), "{example}: {}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let long = GOOD.replace(
+        "      - Apply: {Effect: GE_Hit, To: Hero}\n",
+        "      - Repeat: {Times: 90, Do: [{Expect: {Hero.Health: 1}}]}\n",
+    );
+    let folder = Folder::new("pipe").with("a.yaml", long);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ugas"))
+        .current_dir(&folder.0)
+        .args(["test", "a.yaml"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    drop(child.stdout.take());
+    let ran = ran(child.wait_with_output());
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}

@@ -1,0 +1,54 @@
+//! From files to rules in one call.
+
+use std::path::Path;
+use std::sync::Arc;
+use ugas_core::{LoadError, Rules, RulesBuilder};
+use ugas_data::{Documents, ReadErrors};
+
+/// Why documents did not become rules. Both kinds list everything that is wrong, with file, line and what to do.
+#[derive(Debug)]
+pub enum LoadFailure {
+    /// A file could not be read or understood.
+    Read(ReadErrors),
+    /// The documents do not fit together.
+    Build(LoadError),
+}
+
+impl std::fmt::Display for LoadFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LoadFailure::Read(e) => write!(f, "{e}"),
+            LoadFailure::Build(e) => write!(f, "{e}"),
+        }
+    }
+}
+impl std::error::Error for LoadFailure {}
+
+/// Adds every document of a folder to a builder and builds.
+///
+/// ```no_run
+/// let rules = ugas::load_folder("packs/rpg", ugas::core::Rules::builder())?;
+/// # Ok::<(), ugas::LoadFailure>(())
+/// ```
+pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+    build(ugas_data::read_folder(folder.as_ref()).map_err(LoadFailure::Read)?, builder)
+}
+
+/// Adds every document of a text to a builder and builds; `name` stands for the file in messages.
+///
+/// ```
+/// let text = "Kind: attribute_set\nName: Vitals\nAttributes:\n  - {Name: Health, DefaultBaseValue: 100}\n";
+/// let rules = ugas::load_str("vitals.yaml", text, ugas::core::Rules::builder())?;
+/// assert!(rules.attribute("Health").is_some());
+/// # Ok::<(), ugas::LoadFailure>(())
+/// ```
+pub fn load_str(name: &str, text: &str, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+    build(ugas_data::read_str(name, text).map_err(LoadFailure::Read)?, builder)
+}
+
+fn build(documents: Documents, mut builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+    for loaded in documents.docs {
+        builder = builder.add_at(loaded.doc, loaded.origin);
+    }
+    builder.build().map_err(LoadFailure::Build)
+}

@@ -1,0 +1,221 @@
+//! Health, damage, buffs and cooldowns in code, without any file: enough for a jam, and the same runtime underneath,
+//! so that nothing has to be thrown away when the jam becomes a game.
+//!
+//! ```
+//! use ugas::simple::Game;
+//!
+//! let mut game = Game::new()
+//!     .stat("MaxHealth", 100.0)
+//!     .resource("Health", 100.0, "MaxHealth")
+//!     .stat("Attack", 10.0)
+//!     .hit("Slash", "Health", -25.0)
+//!     .cooldown("Slash", 1.5)
+//!     .buff("Rage", "Attack", 0.5, 8.0)
+//!     .over_time("Poison", "Health", -5.0, 1.0, 10.0)
+//!     .start()?;
+//! let (hero, orc) = (game.spawn()?, game.spawn()?);
+//! game.act(hero, "Rage", hero)?;
+//! game.act(hero, "Slash", orc)?;
+//! assert_eq!((game.get(hero, "Attack")?, game.get(orc, "Health")?), (15.0, 75.0));
+//! assert!(game.act(hero, "Slash", orc).is_err()); // 1.5 s to go
+//! game.act(hero, "Poison", orc)?;
+//! game.pass(10.0);
+//! assert_eq!((game.get(hero, "Attack")?, game.get(orc, "Health")?), (10.0, 25.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::sync::Arc;
+use ugas_core::{
+    AttributeId, ControllerId, EffectId, Facts, LoadError, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec,
+    Spec,
+};
+use ugas_doc::{Attribute, AttributeSet, Category, Effect};
+
+const SET: &str = "Simple";
+
+/// A game under construction.
+pub struct Game {
+    set: AttributeSet,
+    effects: Vec<Effect>,
+    cooldowns: Vec<(String, f64)>,
+}
+
+impl Default for Game {
+    fn default() -> Game {
+        Game::new()
+    }
+}
+
+impl Game {
+    /// Nothing yet.
+    pub fn new() -> Game {
+        Game { set: AttributeSet::new(SET), effects: Vec::new(), cooldowns: Vec::new() }
+    }
+
+    /// A number everyone has.
+    pub fn stat(mut self, name: &str, value: f64) -> Game {
+        self.set = self.set.with(Attribute::new(name, value));
+        self
+    }
+
+    /// A number between 0 and another one.
+    pub fn resource(mut self, name: &str, value: f64, max: &str) -> Game {
+        self.set = self.set.with(Attribute::new(name, value).category(Category::Resource).min(0.0).max(max));
+        self
+    }
+
+    /// An action that adds to a number at once; negative is damage.
+    pub fn hit(mut self, name: &str, attribute: &str, by: f64) -> Game {
+        self.effects.push(Effect::instant(name).add(attribute, by));
+        self
+    }
+
+    /// An action that raises a number by a share for some seconds: 0.5 is +50 %.
+    pub fn buff(mut self, name: &str, attribute: &str, share: f64, seconds: f64) -> Game {
+        self.effects.push(Effect::lasting(name, seconds).multiply(attribute, share));
+        self
+    }
+
+    /// An action that adds to a number every so often for some seconds.
+    pub fn over_time(mut self, name: &str, attribute: &str, by: f64, every: f64, seconds: f64) -> Game {
+        self.effects.push(Effect::lasting(name, seconds).every(every).add(attribute, by));
+        self
+    }
+
+    /// Seconds before an action can be used again by the same one.
+    pub fn cooldown(mut self, action: &str, seconds: f64) -> Game {
+        self.cooldowns.push((action.to_owned(), seconds));
+        self
+    }
+
+    /// Any other effect, as documents write it.
+    pub fn effect(mut self, effect: Effect) -> Game {
+        self.effects.push(effect);
+        self
+    }
+
+    /// Compiles it, or says everything that is wrong.
+    pub fn start(self) -> Result<Running, LoadError> {
+        let mut builder = Rules::builder().add(self.set);
+        for effect in self.effects {
+            builder = builder.add(effect);
+        }
+        for (action, seconds) in &self.cooldowns {
+            builder = builder.add(Effect::lasting(cooldown_of(action), *seconds));
+        }
+        let rules = builder.build()?;
+        let sim = Sim::new(rules.clone(), SimConfig::default());
+        Ok(Running { rules, sim, facts: Facts::default() })
+    }
+}
+
+fn cooldown_of(action: &str) -> String {
+    format!("{action} cooldown")
+}
+
+/// Why something did not happen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum No {
+    /// Nothing has this name; perhaps another was meant.
+    Unknown(String),
+    /// Not yet.
+    Cooldown {
+        /// Seconds to go.
+        left: f64,
+    },
+    /// The rules say no.
+    Refused(Refusal),
+}
+
+impl std::fmt::Display for No {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            No::Unknown(what) => write!(f, "{what}"),
+            No::Cooldown { left } => write!(f, "ready in {left} s"),
+            No::Refused(r) => write!(f, "{r}"),
+        }
+    }
+}
+impl std::error::Error for No {}
+impl From<Refusal> for No {
+    fn from(r: Refusal) -> No {
+        No::Refused(r)
+    }
+}
+
+/// A running game.
+pub struct Running {
+    rules: Arc<Rules>,
+    sim: Sim,
+    facts: Facts,
+}
+
+impl Running {
+    fn attribute(&self, name: &str) -> Result<AttributeId, No> {
+        self.rules.attribute(name).ok_or_else(|| self.unknown("number", name))
+    }
+
+    fn action(&self, name: &str) -> Result<EffectId, No> {
+        self.rules.effect(name).ok_or_else(|| self.unknown("action", name))
+    }
+
+    fn unknown(&self, kind: &str, name: &str) -> No {
+        let near = self.rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        No::Unknown(format!("no {kind} named {name}{near}"))
+    }
+
+    /// Someone new.
+    pub fn spawn(&mut self) -> Result<ControllerId, No> {
+        let set = self.rules.set(SET).ok_or_else(|| self.unknown("set", SET))?;
+        Ok(self.sim.spawn(SpawnSpec::sets(vec![set]))?)
+    }
+
+    /// Uses an action of `who` on `target`, unless it is on cooldown.
+    pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), No> {
+        let effect = self.action(action)?;
+        let left = self.cooldown_left(who, action)?;
+        if left > 0.0 {
+            return Err(No::Cooldown { left });
+        }
+        self.sim.apply(&Spec::new(effect, target).from(who))?;
+        if let Some(cooldown) = self.rules.effect(&cooldown_of(action)) {
+            self.sim.apply(&Spec::new(cooldown, who).from(who))?;
+        }
+        Ok(())
+    }
+
+    /// Seconds until `who` can use an action again.
+    pub fn cooldown_left(&self, who: ControllerId, action: &str) -> Result<f64, No> {
+        let Some(cooldown) = self.rules.effect(&cooldown_of(action)) else { return Ok(0.0) };
+        let active = self.sim.effects(who)?;
+        let left = active.iter().filter(|e| e.effect == cooldown).filter_map(|e| e.remaining).max();
+        Ok(left.map_or(0.0, SimTime::as_seconds))
+    }
+
+    /// A number as it is now.
+    pub fn get(&self, who: ControllerId, name: &str) -> Result<f64, No> {
+        Ok(self.sim.get(who, self.attribute(name)?)?)
+    }
+
+    /// Where a number comes from, in one line.
+    pub fn explain(&self, who: ControllerId, name: &str) -> Result<String, No> {
+        Ok(self.sim.explain(who, self.attribute(name)?)?.short())
+    }
+
+    /// Lets seconds pass; what happened is in [`Running::facts`] until the next call.
+    pub fn pass(&mut self, seconds: f64) {
+        let until = self.sim.now() + SimTime::seconds(seconds.max(0.0));
+        self.sim.advance_to(until, &mut NoHost);
+        self.sim.take_facts(&mut self.facts);
+    }
+
+    /// What happened up to the last [`Running::pass`] and since the one before it.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The sim underneath, for everything this module leaves out.
+    pub fn sim(&mut self) -> &mut Sim {
+        &mut self.sim
+    }
+}
