@@ -57,6 +57,12 @@ pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
         ("W4 due items", frames.2 as f64),
         ("W4 base of health", frames.3),
         ("W5 answers", asked.checksum),
+        ("W1 facts", spawned.facts as f64),
+        ("W2 facts", modified.facts as f64),
+        ("W2 batch facts", modified_batch.facts as f64),
+        ("W3 facts", hit.facts as f64),
+        ("W4 facts", run(Workload::Step).facts as f64),
+        ("W5 facts", changed.facts as f64),
     ];
     Results { faults, checksums }
 }

@@ -1,7 +1,7 @@
 //! What is counted instead of timed: bytes per controller, allocations per steady step, instructions per operation.
 //! Counts do not move from run to run, so gates can stand on them.
 
-use crate::plan::{Plan, TAGS_EACH};
+use crate::plan::Plan;
 use crate::subject::Subject;
 use crate::workload::{self, Run, Workload};
 use crate::{alloc, runner::Runner};
@@ -11,7 +11,7 @@ use std::process::Command;
 pub(crate) struct Bytes {
     /// With 16 attributes.
     pub(crate) bare: f64,
-    /// With 16 attributes, 12 tags and 8 effects.
+    /// With 16 attributes, 12 tags, 4 abilities and 8 effects.
     pub(crate) full: f64,
 }
 
@@ -23,11 +23,12 @@ pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
     let bare = each(before);
     drop(world);
     let before = alloc::live_bytes();
-    let mut world = workload::running::<S>(plan);
-    for (index, &tag) in plan.tags.as_flattened().iter().enumerate() {
-        world.add_tag((index / TAGS_EACH) as u32, tag);
+    let mut world = S::new(plan.count);
+    for tags in &plan.tags {
+        world.spawn_full(tags);
         world.take_facts();
     }
+    workload::start_effects(&mut world, plan);
     Bytes {
         bare,
         full: each(before),

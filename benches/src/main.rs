@@ -80,7 +80,7 @@ impl Options {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runners: Vec<Runner> = std::iter::once(Runner::of::<stick::Stick>())
-        .chain(ours::runner())
+        .chain([ours::runner()])
         .collect();
     let result = match arguments.split_first() {
         Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),

@@ -26,6 +26,10 @@ pub(crate) const DAMAGE: usize = 8;
 pub(crate) const POISON: usize = 9;
 /// A controller with this tag refuses all effects of the plan. Nobody has it; everybody must look.
 pub(crate) const IMMUNE: u16 = 7;
+/// The infinite effect that grants tag `n` has the index `TAG_EFFECTS + n`, after those in [`effects`].
+pub(crate) const TAG_EFFECTS: u16 = 10;
+/// Abilities each controller is granted where bytes are counted.
+pub(crate) const ABILITIES_EACH: usize = 4;
 
 /// The operations the workloads use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +42,17 @@ pub(crate) enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     Instant,
-    Timed { duration: i64 },
-    Periodic { duration: i64, period: i64 },
+    Timed {
+        duration: i64,
+    },
+    Periodic {
+        duration: i64,
+        period: i64,
+    },
+    /// Until it is removed, and it grants a tag as long.
+    Infinite {
+        grants: u16,
+    },
 }
 
 /// One effect with one modifier.
@@ -235,7 +248,7 @@ fn owned_tags(tree: &TagTree, count: usize) -> Vec<[u16; TAGS_EACH]> {
         let mut have = 0;
         while have < TAGS_EACH {
             let tag = dice.pick(&tree.leaves);
-            if !tags.contains(&tag) {
+            if tag != IMMUNE && !tags.contains(&tag) {
                 tags[have] = tag;
                 have += 1;
             }

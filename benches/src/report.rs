@@ -118,7 +118,7 @@ pub(crate) fn bytes(runners: &[Runner], plans: &Plans) -> Table {
         ]);
     };
     row("16 attributes", |bytes| bytes.bare);
-    row("16 attributes, 12 tags, 8 effects", |bytes| bytes.full);
+    row("16 attributes, 12 tags, 4 abilities, 8 effects", |bytes| bytes.full);
     table
 }
 

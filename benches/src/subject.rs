@@ -5,7 +5,8 @@ use crate::plan::Ask;
 
 /// A world of controllers, numbered from 0 in the order they were spawned.
 ///
-/// All effects come from [`crate::plan::effects`] and are named by their index there; their source is controller 0.
+/// All effects come from [`crate::plan::effects`] and are named by their index there, except those that grant a tag,
+/// which are named by it; their source is controller 0.
 pub(crate) trait Subject: Sized {
     /// What an applied effect is found by again.
     type Key: Copy;
@@ -18,6 +19,8 @@ pub(crate) trait Subject: Sized {
     fn spawn_many(&mut self, count: usize);
     /// One controller from the template.
     fn spawn_one(&mut self);
+    /// One controller from the template with innate tags and [`crate::plan::ABILITIES_EACH`] abilities.
+    fn spawn_full(&mut self, tags: &[u16]);
 
     /// Applies a timed effect with its own duration.
     fn apply(&mut self, who: u32, effect: u16) -> Self::Key;
@@ -27,8 +30,6 @@ pub(crate) trait Subject: Sized {
     fn apply_all(&mut self, who: u32, effects: &[u16], keys: &mut Vec<Self::Key>);
     /// Removes an effect before its time.
     fn remove(&mut self, key: Self::Key);
-    /// The batch door: removes several effects of one controller.
-    fn remove_all(&mut self, keys: &[Self::Key]);
     /// Applies the instant damage.
     fn hit(&mut self, who: u32);
     /// The batch door: the instant damage on many targets.
@@ -37,10 +38,8 @@ pub(crate) trait Subject: Sized {
     /// Advances the clock by so many frames and does what is due.
     fn advance(&mut self, frames: i64);
 
-    /// Adds one explicit tag.
-    fn add_tag(&mut self, who: u32, tag: u16);
-    /// Takes one explicit tag away.
-    fn remove_tag(&mut self, who: u32, tag: u16);
+    /// Applies the infinite effect that grants this tag.
+    fn add_tag(&mut self, who: u32, tag: u16) -> Self::Key;
     /// Answers a tag query; ancestors of owned tags count.
     fn ask(&self, who: u32, ask: Ask) -> bool;
 

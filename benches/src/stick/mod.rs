@@ -15,7 +15,7 @@ mod tag;
 mod tests;
 mod value;
 
-use crate::plan::{self, ATTRIBUTES, Life, TagTree};
+use crate::plan::{self, ABILITIES_EACH, ATTRIBUTES, Life, TagTree};
 use due::{Due, Entry, Phase};
 pub(crate) use fact::EffectKey;
 use fact::{Cause, Fact, Kind, NONE};
@@ -87,6 +87,17 @@ impl Effect {
     }
 }
 
+/// A granted ability; written because the runtime must keep it, read by nobody here.
+#[derive(Clone, Copy)]
+#[allow(dead_code)]
+struct Grant {
+    ability: u32,
+    level: u32,
+    input: u32,
+    /// The effect that granted it.
+    by: u64,
+}
+
 /// A compiled effect.
 #[derive(Clone, Copy)]
 struct Definition {
@@ -119,6 +130,13 @@ impl Rules {
             capped[high] |= 1 << low;
             base[low] = base[low].max(0.0).min(base[high]);
         }
+        let tree = TagTree::new();
+        let granting = (0..tree.end.len() as u16).map(|grants| Definition {
+            modifier: Modifier::FILLER,
+            life: Life::Infinite { grants },
+            blocked_by: plan::IMMUNE,
+            blocked_signature: signature(plan::IMMUNE),
+        });
         let compile = |effect: plan::EffectPlan| {
             let operation = match effect.operation {
                 plan::Operation::Add => Operation::Add,
@@ -142,8 +160,8 @@ impl Rules {
             },
             cap,
             capped,
-            definitions: plan::effects().into_iter().map(compile).collect(),
-            tree: TagTree::new(),
+            definitions: plan::effects().into_iter().map(compile).chain(granting).collect(),
+            tree,
         }
     }
 }
@@ -160,6 +178,7 @@ pub(crate) struct Stick {
     modifiers: Vec<Modifiers>,
     tags: Vec<Tags>,
     presence: Vec<Presence>,
+    grants: Vec<[Grant; ABILITIES_EACH]>,
     effects: Vec<Effect>,
     details: Vec<Detail>,
     /// The first free place among the effects; the others follow through `older`.
@@ -180,6 +199,7 @@ impl Stick {
             modifiers: Vec::with_capacity(room),
             tags: Vec::with_capacity(room),
             presence: Vec::with_capacity(room),
+            grants: Vec::new(),
             effects: Vec::new(),
             details: Vec::new(),
             free: NONE,
@@ -271,6 +291,10 @@ impl Stick {
             self.effects[older as usize].newer = slot;
         }
         self.facts.push(cause.fact(self.now, who, Kind::Applied, NONE));
+        if let Life::Infinite { grants } = definition.life {
+            self.give_tag(who, grants, &cause);
+            return Some(0);
+        }
         self.due.push(Entry::new(end, Phase::Expiry, who, sequence, slot));
         if let Life::Periodic { period, .. } = definition.life {
             self.due
@@ -298,12 +322,40 @@ impl Stick {
             self.effects[older as usize].newer = newer;
         }
         self.facts.push(cause.fact(self.now, who, Kind::Removed, NONE));
+        if let Life::Infinite { grants } = self.rules.definitions[cause.definition as usize].life {
+            self.take_tag(who, grants, &cause);
+            return 0;
+        }
         let modifiers = &mut self.modifiers[who as usize];
         let touched = modifiers.remove_of(slot);
         if touched != 0 {
             self.rows[who as usize].modified = modifiers.attributes();
         }
         touched
+    }
+
+    #[inline]
+    fn give_tag(&mut self, who: u32, tag: u16, cause: &Cause) {
+        let row = &mut self.rows[who as usize];
+        let (tags, presence) = (&mut self.tags[who as usize], &mut self.presence[who as usize]);
+        tags.add(presence, &self.rules.tree, tag, |gained| {
+            row.signature |= signature(gained);
+            let fact = cause.fact(self.now, who, Kind::TagGained, u32::from(gained));
+            self.facts.push(Fact { new: 1.0, ..fact });
+        });
+    }
+
+    #[inline]
+    fn take_tag(&mut self, who: u32, tag: u16, cause: &Cause) {
+        let (tags, presence) = (&mut self.tags[who as usize], &mut self.presence[who as usize]);
+        tags.remove(presence, &self.rules.tree, tag, |lost| {
+            let fact = cause.fact(self.now, who, Kind::TagLost, u32::from(lost));
+            self.facts.push(Fact { old: 1.0, ..fact });
+        });
+        // Bits are shared between tags, so they are cleared only when no tag is left: a bit too many costs one look.
+        if tags.is_empty() {
+            self.rows[who as usize].signature = 0;
+        }
     }
 
     /// An active effect of a controller by its key.

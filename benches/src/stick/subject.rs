@@ -1,25 +1,14 @@
 //! The stick behind the doors that every subject has.
 
-use super::fact::{Cause, EffectKey, Fact, Kind, NONE};
-use super::{Definition, Stick, signature};
-use crate::plan::{Ask, DAMAGE, FRAME, Life};
+use super::fact::{Cause, EffectKey, Kind, NONE};
+use super::{Definition, Grant, Stick};
+use crate::plan::{Ask, DAMAGE, FRAME, Life, TAG_EFFECTS};
 use crate::subject::Subject;
 
 /// The controller all effects come from.
 const SOURCE: u32 = 0;
 
 impl Stick {
-    fn tag_cause(&mut self) -> Cause {
-        let root = self.next_op();
-        Cause {
-            source: NONE,
-            key: EffectKey::NONE,
-            definition: NONE,
-            root,
-            link: 0,
-        }
-    }
-
     /// An instant effect on one target.
     #[inline(always)]
     fn execute(&mut self, who: u32, definition: &Definition, cause: &Cause) {
@@ -31,7 +20,7 @@ impl Stick {
 
     fn own_duration(&self, effect: u16) -> i64 {
         match self.rules.definitions[usize::from(effect)].life {
-            Life::Instant => 0,
+            Life::Instant | Life::Infinite { .. } => 0,
             Life::Timed { duration } | Life::Periodic { duration, .. } => duration,
         }
     }
@@ -53,6 +42,20 @@ impl Subject for Stick {
         self.spawn(1);
     }
 
+    fn spawn_full(&mut self, tags: &[u16]) {
+        let who = self.rows.len() as u32;
+        self.spawn(1);
+        let grant = |ability| Grant {
+            ability: ability as u32,
+            level: 1,
+            input: NONE,
+            by: 0,
+        };
+        self.grants.push(std::array::from_fn(grant));
+        let cause = Stick::cause(0, who, self.ops, 0);
+        tags.iter().for_each(|&tag| self.give_tag(who, tag, &cause));
+    }
+
     #[inline]
     fn apply(&mut self, who: u32, effect: u16) -> Self::Key {
         self.apply_for(who, effect, self.own_duration(effect))
@@ -71,13 +74,14 @@ impl Subject for Stick {
     #[inline]
     fn apply_all(&mut self, who: u32, effects: &[u16], keys: &mut Vec<Self::Key>) {
         let root = self.next_op();
-        let mut touched = 0;
         for (ordinal, &effect) in effects.iter().enumerate() {
             let cause = Stick::cause(effect, SOURCE, root, ordinal as u32);
-            touched |= self.start(who, effect, self.own_duration(effect), cause).unwrap_or(0);
+            // The runtime tells what each application changed, so the batch may not settle once for all.
+            if let Some(touched) = self.start(who, effect, self.own_duration(effect), cause) {
+                self.settle(who, touched, &cause);
+            }
             keys.push((who, cause.key));
         }
-        self.settle(who, touched, &Stick::cause(0, SOURCE, root, 0));
     }
 
     #[inline]
@@ -91,28 +95,6 @@ impl Subject for Stick {
             };
             let touched = self.stop(slot);
             self.settle(who, touched, &cause);
-        }
-    }
-
-    #[inline]
-    fn remove_all(&mut self, keys: &[Self::Key]) {
-        let root = self.next_op();
-        let mut touched = 0;
-        for &(who, key) in keys {
-            touched |= self.find(who, key).map_or(0, |slot| self.stop(slot));
-        }
-        if let Some(&(who, key)) = keys.first() {
-            self.settle(
-                who,
-                touched,
-                &Cause {
-                    source: SOURCE,
-                    key,
-                    definition: NONE,
-                    root,
-                    link: 0,
-                },
-            );
         }
     }
 
@@ -139,46 +121,8 @@ impl Subject for Stick {
     }
 
     #[inline]
-    fn add_tag(&mut self, who: u32, tag: u16) {
-        let cause = self.tag_cause();
-        let Stick {
-            rules,
-            rows,
-            tags,
-            presence,
-            facts,
-            now,
-            ..
-        } = self;
-        let row = &mut rows[who as usize];
-        tags[who as usize].add(&mut presence[who as usize], &rules.tree, tag, |gained| {
-            row.signature |= signature(gained);
-            let fact = cause.fact(*now, who, Kind::TagGained, u32::from(gained));
-            facts.push(Fact { new: 1.0, ..fact });
-        });
-    }
-
-    #[inline]
-    fn remove_tag(&mut self, who: u32, tag: u16) {
-        let cause = self.tag_cause();
-        let Stick {
-            rules,
-            rows,
-            tags,
-            presence,
-            facts,
-            now,
-            ..
-        } = self;
-        let tags = &mut tags[who as usize];
-        tags.remove(&mut presence[who as usize], &rules.tree, tag, |lost| {
-            let fact = cause.fact(*now, who, Kind::TagLost, u32::from(lost));
-            facts.push(Fact { old: 1.0, ..fact });
-        });
-        // Bits are shared between tags, so they are cleared only when no tag is left: a bit too many costs one look.
-        if tags.is_empty() {
-            rows[who as usize].signature = 0;
-        }
+    fn add_tag(&mut self, who: u32, tag: u16) -> Self::Key {
+        self.apply_for(who, TAG_EFFECTS + tag, i64::MAX / 4)
     }
 
     #[inline]

@@ -76,10 +76,10 @@ fn damage_stops_at_zero_and_the_immune_refuse_it() {
     (0..200).for_each(|_| stick.hit(0));
     assert_eq!((stick.current(0, HEALTH), stick.base(0, HEALTH)), (0.0, 0.0));
     let mut stick = one();
-    stick.add_tag(0, plan::IMMUNE);
+    let immune = stick.add_tag(0, plan::IMMUNE);
     stick.hit(0);
     assert_eq!(stick.current(0, HEALTH), 100.0);
-    stick.remove_tag(0, plan::IMMUNE);
+    stick.remove(immune);
     stick.hit(0);
     assert_eq!(stick.current(0, HEALTH), 99.0);
 }

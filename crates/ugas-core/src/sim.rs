@@ -538,6 +538,7 @@ impl Sim {
         flow.link_row(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
+        flow.welcome_back(who);
         Ok(who)
     }
 

@@ -69,7 +69,7 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
     };
     runner.play(options, &mut |_| {});
     match runner.sim.explain(runner.who(actor), id) {
-        Ok(explanation) => Ok(explanation.to_string()),
+        Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
         Err(refusal) => Err(ExplainError::Unknown(format!(
             "{actor} shows no {attribute} at {at}: {}",
             runner.describe(&refusal)

@@ -320,6 +320,94 @@ fn rules_that_do_not_build_point_at_the_document() {
     assert!(error.message.contains("Nope"), "{error}");
 }
 
+#[test]
+fn the_first_window_opens_with_the_timeline() {
+    play(
+        r#"
+  - At: 0
+    Do:
+      - ExpectCount:
+          - {Fact: {Kind: Spawned}, Count: 0}
+          - {Fact: {Kind: EffectApplied, Effect: GE_Initial_Tags}, Count: 0}
+      - Spawn: {Actor: Late}
+      - ExpectFacts: [{Kind: Spawned, Actor: Late, Owner: Late}]
+"#,
+    )
+    .assert_ok();
+}
+
+#[test]
+fn the_trace_tells_of_lives_and_refusals() {
+    play(
+        r#"
+  - At: 0
+    Do:
+      - ExpectTrace:
+          - {Kind: Instantiated, Actor: Hero}
+          - {Kind: SetRegistered, Actor: Hero, Set: Vitals}
+          - {Kind: AbilityGranted, Actor: Hero, Ability: GA_Smash}
+          - {Kind: Instantiated, Actor: Boss}
+  - At: 1
+    Do:
+      - Apply: {Effect: GE_Alive, To: Hero, Refused: RequiredTags}
+      - ExpectTrace:
+          - {Kind: Refused, Actor: Hero, Effect: GE_Alive, Refusal: RequiredTags, At: 1}
+"#,
+    )
+    .assert_ok();
+}
+
+#[test]
+fn packs_are_found_beside_the_file_and_host_code_has_stand_ins() {
+    let folder = std::env::temp_dir().join(format!("ugas-lab-packs-{}", std::process::id()));
+    let pack = folder.join("pack");
+    std::fs::create_dir_all(&pack).expect("a folder for the test");
+    let write = |file: &str, text: &str| std::fs::write(pack.join(file), text).expect("a file for the test");
+    write("pack.yaml", "Name: test\nHost: {Calculations: [ExecCalc_FromPack]}\n");
+    write(
+        "set.yaml",
+        "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 7}]\n",
+    );
+    let effect = |name: &str, calculator: &str| {
+        format!(
+            "Kind: gameplay_effect\nName: {name}\nDurationPolicy: Instant\n\
+             Executions: [{{CalculatorClass: {calculator}}}]\n"
+        )
+    };
+    write("a.yaml", &effect("GE_A", "ExecCalc_FromPack"));
+    write("b.yaml", &effect("GE_B", "ExecCalc_FromScenario"));
+    let text = "Scenario: It\nPacks: [../pack]\nHost: {Calculations: [ExecCalc_FromScenario]}\n\
+                Actors: {Hero: {AttributeSets: [Vitals]}}\nTimeline:\n  - At: 0\n    Do:\n      \
+                - Apply: {Effect: GE_A, To: Hero}\n      - Apply: {Effect: GE_B, To: Hero}\n      - Expect: {Hero.Health: 7}\n";
+    let file = folder.join("scenarios/a.yaml").display().to_string();
+    std::fs::create_dir_all(folder.join("scenarios")).expect("a folder for the test");
+    let results = run_str(&file, text);
+    let missing = run_str(&file, &text.replace("../pack", "../pakc"));
+    let _ = std::fs::remove_dir_all(&folder);
+    results.assert_ok();
+    let error = missing.errors().next().expect("an error");
+    assert_eq!((error.line, error.column), (2, 9));
+    assert!(error.message.contains("there is no folder"), "{error}");
+}
+
+#[test]
+fn diagnostics_are_seen_from_the_making_of_actors_on() {
+    let text = r#"
+Scenario: It
+Entities:
+  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
+  - Kind: gameplay_controller
+    OwnerActor: {ActorID: Hero_01}
+    AttributeSets: [{Name: Vitals, Attributes: [{Name: Health, BaseValue: 80, CurrentValue: 90}]}]
+Actors: {Hero: {Controller: Hero_01}}
+Timeline:
+  - At: 0
+    Do:
+      - ExpectDiagnostics: [{Kind: ValueMismatch, Actor: Hero, Attribute: Health, Stated: 90, Found: 80}]
+"#;
+    run_str("t.yaml", text).assert_ok();
+}
+
 // covers: UGAS-9.3-06
 #[test]
 fn strides_change_neither_facts_nor_the_final_hash() {

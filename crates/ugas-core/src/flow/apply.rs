@@ -83,10 +83,9 @@ impl Flow<'_> {
         if spec.stacks == 0 || spec.stacks > self.limits.stacks {
             return bad(BadValue::Stacks);
         }
-        if spec.source != ControllerId::NONE && spec.source.0 >= self.st.next_id {
-            return Err(Refusal::StaleHandle);
-        }
-        let Some(x) = &spec.extra else { return Ok(()) };
+        let known = spec.source == ControllerId::NONE || spec.source.0 < self.st.next_id;
+        let source = if known { Ok(()) } else { Err(Refusal::StaleHandle) };
+        let Some(x) = &spec.extra else { return source };
         let numbers = x.set_by_caller.iter().map(|(_, v)| *v);
         let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
         if numbers.chain(hit).any(|v| !v.is_finite()) {
@@ -101,7 +100,7 @@ impl Flow<'_> {
         if x.period.is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST) {
             return bad(BadValue::Period);
         }
-        Ok(())
+        source
     }
 
     #[inline]
@@ -298,7 +297,7 @@ impl Flow<'_> {
         stacks: u32,
     ) -> Result<Plan, Refusal> {
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
-        self.capture_units(def, about)?;
+        self.capture_units(def, about, &[])?;
         let duration = self.duration(def, about)?;
         let mut captures = std::mem::take(&mut self.sc.captures);
         captures.clear();
@@ -312,19 +311,26 @@ impl Flow<'_> {
         Ok(Plan { key, duration, period })
     }
 
-    /// The magnitude per stack of each modifier; NaN where the caller's value is missing.
-    pub(crate) fn capture_units(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
+    /// The magnitude per stack of each modifier; NaN where the caller's value is missing. `frozen` holds what stays
+    /// where a source is gone.
+    pub(crate) fn capture_units(&mut self, def: &EffectDef, about: About<'_>, frozen: &[f64]) -> Result<(), Refusal> {
         let mut units = std::mem::take(&mut self.sc.units);
         units.clear();
         let mut refused = None;
         for (i, m) in def.modifiers.iter().enumerate() {
-            // What a periodic effect writes is evaluated at each execution.
-            if def.policy != DurationPolicy::Instant && !def.acts_on_current(m) {
+            // What a periodic effect writes is evaluated again at each execution; the value now is what stays if its
+            // source goes. A calculation is not run for that: it would draw random numbers for nothing.
+            let later = def.policy != DurationPolicy::Instant && !def.acts_on_current(m);
+            if later && matches!(m.magnitude, Mag::Calc(_)) {
                 units.push(f64::NAN);
                 continue;
             }
             match self.magnitude(&m.magnitude, about, i as u32) {
                 Ok(v) => units.push(v),
+                Err(Refusal::UnknownAttribute { .. }) if frozen.get(i).is_some_and(|v| !v.is_nan()) => {
+                    units.push(frozen[i]);
+                }
+                Err(Refusal::MissingSetByCaller { .. }) if later => units.push(f64::NAN),
                 Err(Refusal::MissingSetByCaller { key }) => {
                     self.diagnose(about.spec.target, def.id, DiagnosticKind::MissingSetByCaller { key });
                     units.push(f64::NAN);
@@ -409,6 +415,7 @@ impl Flow<'_> {
         }
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
+        self.finish_verb();
         self.cause = cause;
         Ok(())
     }
@@ -462,11 +469,12 @@ impl Flow<'_> {
         }
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
-        if def.period.is_some() && def.execute_on_application && !inhibited {
-            self.execute(target, seq);
-        }
         if unmet && !inhibited {
             self.recheck_later(target);
+        }
+        self.finish_verb();
+        if def.period.is_some() && def.execute_on_application && !inhibited {
+            self.execute(target, seq);
         }
         if plan.duration == SimTime::ZERO && def.policy == DurationPolicy::HasDuration {
             self.diagnose(spec.target, def.id, DiagnosticKind::ZeroDuration);
@@ -515,7 +523,9 @@ impl Flow<'_> {
         if spec.ability != crate::AbilityId::NONE {
             effect.cold_mut().ability = Some(spec.ability);
         }
-        if stacks != 1 {
+        let writes_later =
+            plan.period.is_some() && def.modifiers.iter().any(|m| m.magnitude.live_on().is_some() && !def.acts_on_current(m));
+        if stacks != 1 || writes_later {
             effect.cold_mut().units = units.clone();
         }
         if def.stacking.is_some() {

@@ -103,7 +103,8 @@ impl Flow<'_> {
         let (old_source, inhibited) = (e.source, e.inhibited);
         let key = e.key(spec.target);
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
-        self.capture_units(&def, about)?;
+        let frozen = if spec.source == old_source { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
+        self.capture_units(&def, about, &frozen)?;
         self.unlink_live(target, &def, seq, old_source);
         if let Err(r) = self.check_cycles(&def, target, spec.source) {
             self.link_row(target);
@@ -129,23 +130,33 @@ impl Flow<'_> {
         Ok(())
     }
 
+    /// The magnitude per stack of each modifier an effect has now; NaN where there is none.
+    fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
+        let row = self.row(target);
+        let Some(at) = row.effect_at(seq) else { return Vec::new() };
+        let kept = row.effects[at].cold.as_ref().map_or(&[][..], |c| &c.units);
+        let mut units = vec![f64::NAN; modifiers];
+        units[..kept.len()].copy_from_slice(kept);
+        if kept.is_empty() {
+            row.mods.iter().filter(|m| m.seq == seq).for_each(|m| units[m.index as usize] = m.magnitude);
+        }
+        units
+    }
+
     /// Another number of stacks: magnitudes are multiplied anew, timers stay.
     pub(crate) fn set_stacks(&mut self, target: usize, seq: u64, stacks: u32, what: EffectChange) {
+        let Some(at) = self.row(target).effect_at(seq) else { return };
+        let modifiers = self.def(self.row(target).effects[at].def).map_or(0, |d| d.modifiers.len());
+        let before = self.units_of(target, seq, modifiers);
         let row = self.row_mut(target);
-        let Some(at) = row.effect_at(seq) else { return };
         let e = &mut row.effects[at];
         let (key, source, effect) = (e.key(row.id), e.source, e.def);
         let alone = e.stacks == 1;
         e.stacks = stacks;
-        let modifiers = row.mods.iter().filter(|m| m.seq == seq).map(|m| m.index as usize + 1).max().unwrap_or(0);
-        let cold = row.effects[at].cold_mut();
-        if cold.units.is_empty() && alone {
-            cold.units = vec![f64::NAN; modifiers];
-            for m in row.mods.iter().filter(|m| m.seq == seq) {
-                cold.units[m.index as usize] = m.magnitude;
-            }
+        if alone {
+            row.effects[at].cold_mut().units = before;
         }
-        let units = cold.units.clone();
+        let units = row.effects[at].cold_mut().units.clone();
         let mine: Vec<Mod> = row.mods.iter().filter(|m| m.seq == seq).copied().collect();
         row.mods.retain(|m| m.seq != seq);
         let mut touched = Vec::with_capacity(mine.len());

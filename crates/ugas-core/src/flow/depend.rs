@@ -4,12 +4,16 @@ use super::Flow;
 use crate::rules::EffectDef;
 use crate::state::LiveEdge;
 use crate::{AttributeId, ControllerId, Refusal};
+use std::collections::BTreeSet;
+
+/// An attribute of a controller.
+type Node = (ControllerId, u16);
 
 impl Flow<'_> {
     /// Refuses an application whose live modifiers would make an attribute depend on itself.
     pub(crate) fn check_cycles(&self, def: &EffectDef, target: usize, source: ControllerId) -> Result<(), Refusal> {
         let who = self.row(target).id;
-        let mut new: Vec<((ControllerId, u16), (ControllerId, u16))> = Vec::new();
+        let mut new: Vec<(Node, Node)> = Vec::new();
         for m in def.modifiers.iter().filter(|m| def.acts_on_current(m)) {
             let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
             let from = if of_target { who } else { source };
@@ -22,25 +26,40 @@ impl Flow<'_> {
         if new.is_empty() {
             return Ok(());
         }
-        // Does any new edge's start lie behind its end? Walk forward from all ends, over old and new edges.
         for &(from, to) in &new {
-            let mut seen = std::collections::BTreeSet::from([to]);
-            let mut stack = vec![to];
-            while let Some(node) = stack.pop() {
-                if node == from {
-                    let attribute = self.layout(target).slots[to.1 as usize].attribute;
-                    return Err(Refusal::Cycle { who, attribute });
-                }
-                let mut visit = |next| {
-                    if seen.insert(next) {
-                        stack.push(next);
-                    }
-                };
-                self.successors(node, &mut visit);
-                new.iter().filter(|(f, _)| *f == node).for_each(|(_, t)| visit(*t));
+            if self.leads_to(to, from, &new) {
+                let attribute = self.layout(target).slots[to.1 as usize].attribute;
+                return Err(Refusal::Cycle { who, attribute });
             }
         }
         Ok(())
+    }
+
+    /// Whether a change of `from` can reach `goal`, over existing edges and `more`.
+    fn leads_to(&self, from: Node, goal: Node, more: &[(Node, Node)]) -> bool {
+        let mut seen = BTreeSet::from([from]);
+        let mut stack = vec![from];
+        while let Some(node) = stack.pop() {
+            if node == goal {
+                return true;
+            }
+            let mut visit = |next| {
+                if seen.insert(next) {
+                    stack.push(next);
+                }
+            };
+            self.successors(node, &mut visit);
+            more.iter().filter(|(f, _)| *f == node).for_each(|(_, t)| visit(*t));
+        }
+        false
+    }
+
+    /// Whether following would close a circle: possible only for a source that comes back after the world moved on.
+    fn closes_cycle(&self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) -> bool {
+        let Some(source_row) = self.st.controllers.get(source) else { return false };
+        let Some(read) = self.ix.layouts[source_row.layout as usize].slot(attribute) else { return false };
+        let m = self.row(target).mods.iter().find(|m| m.seq == seq && m.index == index);
+        m.is_some_and(|m| self.leads_to((self.row(target).id, m.slot), (source, read as u16), &[]))
     }
 
     /// Starts following: a live modifier of an effect just put on a row.
@@ -84,10 +103,43 @@ impl Flow<'_> {
                 let there = self.row(target).mods.iter().any(|x| x.seq == seq && x.index == index as u16);
                 if let (Some((attribute, of_target)), true) = (m.magnitude.live_on(), there) {
                     let from = if of_target { who } else { source };
-                    self.link_live(target, seq, index as u16, from, attribute);
+                    if !self.closes_cycle(target, seq, index as u16, from, attribute) {
+                        self.link_live(target, seq, index as u16, from, attribute);
+                    }
                 }
             }
             self.link_filter(target, &def, seq, source);
+        }
+    }
+
+    /// A controller that others may have followed before is in the sim again.
+    pub(crate) fn welcome_back(&mut self, who: ControllerId) {
+        self.relink_readers(who);
+        self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
+        self.react();
+    }
+
+    /// A source is back (or has an attribute again): live modifiers that read it follow it from now on.
+    pub(crate) fn relink_readers(&mut self, source: ControllerId) {
+        let rows: Vec<ControllerId> = self
+            .st
+            .controllers
+            .iter()
+            .filter(|r| (r.live > 0 || r.watching > 0) && r.effects.iter().any(|e| e.source == source || r.id == source))
+            .map(|r| r.id)
+            .collect();
+        for who in rows {
+            let Some(target) = self.st.controllers.slot(who) else { continue };
+            let known: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
+            self.link_row(target);
+            let now: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
+            for edge in now.iter().filter(|e| !known.contains(e)) {
+                let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index);
+                let Some(slot) = m.map(|m| m.slot as usize) else { continue };
+                if self.follow(target, slot, edge) {
+                    self.mark(target, slot);
+                }
+            }
         }
     }
 

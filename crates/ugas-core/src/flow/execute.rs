@@ -22,7 +22,8 @@ impl Flow<'_> {
         for (index, m) in def.modifiers.iter().enumerate() {
             let (unit, op) = (self.sc.units[index], ModOp::from(m.op));
             let Some(slot) = self.layout(about.target).slot(m.attribute) else { continue };
-            if unit.is_nan() {
+            let filtered = m.is_filtered() && !self.filter_holds(m, about.spec.source, about.target);
+            if unit.is_nan() || filtered {
                 continue;
             }
             if !self.plan_write(about.target, slot, op, stacked(op, unit, about.stacks)) {
@@ -153,6 +154,22 @@ impl Flow<'_> {
         self.cause = cause;
     }
 
+    fn unit_at(&mut self, about: About<'_>, index: usize) -> Option<&mut f64> {
+        let row = self.st.controllers.row_mut(about.target);
+        let mine = |e: &&mut crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
+        row.effects.iter_mut().find(mine)?.cold.as_mut()?.units.get_mut(index)
+    }
+
+    fn last_unit(&mut self, about: About<'_>, index: usize) -> f64 {
+        self.unit_at(about, index).map_or(f64::NAN, |u| *u)
+    }
+
+    fn remember_unit(&mut self, about: About<'_>, index: usize, value: f64) {
+        if let Some(u) = self.unit_at(about, index) {
+            *u = value;
+        }
+    }
+
     fn try_execute(
         &mut self,
         def: &EffectDef,
@@ -171,7 +188,14 @@ impl Flow<'_> {
                 continue;
             }
             let unit = match self.magnitude(&m.magnitude, about, index as u32) {
-                Ok(v) => v,
+                Ok(v) => {
+                    self.remember_unit(about, index, v);
+                    v
+                }
+                // A source that is gone leaves its last value behind.
+                Err(Refusal::UnknownAttribute { .. }) if !self.last_unit(about, index).is_nan() => {
+                    self.last_unit(about, index)
+                }
                 Err(Refusal::MissingSetByCaller { key }) => {
                     self.diagnose(about.spec.target, def.id, DiagnosticKind::MissingSetByCaller { key });
                     continue;

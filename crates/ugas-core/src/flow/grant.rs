@@ -73,15 +73,13 @@ impl Flow<'_> {
         }
     }
 
-    /// Whoever watches this row's tags looks again after the verb.
+    /// Whoever watches this row's tags looks again after the verb. A count may matter without a flip: an effect's own
+    /// grants do not count for it.
     fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
-        if flips.iter().all(|f| !f.presence && !f.exact) {
-            return;
-        }
         if self.row(target).watching > 0 {
             self.recheck_later(target);
         }
-        if !self.ix.filters.is_empty() {
+        if !flips.is_empty() && !self.ix.filters.is_empty() {
             let who = self.row(target).id;
             let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
             let watchers: Vec<_> = self.ix.filters.range(range).map(|f| f.1).collect();

@@ -102,6 +102,7 @@ pub(crate) struct Scratch {
     pub(crate) units: Vec<f64>,
     pub(crate) captures: Vec<f64>,
     pub(crate) reactions: VecDeque<Reaction>,
+    pub(crate) rechecks: Vec<(ControllerId, Cause)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,

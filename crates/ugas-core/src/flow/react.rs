@@ -60,14 +60,33 @@ impl Flow<'_> {
 
     pub(crate) fn recheck_later(&mut self, target: usize) {
         let who = self.row(target).id;
-        let waiting = self.sc.reactions.iter().any(|r| matches!(r, Reaction::Recheck { who: w, .. } if *w == who));
-        if !waiting {
-            self.sc.reactions.push_back(Reaction::Recheck { who, cause: self.cause });
+        if !self.sc.rechecks.iter().any(|(w, _)| *w == who) {
+            self.sc.rechecks.push((who, self.cause));
         }
     }
 
+    /// The end of a verb: what its tag changes ask for comes after its conditional effects.
+    pub(crate) fn finish_verb(&mut self) {
+        for i in 0..self.sc.rechecks.len() {
+            let (who, cause) = self.sc.rechecks[i];
+            self.sc.reactions.push_back(Reaction::Recheck { who, cause });
+        }
+        self.sc.rechecks.clear();
+    }
+
     /// Runs reactions until none is left or the limit for one cause is reached.
+    #[inline]
     pub(crate) fn react(&mut self) {
+        if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() {
+            self.run_reactions();
+        }
+        if !self.sc.births.is_empty() {
+            self.sc.births.clear();
+        }
+    }
+
+    fn run_reactions(&mut self) {
+        self.finish_verb();
         while let Some(reaction) = self.sc.reactions.pop_front() {
             self.sc.reacted += 1;
             if self.sc.reacted > self.limits.reactions {
@@ -75,13 +94,14 @@ impl Flow<'_> {
                 self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
                 self.sc.reactions.clear();
+                self.sc.rechecks.clear();
                 break;
             }
             self.react_to(reaction);
+            self.finish_verb();
         }
         self.sc.reacted = 0;
         self.sc.flipped.clear();
-        self.sc.births.clear();
     }
 
     fn limit(&self, what: LimitKind, max: u32) -> Refusal {

@@ -168,6 +168,7 @@ impl Flow<'_> {
                 self.next_later(target, e.def);
             }
         }
+        self.finish_verb();
         self.publish(target);
         self.cause = cause;
     }

@@ -37,6 +37,7 @@ impl Flow<'_> {
             }
         }
         self.fact(who, Via::NOTHING, FactKind::SetAdded { set });
+        self.relink_readers(who);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }

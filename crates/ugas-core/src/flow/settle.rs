@@ -80,7 +80,7 @@ impl Flow<'_> {
             base = Window::new(&sums, lo, hi).settle(base, w.start, w.end, w.over);
         } else if let Some(expr) = &def.derived {
             (base, not_finite) = layout.derive(expr, &r.attrs);
-        } else if def.proportional {
+        } else if def.proportional && emit != Emit::Nothing {
             base = self.in_proportion(row as u32, def, base, lo, hi);
         }
         let new = Attr { base, current: sums.value(base, lo, hi) };

@@ -34,7 +34,7 @@ impl Runner<'_> {
             OfActor::Attribute(id, Of::Current | Of::Base) => {
                 found?;
                 let explanation = self.sim.explain(self.who(actor), *id).ok()?;
-                Some(explanation.to_string())
+                Some(self.with_names(&explanation.to_string()))
             }
             OfActor::Tag(tag)
             | OfActor::TagExact(tag)

@@ -169,6 +169,9 @@ impl<'a> Runner<'a> {
             }
         }
         runner.collect(scenario.place);
+        // The first window of facts opens with the timeline: innate tags and initial effects are what exists, not what
+        // happens. Diagnostics and trace tell of the actors' making too.
+        runner.facts.clear();
         Ok(runner)
     }
 
@@ -326,7 +329,23 @@ impl<'a> Runner<'a> {
     }
 
     pub(crate) fn describe(&self, refusal: &Refusal) -> String {
-        refusal.describe(&self.world.rules)
+        self.with_names(&refusal.describe(&self.world.rules))
+    }
+
+    /// The runtime knows controllers by number; people know them as actors.
+    pub(crate) fn with_names(&self, text: &str) -> String {
+        const WORD: &str = "controller ";
+        let mut parts = text.split(WORD);
+        let mut named = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+            let id = part[..digits].parse().ok().map(ControllerId);
+            match id.and_then(|id| self.who_is.get(&id)) {
+                Some(name) => named.extend([name, &part[digits..]]),
+                None => named.extend([WORD, part]),
+            }
+        }
+        named
     }
 
     fn fail(&mut self, place: Place, message: String, explanation: Option<String>) {

@@ -27,7 +27,7 @@ impl Samples {
             let low = values().map(|v| v.min).fold(f64::INFINITY, f64::min);
             let high = values().map(|v| v.max).fold(f64::NEG_INFINITY, f64::max);
             let first = values().next().map_or_else(String::new, |v| number(v.mean));
-            let last = values().last().map_or_else(String::new, |v| number(v.mean));
+            let last = values().next_back().map_or_else(String::new, |v| number(v.mean));
             let _ = writeln!(
                 text,
                 "  {column:<width$}  {}  {first} → {last}, from {} to {}",

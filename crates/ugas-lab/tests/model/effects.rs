@@ -5,8 +5,8 @@ use super::expr;
 use super::world::{Grant, Inst, ModState, NONE, Periodic, Reaction, Refused, Row, Spec, Unit, World};
 use std::collections::BTreeMap;
 use ugas_doc::{
-    DurationPolicy, Effect, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Magnitude, Modifier, OnExpire, OnOngoingFail,
-    OnStack, Operation, PeriodInhibition, PeriodOnStack, StackBy,
+    DurationPolicy, Effect, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Magnitude, Modifier, OnExpire,
+    OnOngoingFail, OnStack, Operation, PeriodInhibition, PeriodOnStack, StackBy,
 };
 
 /// Flicks in a second.
@@ -774,9 +774,8 @@ impl World {
     /// The attributes that an effect's modifiers act on, whether they are on or off now.
     fn touched(&self, who: u32, e: &Inst) -> Vec<Node> {
         let def = &self.effects[&e.def];
-        let acting = |i: usize, m: &Modifier| {
-            acts_on_current(def, m) && !e.mods[i].dropped && e.mods[i].unit != Unit::Skipped
-        };
+        let acting =
+            |i: usize, m: &Modifier| acts_on_current(def, m) && !e.mods[i].dropped && e.mods[i].unit != Unit::Skipped;
         let mods = def.modifiers.iter().enumerate().filter(|(i, m)| acting(*i, m));
         mods.map(|(_, m)| (who, m.attribute.clone())).collect()
     }
@@ -866,7 +865,6 @@ impl World {
         }
     }
 }
-
 
 /// Whether any of the tags in `lists` is one of `wanted` or stands below one.
 fn has_any(lists: &[&Vec<String>], wanted: &[String]) -> bool {

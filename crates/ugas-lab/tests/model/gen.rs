@@ -459,7 +459,7 @@ fn modifier(rng: &mut Rng, targets: &[String], attributes: &[String]) -> Modifie
 /// The next op, fitting the world as it is.
 pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) -> Op {
     let live: Vec<u32> = world.rows.keys().copied().collect();
-    if live.is_empty() || done == 0 {
+    if live.is_empty() || done < 2 {
         return Op::Spawn(spawn(rng, docs));
     }
     let who = |rng: &mut Rng| {

@@ -409,7 +409,7 @@ impl World {
         let defs = &self.effects;
         let used = |e: &Inst| {
             let mods = defs[&e.def].modifiers.iter().zip(&e.mods);
-            mods.filter(|(_, s)| !s.dropped)
+            mods.filter(|(_, s)| !s.dropped && s.unit != Unit::Skipped)
                 .any(|(m, _)| gone.contains(&m.attribute))
         };
         if !force && self.rows[&who].effects.iter().any(used) {
