@@ -12,6 +12,8 @@ pub(crate) const MANY: usize = 10_000;
 pub(crate) const FEW: usize = 1_000;
 /// What an operation at [`MANY`] may cost, as a multiple of the cost at [`FEW`].
 const SCALE_LIMIT: f64 = 1.5;
+/// The bytes a controller with 16 attributes, 12 tags, 4 abilities and 8 effects may take.
+const BYTES_LIMIT: f64 = 1_600.0;
 
 /// The plans all tables share.
 pub(crate) struct Plans {
@@ -203,6 +205,12 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
                 format!("{} in {} steps", steady.allocations, steady.steps),
                 steady.allocations == 0,
             );
+        }
+        // The stick is not what is shipped: it may be as large as speed wants.
+        if name != crate::stick::NAME {
+            let full = (runner.bytes)(&plans.many).full;
+            let gate = format!("{name}: bytes per controller with all it carries, at most {BYTES_LIMIT}");
+            gates.judge(gate, figure(full), full <= BYTES_LIMIT);
         }
         let growth = many.due_per_controller / few.due_per_controller;
         let gate = format!("{name}: due items per controller, 10k against 1k, at most {SCALE_LIMIT}");

@@ -171,6 +171,9 @@ fn signature(tag: u16) -> u64 {
     1 << (u64::from(tag).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
 }
 
+/// The stick's column in the table.
+pub(crate) const NAME: &str = "stick";
+
 /// The store.
 pub(crate) struct Stick {
     rules: Rules,

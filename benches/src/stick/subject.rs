@@ -28,7 +28,7 @@ impl Stick {
 
 impl Subject for Stick {
     type Key = (u32, EffectKey);
-    const NAME: &'static str = "stick";
+    const NAME: &'static str = super::NAME;
 
     fn new(room: usize) -> Stick {
         Stick::with_room(room)

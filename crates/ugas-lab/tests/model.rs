@@ -4,6 +4,8 @@
 //! the documents themselves and recomputes everything; after every op facts, values, tags and effects must agree.
 //! `UGAS_SEED=<n>` replays one sequence; `UGAS_SOAK=1` runs the long form.
 
+#[path = "model/act.rs"]
+mod act;
 #[path = "model/drive.rs"]
 mod drive;
 #[path = "model/effects.rs"]
@@ -14,6 +16,8 @@ mod eval;
 mod expr;
 #[path = "model/gen.rs"]
 mod generate;
+#[path = "model/ops.rs"]
+mod ops;
 #[path = "model/react.rs"]
 mod react;
 #[path = "model/world.rs"]

@@ -130,7 +130,8 @@ pub(crate) fn issue_error(issue: &LoadIssue, file: &str) -> ReadError {
         line,
         column: u32::from(line > 0),
         message: format!("{subject}{} [{}]", issue.message, issue.code),
-        help: None,
+        help: (issue.code == "unknown-calculation")
+            .then(|| "name what host code provides under `Host: {Calculations: [..]}`".to_owned()),
     }
 }
 

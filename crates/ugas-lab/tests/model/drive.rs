@@ -1,7 +1,8 @@
 //! Runs the same ops through the runtime and through the model and compares after every op.
 
 use super::effects::{Change, Filter};
-use super::generate::{self, ABILITIES, CUES, Documents, KEYS, Op, Rng, TAGS};
+use super::generate::{self, ABILITIES, CUES, Documents, KEYS, Rng, TAGS};
+use super::ops::{self, Op};
 use super::world::{Fact, INITIAL_TAGS, NONE, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -29,7 +30,7 @@ pub(crate) fn sequence(seed: u64, ops: usize) {
     let mut both = Both::new(docs);
     let mut done: Vec<Op> = Vec::new();
     for n in 0..ops {
-        let op = generate::op(&mut rng, &both.world, &both.docs, n);
+        let op = ops::op(&mut rng, &both.world, &both.docs, n);
         done.push(op.clone());
         let outcome = catch_unwind(AssertUnwindSafe(|| both.step(op)));
         let difference = match outcome {

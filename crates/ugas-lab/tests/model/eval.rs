@@ -491,12 +491,19 @@ impl World {
         }
     }
 
-    /// Keeps what each reading modifier reads now, in case its source goes.
+    /// Keeps what each live modifier reads now, in case its source goes. What a periodic effect writes is read at its
+    /// executions only.
     fn remember_readings(&mut self, values: &Values) {
         let mut seen = Vec::new();
         for (who, row) in &self.rows {
             for (n, e) in row.effects.iter().enumerate() {
-                for (i, m) in e.mods.iter().enumerate() {
+                let def = &self.effects[&e.def];
+                for (i, m) in e
+                    .mods
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| acts_on_current(def, &def.modifiers[*i]))
+                {
                     if let (Unit::Reading { .. }, Some(v)) = (m.unit, self.unit(*who, e, i, values)) {
                         seen.push((*who, n, i, v));
                     }

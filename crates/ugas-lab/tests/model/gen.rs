@@ -1,8 +1,5 @@
-//! Random rules and random ops. One seed gives one sequence, on every machine.
+//! Random rules. One seed gives one sequence, on every machine.
 
-use super::effects::{Change, Filter, SECOND};
-use super::world::{NONE, Spawn, Spec, World};
-use std::collections::BTreeMap;
 use ugas_doc::{
     Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect, ExecutionPolicy,
     GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail, OnStack,
@@ -26,30 +23,14 @@ pub(crate) const CUES: &[&str] = &["GameplayCue.A", "GameplayCue.B"];
 pub(crate) const KEYS: &[&str] = &["Key.A", "Key.B"];
 pub(crate) const ABILITIES: &[&str] = &["GA_0", "GA_1"];
 
-/// Extraction of a controller that effects elsewhere come from.
-const EXTRACT_SOURCES: bool = false;
 /// Magnitudes of periodic writes that read the source, or an attribute the target may lack.
 const PERIODIC_FOREIGN_READS: bool = false;
-/// Specs with a bad value and a source that never was.
-const TWO_MISTAKES: bool = false;
 /// Effects that write a derived attribute and may name one the target lacks.
 const DERIVED_AND_UNKNOWN: bool = false;
 /// Removal by tag by an effect whose live modifiers may read what the removed one changed.
 const LIVE_AND_REMOVES: bool = false;
-/// Changes that evaluate again what reads a source that is gone.
-const EVALUATE_FROZEN: bool = false;
-/// Removal of a set that periodic effects write.
-const REMOVE_SET_UNDER_PERIODS: bool = false;
-/// Filters by a modified attribute that the controller lacks.
-const FILTER_BY_UNKNOWN: bool = false;
-/// Removal of a set that waiting effects modify.
-const REMOVE_SET_UNDER_QUEUE: bool = false;
-/// Sets with derived attributes added at run time.
-const ADD_DERIVED: bool = false;
 /// Tag filters on modifiers of instant effects.
 const INSTANT_FILTERS: bool = false;
-/// Given base values where proportional attributes are bound.
-const GIVEN_BASE_UNDER_PROPORTION: bool = false;
 /// Ongoing requirements on tags that the effect grants itself.
 const ONGOING_ON_OWN_TAGS: bool = false;
 
@@ -69,7 +50,7 @@ impl Rng {
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
-    fn range(&mut self, from: usize, to: usize) -> usize {
+    pub(crate) fn range(&mut self, from: usize, to: usize) -> usize {
         from + self.below(to - from + 1)
     }
     pub(crate) fn percent(&mut self, p: usize) -> bool {
@@ -81,7 +62,7 @@ impl Rng {
     fn tag(&mut self) -> String {
         (*self.pick(TAGS)).to_owned()
     }
-    fn tags(&mut self, percent: usize, most: usize) -> Vec<String> {
+    pub(crate) fn tags(&mut self, percent: usize, most: usize) -> Vec<String> {
         if self.percent(percent) {
             (0..self.range(1, most)).map(|_| self.tag()).collect()
         } else {
@@ -89,7 +70,7 @@ impl Rng {
         }
     }
     /// A number people would write.
-    fn number(&mut self, from: i64, to: i64) -> f64 {
+    pub(crate) fn number(&mut self, from: i64, to: i64) -> f64 {
         (from * 4 + self.below(((to - from) * 4 + 1) as usize) as i64) as f64 / 4.0
     }
 }
@@ -100,25 +81,6 @@ pub(crate) struct Documents {
     pub(crate) sets: Vec<AttributeSet>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) curves: Vec<Curve>,
-}
-
-/// An op for both worlds.
-#[derive(Clone, Debug)]
-pub(crate) enum Op {
-    Apply(Spec),
-    Remove { who: u32, key: u64, stacks: i32 },
-    RemoveMatching { who: u32, filter: Filter },
-    Change { who: u32, key: u64, change: Change },
-    ChangeMatching { who: u32, filter: Filter, change: Change },
-    Advance { to: i64 },
-    AddSet { who: u32, set: String },
-    RemoveSet { who: u32, set: String, force: bool },
-    SetRate { who: u32, rate: u32 },
-    SetActive { who: u32, active: bool },
-    Spawn(Spawn),
-    Despawn { who: u32 },
-    ExtractInsert { who: u32 },
-    Define(Box<Effect>),
 }
 
 pub(crate) fn documents(rng: &mut Rng) -> Documents {
@@ -234,7 +196,13 @@ impl Bounds for Attribute {
 }
 
 /// An effect that may cause only `later` ones, so that no chain of causes is endless.
-fn effect(rng: &mut Rng, name: &str, sets: &[AttributeSet], attributes: &[String], later: &[String]) -> Effect {
+pub(crate) fn effect(
+    rng: &mut Rng,
+    name: &str,
+    sets: &[AttributeSet],
+    attributes: &[String],
+    later: &[String],
+) -> Effect {
     let mut e = match rng.below(100) {
         0..35 => Effect::instant(name),
         35..78 => Effect::lasting(name, duration(rng, attributes)),
@@ -452,257 +420,4 @@ fn modifier(rng: &mut Rng, targets: &[String], attributes: &[String]) -> Modifie
     m.source_tags = rng.tags(6, 1);
     m.target_tags = rng.tags(8, 1);
     m
-}
-
-// Ops -----------------------------------------------------------------------------------------------------------
-
-/// The next op, fitting the world as it is.
-pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) -> Op {
-    let live: Vec<u32> = world.rows.keys().copied().collect();
-    if live.is_empty() || done < 2 {
-        return Op::Spawn(spawn(rng, docs));
-    }
-    let who = |rng: &mut Rng| {
-        if rng.percent(2) {
-            rng.below(world.next_id as usize + 2) as u32
-        } else {
-            *rng.pick(&live)
-        }
-    };
-    let target = who(rng);
-    match rng.below(100) {
-        0..44 => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
-        44..64 => {
-            let stride = *rng.pick(&[
-                1,
-                SECOND / 60,
-                SECOND / 10,
-                SECOND / 4,
-                SECOND / 2,
-                SECOND,
-                SECOND * 5 / 2,
-            ]);
-            Op::Advance { to: world.now + stride }
-        }
-        64..71 => {
-            let (who, key) = any_key(rng, world, target, true);
-            Op::Remove {
-                who,
-                key,
-                stacks: *rng.pick(&[-1, -1, -1, 1, 1, 2, 0, -2]),
-            }
-        }
-        71..75 => Op::RemoveMatching {
-            who: target,
-            filter: filter(rng, docs, world, target),
-        },
-        75..82 => {
-            let (who, key) = any_key(rng, world, target, false);
-            Op::Change {
-                who,
-                key,
-                change: change(rng, world),
-            }
-        }
-        82..84 => Op::ChangeMatching {
-            who: target,
-            filter: filter(rng, docs, world, target),
-            change: change(rng, world),
-        },
-        84..86 => {
-            let set = rng.pick(&docs.sets);
-            let derived = set.attributes.iter().any(|a| a.derived_from.is_some());
-            let has = world.rows.get(&target).is_some_and(|r| r.sets.contains(&set.name));
-            if derived && !has && !ADD_DERIVED {
-                Op::Advance { to: world.now + SECOND }
-            } else {
-                Op::AddSet {
-                    who: target,
-                    set: set.name.clone(),
-                }
-            }
-        }
-        86..88 => {
-            let set = rng.pick(&docs.sets);
-            let waits = world.rows.get(&target).is_some_and(|r| !r.queue.is_empty());
-            let spared = (waits && !REMOVE_SET_UNDER_QUEUE)
-                || (world.writes_periodically(target, &set.name) && !REMOVE_SET_UNDER_PERIODS);
-            if !spared {
-                Op::RemoveSet {
-                    who: target,
-                    set: set.name.clone(),
-                    force: rng.percent(60),
-                }
-            } else {
-                Op::Advance { to: world.now + SECOND }
-            }
-        }
-        88..90 => Op::SetRate {
-            who: target,
-            rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]),
-        },
-        90..92 => Op::SetActive {
-            who: target,
-            active: rng.percent(70),
-        },
-        92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs)),
-        94 => Op::Despawn { who: target },
-        95..97 => {
-            let is_source = |w: u32| {
-                world
-                    .rows
-                    .iter()
-                    .any(|(t, r)| *t != w && r.effects.iter().any(|e| e.source == w))
-            };
-            match live.iter().find(|w| EXTRACT_SOURCES || !is_source(**w)) {
-                Some(&who) => Op::ExtractInsert { who },
-                None => Op::Advance { to: world.now + SECOND },
-            }
-        }
-        97..99 => {
-            let names: Vec<String> = docs
-                .sets
-                .iter()
-                .flat_map(|s| s.attributes.iter().map(|a| a.name.clone()))
-                .collect();
-            let later = docs.effects[docs.effects.len() / 2..]
-                .iter()
-                .map(|e| e.name.clone())
-                .collect::<Vec<_>>();
-            let name = format!("GE_Run{done}");
-            // Run-time effects may cause authored ones only: those cannot cause it back.
-            let later: Vec<String> = later.into_iter().filter(|n| !n.starts_with("GE_Run")).collect();
-            Op::Define(Box::new(effect(rng, &name, &docs.sets, &names, &later)))
-        }
-        _ => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
-    }
-}
-
-fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
-    let mut sets = vec![docs.sets[0].name.clone()];
-    if docs.sets.len() > 1 && rng.percent(60) {
-        sets.push(docs.sets[1].name.clone());
-    }
-    let mut base = Vec::new();
-    for a in &docs.sets[0].attributes {
-        let all = docs.sets.iter().flat_map(|s| &s.attributes);
-        let mut bound = all.filter(|x| x.on_bound_change == ugas_doc::OnBoundChange::Proportional);
-        let skip = !GIVEN_BASE_UNDER_PROPORTION && bound.next().is_some();
-        if a.derived_from.is_none() && rng.percent(20) && !skip {
-            base.push((a.name.clone(), rng.number(-10, 80)));
-        }
-    }
-    let count = docs.effects.len();
-    let effects = (0..2).filter(|_| rng.percent(25)).collect::<Vec<_>>();
-    let effects = effects
-        .into_iter()
-        .map(|_| docs.effects[rng.below(count)].name.clone())
-        .collect();
-    let tags = rng.tags(60, 2);
-    let mut unique: Vec<String> = Vec::new();
-    tags.into_iter().for_each(|t| {
-        if !unique.contains(&t) {
-            unique.push(t)
-        }
-    });
-    let abilities = if rng.percent(20) {
-        vec![(ABILITIES[0].to_owned(), 2)]
-    } else {
-        Vec::new()
-    };
-    // Run-time definitions are not named at spawn.
-    Spawn {
-        sets,
-        base,
-        tags: unique,
-        abilities,
-        effects,
-    }
-}
-
-fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32) -> Spec {
-    let source = match rng.below(100) {
-        0..10 => NONE,
-        10..13 => rng.below(next_id as usize + 1) as u32,
-        13..55 => target,
-        _ => *rng.pick(live),
-    };
-    let effect = rng.pick(&docs.effects);
-    let mut set_by_caller = BTreeMap::new();
-    for key in KEYS {
-        if rng.percent(60) {
-            set_by_caller.insert((*key).to_owned(), rng.number(-3, 6));
-        }
-    }
-    if rng.percent(1) {
-        set_by_caller.insert(KEYS[0].to_owned(), f64::NAN);
-    }
-    let merges = effect.execution_policy == ExecutionPolicy::RunInMerge;
-    let stacks = if !merges && rng.percent(15) {
-        rng.range(1, 3) as u32
-    } else {
-        1
-    };
-    let mut spec = Spec {
-        def: effect.name.clone(),
-        target,
-        source,
-        level: if rng.percent(1) { 0 } else { rng.range(1, 4) as u32 },
-        stacks: if rng.percent(1) { 0 } else { stacks },
-        set_by_caller,
-        duration: rng.percent(8).then(|| *rng.pick(&[SECOND, SECOND * 3, SECOND / 3, -1])),
-        period: rng.percent(6).then(|| *rng.pick(&[SECOND / 4, SECOND, SECOND / 3, 5])),
-    };
-    if !TWO_MISTAKES && spec.source != NONE && spec.source >= next_id {
-        (spec.duration, spec.period) = (None, None);
-        spec.set_by_caller.retain(|_, v| v.is_finite());
-    }
-    spec
-}
-
-/// An active effect's key, sometimes a queued one's, seldom a stale one's.
-fn any_key(rng: &mut Rng, world: &World, who: u32, queued: bool) -> (u32, u64) {
-    let mut keys = Vec::new();
-    for (who, row) in &world.rows {
-        keys.extend(row.effects.iter().map(|e| (*who, e.key)));
-        keys.extend(row.queue.iter().filter(|_| queued).map(|q| (*who, q.0)));
-    }
-    if keys.is_empty() || rng.percent(4) {
-        (who, rng.below(world.next_key as usize + 1) as u64)
-    } else {
-        *rng.pick(&keys)
-    }
-}
-
-fn filter(rng: &mut Rng, docs: &Documents, world: &World, who: u32) -> Filter {
-    let live: Vec<u32> = world.rows.keys().copied().collect();
-    let mut filter = Filter::default();
-    match rng.below(100) {
-        0..45 => filter.def = Some(rng.pick(&docs.effects).name.clone()),
-        45..75 => filter.tags = rng.tags(100, 2),
-        75..88 => filter.source = Some(*rng.pick(&live)),
-        _ => {
-            let name = rng.pick(&docs.sets[0].attributes).name.clone();
-            let known = world.rows.contains_key(&who) && world.attributes(who).contains(&name);
-            if known || FILTER_BY_UNKNOWN {
-                filter.modifies = Some(name);
-            } else {
-                filter.tags = rng.tags(100, 2);
-            }
-        }
-    }
-    filter
-}
-
-fn change(rng: &mut Rng, world: &World) -> Change {
-    let frozen = !EVALUATE_FROZEN && world.has_frozen();
-    match rng.below(6) {
-        0 | 5 if frozen => Change::Extend(SECOND),
-        0 => Change::Level(rng.range(0, 5) as u32),
-        1 => Change::Remaining(*rng.pick(&[0, SECOND, SECOND / 2, -1])),
-        2 => Change::Extend(*rng.pick(&[SECOND, -SECOND, SECOND / 7])),
-        3 => Change::Period(*rng.pick(&[SECOND / 2, SECOND, 3])),
-        4 => Change::Stacks(rng.range(0, 3) as u32),
-        _ => Change::SetByCaller((*rng.pick(KEYS)).to_owned(), rng.number(-3, 6)),
-    }
 }

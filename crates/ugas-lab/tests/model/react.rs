@@ -55,19 +55,16 @@ impl World {
         for tag in tags {
             crossed |= self.tag_facts(who, &mut counts, tag, added);
         }
-        // What an effect grants itself does not count for it, so a second grant of the same tag matters to it.
-        let own = |e: &Inst| e.tags.iter().any(|t| tags.iter().any(|u| under(t, u) || under(u, t)));
-        let row = &self.rows[&who];
-        let watched = row.effects.iter().any(|e| self.watches(e) && (crossed || own(e)));
-        if watched {
+        // What an effect grants itself does not count for it, so a further grant of a present tag may matter.
+        if !tags.is_empty() && self.rows[&who].effects.iter().any(|e| self.watches(e)) {
             self.recheck_later(who);
         }
-        let elsewhere =
+        let tests_source =
             |e: &Inst| e.source == who && self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
         let others: Vec<u32> = self
             .rows
             .iter()
-            .filter(|(w, r)| **w != who && r.effects.iter().any(elsewhere))
+            .filter(|(w, r)| **w != who && r.effects.iter().any(tests_source))
             .map(|(w, _)| *w)
             .collect();
         for other in others.into_iter().filter(|_| crossed) {
@@ -85,15 +82,17 @@ impl World {
         filtered || !def.ongoing_required_tags.is_empty() || !def.ongoing_blocked_tags.is_empty()
     }
 
-    /// Looks at a controller's effects again after the verb; once is enough.
+    /// Looks at a controller's effects again once the verb and its conditional effects are queued; once is enough.
     pub(crate) fn recheck_later(&mut self, who: u32) {
-        if !self
-            .reactions
-            .iter()
-            .any(|r| matches!(r, Reaction::Recheck(w) if *w == who))
-        {
-            self.reactions.push_back(Reaction::Recheck(who));
+        if !self.rechecks.contains(&who) {
+            self.rechecks.push(who);
         }
+    }
+
+    /// The end of a verb: what its tag changes ask for comes after its conditional effects.
+    pub(crate) fn finish_verb(&mut self) {
+        let rechecks = std::mem::take(&mut self.rechecks);
+        self.reactions.extend(rechecks.into_iter().map(Reaction::Recheck));
     }
 
     // Filters and ongoing requirements --------------------------------------------------------------------------
@@ -114,6 +113,7 @@ impl World {
 
     /// Runs what waits, in order, until nothing does.
     pub(crate) fn react(&mut self) {
+        self.finish_verb();
         while let Some(reaction) = self.reactions.pop_front() {
             match reaction {
                 Reaction::Apply(spec) => {
@@ -125,6 +125,7 @@ impl World {
                 Reaction::NextInSequence(who, def) => self.next_in_sequence(who, &def),
                 Reaction::Recheck(who) => self.recheck(who),
             }
+            self.finish_verb();
         }
         self.flips.clear();
     }

@@ -202,6 +202,8 @@ pub(crate) struct World {
     pub(crate) shown: BTreeMap<Node, Shown>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) reactions: VecDeque<Reaction>,
+    /// Controllers whose effects have to be looked at again after the verb.
+    pub(crate) rechecks: Vec<u32>,
     pub(crate) flips: BTreeMap<u64, u32>,
     /// Reactions that were refused, with the kind: diagnostics in the runtime.
     pub(crate) refused_reactions: Vec<Refused>,

@@ -1,0 +1,392 @@
+//! What an effect does once it is admitted: start, stack, merge, execute, end, flip; facts in the order of ruling R-08.
+
+use super::effects::Plan;
+use super::eval::{Node, Write, acts_on_current, is_periodic};
+use super::world::{Grant, Inst, Reaction, Spec, Unit, World};
+use ugas_doc::{
+    Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,
+    PeriodInhibition, PeriodOnStack, StackBy,
+};
+
+impl World {
+    // What an application does ----------------------------------------------------------------------------------
+
+    pub(crate) fn instant(&mut self, spec: &Spec, def: &Effect, plan: Plan) {
+        let units: Vec<Option<f64>> = plan
+            .mods
+            .iter()
+            .map(|m| match m.unit {
+                Unit::Fixed(v) if m.holds => Some(v),
+                _ => None,
+            })
+            .collect();
+        self.write(spec.target, def, &units, spec.stacks);
+        let mut counts = self.tag_counts(spec.target);
+        for tag in &def.granted_tags {
+            self.tag_facts(spec.target, &mut counts, tag, true);
+        }
+        for tag in &def.granted_tags {
+            self.tag_facts(spec.target, &mut counts, tag, false);
+        }
+        self.told_applied(spec.target, spec, spec.stacks);
+        self.cue_facts(spec.target, def, "Execute");
+        let parent = spec.clone();
+        self.then(&parent, def.effects.as_ref().map(|e| e.on_applied.clone()));
+    }
+
+    pub(crate) fn start(&mut self, spec: &Spec, def: &Effect, key: u64, tags: Vec<String>, plan: Plan) {
+        let who = spec.target;
+        self.next_seq += 1;
+        let mut inst = self.new_inst(spec, key, tags.clone(), &plan, self.next_seq);
+        let ongoing = self.ongoing_holds(who, &inst);
+        inst.inhibited = !ongoing && def.on_ongoing_fail == OnOngoingFail::Inhibit;
+        let (inhibited, stacks) = (inst.inhibited, inst.stacks);
+        let counts = self.tag_counts(who);
+        let touched = self.touched(who, &inst);
+        self.row(who).effects.push(inst);
+        self.settle(&touched, who, Vec::new());
+        if !inhibited {
+            self.tags_changed(who, counts, &tags, true);
+        }
+        for GrantedAbilityEntry {
+            ability_class, level, ..
+        } in &def.granted_abilities
+        {
+            self.row(who).grants.push(Grant {
+                ability: ability_class.clone(),
+                level: *level,
+                by: Some(key),
+            });
+            self.tell(who, format!("Granted {ability_class} {level}"));
+        }
+        self.told_applied(who, spec, stacks);
+        if !inhibited {
+            self.cue_facts(who, def, "Add");
+        }
+        let parent = self.spec_of(who, key);
+        self.then(&parent, def.effects.as_ref().map(|e| e.on_applied.clone()));
+        if !ongoing && def.on_ongoing_fail == OnOngoingFail::Remove {
+            self.recheck_later(who);
+        }
+        self.finish_verb();
+        if is_periodic(def) && !inhibited && def.period.is_some_and(|p| p.execute_on_application) {
+            self.execute(who, key);
+        }
+        if plan.length == Some(0) {
+            self.end_effect(who, key, "Expired");
+        }
+    }
+
+    pub(crate) fn stack(&mut self, spec: &Spec, def: &Effect, old: Inst, plan: Plan) {
+        let s = def.stacking.clone().expect("it stacks");
+        let (who, now) = (spec.target, self.local(spec.target));
+        let limit = s.limit.unwrap_or(u32::MAX);
+        let before = self.touched(who, &old);
+        let inst = self.inst(who, old.key);
+        inst.stacks = (old.stacks + spec.stacks).min(limit);
+        inst.level = spec.level;
+        inst.set_by_caller = spec.set_by_caller.clone();
+        inst.mods = plan.mods;
+        if s.by == StackBy::Target {
+            inst.source = spec.source;
+        }
+        if let (OnStack::RefreshDuration, Some(length)) = (s.on_stack, plan.length) {
+            inst.end = Some(now + length);
+            inst.length = length;
+        }
+        if let (PeriodOnStack::Reset, Some(p)) = (s.period_on_stack, inst.periodic.as_mut()) {
+            (p.anchor, p.n) = (now, 1);
+        }
+        self.changed(who, old.key, "Stacks", &before);
+        if old.stacks + spec.stacks > limit {
+            let parent = self.spec_of(who, old.key);
+            self.then(&parent, Some(s.overflow_effects));
+        }
+    }
+
+    pub(crate) fn merge(&mut self, spec: &Spec, old: Inst, plan: Plan) {
+        let (who, now) = (spec.target, self.local(spec.target));
+        let before = self.touched(who, &old);
+        let inst = self.inst(who, old.key);
+        if spec.level >= old.level {
+            inst.level = spec.level;
+            inst.source = spec.source;
+            inst.set_by_caller = spec.set_by_caller.clone();
+            inst.mods = plan.mods;
+        }
+        if let (Some(end), Some(length)) = (old.end, plan.length) {
+            inst.end = Some(end.max(now + length));
+            inst.length = length;
+        }
+        self.changed(who, old.key, "Merged", &before);
+    }
+
+    fn told_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {
+        self.tell(
+            who,
+            format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level),
+        );
+    }
+
+    /// Settles after an effect's numbers changed, and says what changed. `before` is what it touched before.
+    pub(crate) fn changed(&mut self, who: u32, key: u64, what: &str, before: &[Node]) {
+        let e = self.inst(who, key).clone();
+        let touched = [before, &self.touched(who, &e)].concat();
+        self.settle(&touched, who, Vec::new());
+        self.tell(
+            who,
+            format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level),
+        );
+    }
+
+    // Executions ------------------------------------------------------------------------------------------------
+
+    /// One base write per attribute: all starts and results first, then written in dependency order.
+    fn write(&mut self, who: u32, def: &Effect, units: &[Option<f64>], stacks: u32) {
+        let mut writes: Vec<Write> = Vec::new();
+        for (m, unit) in def.modifiers.iter().zip(units) {
+            let Some(unit) = unit else { continue };
+            let node = (who, m.attribute.clone());
+            if !writes.iter().any(|w| w.attribute == m.attribute) {
+                let start = self.write_start(&node);
+                writes.push(Write {
+                    attribute: m.attribute.clone(),
+                    start,
+                    result: start,
+                    overrides: false,
+                });
+            }
+            let w = writes
+                .iter_mut()
+                .find(|w| w.attribute == m.attribute)
+                .expect("just made");
+            match m.operation {
+                Operation::Add | Operation::AddPost => w.result += unit * stacks as f64,
+                Operation::Multiply => w.result *= 1.0 + unit * stacks as f64,
+                Operation::Override => {
+                    w.result = *unit;
+                    w.overrides = true;
+                }
+            }
+        }
+        let nodes: Vec<Node> = writes.iter().map(|w| (who, w.attribute.clone())).collect();
+        self.settle(&nodes, who, writes);
+    }
+
+    fn execute(&mut self, who: u32, key: u64) {
+        let e = self.inst(who, key).clone();
+        let def = self.effects[&e.def].clone();
+        let values = self.shown_values();
+        let units: Vec<Option<f64>> = def
+            .modifiers
+            .iter()
+            .enumerate()
+            .map(|(i, m)| {
+                let there = self.attribute(&(who, m.attribute.clone())).is_some();
+                let writes = !acts_on_current(&def, m) && !e.mods[i].dropped && there;
+                let holds = self.filter_holds(m, who, e.source);
+                if writes && holds {
+                    self.unit(who, &e, i, &values)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let n = {
+            let p = self.inst(who, key).periodic.as_mut().expect("it is periodic");
+            p.executed += 1;
+            p.executed - 1
+        };
+        for (i, unit) in units.iter().enumerate() {
+            if let (Unit::Reading { .. }, Some(v)) = (e.mods[i].unit, unit) {
+                self.inst(who, key).mods[i].unit = Unit::Reading { last: *v };
+            }
+        }
+        self.write(who, &def, &units, e.stacks);
+        self.tell(who, format!("EffectExecuted {} {n}", e.def));
+        self.cue_facts(who, &def, "Execute");
+        let parent = self.spec_of(who, key);
+        self.then(&parent, def.effects.as_ref().map(|e| e.on_executed.clone()));
+    }
+
+    pub(crate) fn due_execution(&mut self, who: u32, key: u64) {
+        let e = self.inst(who, key);
+        let inhibited = e.inhibited;
+        let p = e.periodic.as_mut().expect("it is periodic");
+        p.n += 1;
+        if inhibited {
+            p.missed += 1;
+        } else {
+            self.execute(who, key);
+        }
+    }
+
+    pub(crate) fn due_expiry(&mut self, who: u32, key: u64) {
+        let e = self.inst(who, key).clone();
+        let now = self.local(who);
+        let on_expire = self.effects[&e.def]
+            .stacking
+            .as_ref()
+            .map(|s| s.on_expire)
+            .unwrap_or_default();
+        match on_expire {
+            OnExpire::RemoveOne if e.stacks > 1 => {
+                let inst = self.inst(who, key);
+                inst.stacks -= 1;
+                inst.end = Some(now + e.length);
+                self.changed(who, key, "Stacks", &[]);
+            }
+            OnExpire::Refresh => {
+                self.inst(who, key).end = Some(now + e.length);
+                self.changed(who, key, "Duration", &[]);
+            }
+            OnExpire::ClearAll | OnExpire::RemoveOne => self.end_effect(who, key, "Expired"),
+        }
+    }
+
+    // The end ---------------------------------------------------------------------------------------------------
+
+    pub(crate) fn end_effect(&mut self, who: u32, key: u64, reason: &'static str) {
+        let Some(row) = self.rows.get(&who) else { return };
+        let Some(at) = row.effects.iter().position(|e| e.key == key) else {
+            return;
+        };
+        let parent = self.spec_of(who, key);
+        let counts = self.tag_counts(who);
+        let e = self.row(who).effects.remove(at);
+        let def = self.effects[&e.def].clone();
+        self.settle(&self.touched(who, &e), who, Vec::new());
+        if !e.inhibited {
+            self.tags_changed(who, counts, &e.tags, false);
+        }
+        self.revoke(who, key, &def);
+        self.tell(who, format!("EffectRemoved {} {reason}", e.def));
+        if !e.inhibited {
+            self.cue_facts(who, &def, "Remove");
+        }
+        let then = def.effects.clone().unwrap_or_default();
+        match reason {
+            "Expired" => self.then(&parent, Some(then.on_expired)),
+            "Destroyed" => {}
+            _ => self.then(&parent, Some(then.on_removed)),
+        }
+        if def.execution_policy == ExecutionPolicy::RunInSequence {
+            self.reactions.push_back(Reaction::NextInSequence(who, e.def.clone()));
+        }
+        self.finish_verb();
+    }
+
+    fn revoke(&mut self, who: u32, key: u64, def: &Effect) {
+        let stays: Vec<&str> = def
+            .granted_abilities
+            .iter()
+            .filter(|g| !g.remove_on_effect_removal)
+            .map(|g| g.ability_class.as_str())
+            .collect();
+        let grants = std::mem::take(&mut self.row(who).grants);
+        for mut grant in grants {
+            if grant.by == Some(key) && !stays.contains(&grant.ability.as_str()) {
+                self.tell(who, format!("Revoked {}", grant.ability));
+                continue;
+            }
+            if grant.by == Some(key) {
+                grant.by = None;
+            }
+            self.row(who).grants.push(grant);
+        }
+    }
+
+    /// The attributes that an effect's modifiers act on, whether they are on or off now.
+    pub(crate) fn touched(&self, who: u32, e: &Inst) -> Vec<Node> {
+        let def = &self.effects[&e.def];
+        let acting =
+            |i: usize, m: &Modifier| acts_on_current(def, m) && !e.mods[i].dropped && e.mods[i].unit != Unit::Skipped;
+        let mods = def.modifiers.iter().enumerate().filter(|(i, m)| acting(*i, m));
+        mods.map(|(_, m)| (who, m.attribute.clone())).collect()
+    }
+
+    // Small things ----------------------------------------------------------------------------------------------
+
+    pub(crate) fn inst(&mut self, who: u32, key: u64) -> &mut Inst {
+        self.row(who)
+            .effects
+            .iter_mut()
+            .find(|e| e.key == key)
+            .expect("it is active")
+    }
+
+    /// The spec an active effect hands to the effects it causes.
+    fn spec_of(&mut self, who: u32, key: u64) -> Spec {
+        let e = self.inst(who, key).clone();
+        Spec {
+            level: e.level,
+            set_by_caller: e.set_by_caller,
+            ..Spec::new(&e.def, who, e.source)
+        }
+    }
+
+    fn then(&mut self, parent: &Spec, effects: Option<Vec<String>>) {
+        for def in effects.unwrap_or_default() {
+            let spec = Spec {
+                def,
+                stacks: 1,
+                duration: None,
+                period: None,
+                ..parent.clone()
+            };
+            self.reactions.push_back(Reaction::Apply(spec));
+        }
+    }
+
+    /// Turns an effect off or on again for its ongoing requirements.
+    pub(crate) fn flip(&mut self, who: u32, key: u64, off: bool) {
+        let counts = self.tag_counts(who);
+        self.inst(who, key).inhibited = off;
+        let e = self.inst(who, key).clone();
+        let def = self.effects[&e.def].clone();
+        self.settle(&self.touched(who, &e), who, Vec::new());
+        self.tags_changed(who, counts, &e.tags, !off);
+        let what = if off { "Inhibited" } else { "Restored" };
+        self.tell(
+            who,
+            format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level),
+        );
+        self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
+        let now = self.local(who);
+        if let (false, Some(p)) = (off, self.inst(who, key).periodic.as_mut()) {
+            let missed = std::mem::take(&mut p.missed);
+            match def.period_inhibition {
+                PeriodInhibition::Skip => {}
+                PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
+                PeriodInhibition::CatchUp => (0..missed).for_each(|_| self.execute(who, key)),
+            }
+        }
+    }
+
+    /// How many active effects hold a looping cue.
+    pub(crate) fn cue_count(&self, who: u32, cue: &str) -> u32 {
+        let on = |e: &&Inst| !e.inhibited;
+        let cues = self.rows[&who]
+            .effects
+            .iter()
+            .filter(on)
+            .flat_map(|e| &self.effects[&e.def].gameplay_cues);
+        cues.filter(|c| *c == cue).count() as u32
+    }
+
+    /// Execute always; Add when the first holder came, Remove when the last went. Call it after the change.
+    fn cue_facts(&mut self, who: u32, def: &Effect, how: &str) {
+        for (i, cue) in def.gameplay_cues.iter().enumerate() {
+            let count = self.cue_count(who, cue);
+            let own = def.gameplay_cues.iter().filter(|c| *c == cue).count() as u32;
+            let crosses = match how {
+                "Add" => count == own && def.gameplay_cues[..i].iter().all(|c| c != cue),
+                "Remove" => count == 0 && def.gameplay_cues[i + 1..].iter().all(|c| c != cue),
+                _ => true,
+            };
+            if crosses {
+                self.tell(who, format!("Cue {cue} {how}"));
+            }
+        }
+    }
+}
