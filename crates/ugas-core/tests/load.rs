@@ -356,7 +356,6 @@ fn first_rules() -> Arc<Rules> {
         .unwrap()
 }
 
-// covers: OWN-11
 #[test]
 fn ids_stay_the_same_when_rules_are_built_after_older_ones() {
     let old = first_rules();

@@ -6,10 +6,12 @@
 
 use super::magnitude::{About, SITE_CHANCE, SITE_DURATION};
 use super::remove::Trigger;
+use super::pipeline::Sums;
 use super::settle::Emit;
+use super::write::{Window, operate};
 use super::{Flow, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, HookCx, Mag, Side};
-use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
+use crate::state::{Attr, CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
 use crate::{
     BadValue, ControllerId, CueType, DiagnosticKind, EffectId, EffectKey, FactKind, LimitKind, NameKind, Refusal,
     SimTime, Spec, TagId,
@@ -104,18 +106,17 @@ impl Flow<'_> {
     }
 
     #[inline]
-    fn check_attributes(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+    pub(crate) fn check_attributes(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
         let layout = self.layout(target);
+        let mut derived = false;
         for m in &def.modifiers {
             let Some(slot) = layout.slot(m.attribute) else {
                 let who = self.row(target).id;
                 return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
             };
-            if layout.slots[slot].derived.is_some() && !def.acts_on_current(m) {
-                return Err(Refusal::Restricted);
-            }
+            derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
         }
-        Ok(())
+        if derived { Err(Refusal::Restricted) } else { Ok(()) }
     }
 
     // The short way ---------------------------------------------------------------------------------------------
@@ -124,7 +125,9 @@ impl Flow<'_> {
     #[inline]
     fn apply_simple(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
         let via = Via { source: spec.source, key, effect: spec.effect };
-        if def.policy == DurationPolicy::Instant {
+        if def.policy == DurationPolicy::Instant && self.write_one(def, spec, target, via)? {
+            // Done: one value on an attribute that nothing modifies and nothing follows.
+        } else if def.policy == DurationPolicy::Instant {
             for m in &def.modifiers {
                 let Mag::Value(unit) = m.magnitude else { continue };
                 let op = ModOp::from(m.op);
@@ -159,6 +162,39 @@ impl Flow<'_> {
         }
         self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
         Ok(key)
+    }
+
+    /// The shortest way: one plain value on an attribute without modifiers, dependents or readers. False if it is not
+    /// that case.
+    #[inline]
+    fn write_one(&mut self, def: &EffectDef, spec: &Spec, target: usize, via: Via) -> Result<bool, Refusal> {
+        let [m] = &*def.modifiers else { return Ok(false) };
+        let Mag::Value(unit) = m.magnitude else { return Ok(false) };
+        let row = self.st.controllers.row(target);
+        let layout = &self.ix.layouts[row.layout as usize];
+        let Some(slot) = layout.slot(m.attribute) else { return Ok(false) };
+        let slot_def = &layout.slots[slot];
+        if row.is_modded(slot) || row.readers > 0 || !slot_def.dependents.is_empty() {
+            return Ok(false);
+        }
+        let (lo, hi) = slot_def.bounds(&row.attrs);
+        let (attribute, death, old) = (slot_def.attribute, slot_def.death, row.attrs[slot]);
+        let window = Window::new(&Sums::NONE, lo, hi);
+        let op = ModOp::from(m.op);
+        let start = window.start(old.base);
+        let end = operate(op, start, stacked(op, unit, spec.stacks));
+        if !end.is_finite() {
+            return Err(Refusal::NonFinite { attribute: Some(attribute) });
+        }
+        let base = window.settle(old.base, start, end, op == ModOp::Override);
+        let new = Attr { base, current: Sums::NONE.value(base, lo, hi) };
+        let row = self.row_mut(target);
+        row.next_seq += 1;
+        if new != old {
+            row.attrs[slot] = new;
+            self.changed(spec.target, attribute, death, old, new, via);
+        }
+        Ok(true)
     }
 
     fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {
@@ -430,6 +466,9 @@ impl Flow<'_> {
         let unmet = !self.ongoing_holds(def, &[], target);
         let inhibited = unmet && def.on_ongoing_fail == OnOngoingFail::Inhibit;
         self.put_effect(def, spec, target, plan);
+        if !def.remove_with_tags.is_empty() {
+            self.follow_all(def, target, seq, spec.source);
+        }
         if inhibited {
             self.switch_mods(target, seq, true);
         }
@@ -561,7 +600,10 @@ impl Flow<'_> {
         let who = self.row(target).id;
         for (index, m) in def.modifiers.iter().enumerate() {
             let Some(slot) = self.layout(target).slot(m.attribute) else { continue };
-            if !def.acts_on_current(m) || units[index].is_nan() {
+            let dropped = self.row(target).effect_at(seq).is_some_and(|e| {
+                self.row(target).effects[e].has_dropped(index as u16)
+            });
+            if !def.acts_on_current(m) || units[index].is_nan() || dropped {
                 continue;
             }
             let op = ModOp::from(m.op);

@@ -57,13 +57,13 @@ impl Flow<'_> {
             Change::Level(level) => {
                 let mut spec = self.spec_of(target, seq);
                 spec.level = level;
-                self.evaluate_again(target, seq, &spec)?;
+                self.evaluate_again(target, seq, &spec, true)?;
                 self.changed_fact(target, seq, EffectChange::Level);
             }
             Change::SetByCaller(key, value) => {
                 let mut spec = self.spec_of(target, seq);
                 spec.put(key, value);
-                self.evaluate_again(target, seq, &spec)?;
+                self.evaluate_again(target, seq, &spec, true)?;
                 self.changed_fact(target, seq, EffectChange::SetByCaller);
             }
             Change::Remaining(t) => {
@@ -96,14 +96,15 @@ impl Flow<'_> {
     }
 
     /// Gives an active effect another level, source, caller's values and stacks, and evaluates its magnitudes again.
-    pub(crate) fn evaluate_again(&mut self, target: usize, seq: u64, spec: &Spec) -> Result<(), Refusal> {
+    /// With `keep_frozen`, what a source that is gone left behind stays.
+    pub(crate) fn evaluate_again(&mut self, target: usize, seq: u64, spec: &Spec, keep_frozen: bool) -> Result<(), Refusal> {
         let Some(def) = self.def(spec.effect) else { return Err(Refusal::StaleHandle) };
         let Some(at) = self.row(target).effect_at(seq) else { return Err(Refusal::StaleHandle) };
         let e = &self.row(target).effects[at];
         let (old_source, inhibited) = (e.source, e.inhibited);
         let key = e.key(spec.target);
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
-        let frozen = if spec.source == old_source { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
+        let frozen = if keep_frozen { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
         self.capture_units(&def, about, &frozen)?;
         self.unlink_live(target, &def, seq, old_source);
         if let Err(r) = self.check_cycles(&def, target, spec.source) {

@@ -93,6 +93,21 @@ impl Flow<'_> {
         }
     }
 
+    /// Brings an effect's live modifiers up to what they follow show now.
+    pub(crate) fn follow_all(&mut self, def: &EffectDef, target: usize, seq: u64, source: ControllerId) {
+        let who = self.row(target).id;
+        for (index, m) in def.modifiers.iter().enumerate() {
+            let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
+            let edge = LiveEdge { source: if of_target { who } else { source }, attribute, target: who, seq, index: index as u16 };
+            let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
+            if let Some(slot) = slot
+                && self.follow(target, slot as usize, &edge)
+            {
+                self.mark(target, slot as usize);
+            }
+        }
+    }
+
     /// Links every live modifier and filter of a row, e.g. after a restore.
     pub(crate) fn link_row(&mut self, target: usize) {
         let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();

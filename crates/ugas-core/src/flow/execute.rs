@@ -154,6 +154,11 @@ impl Flow<'_> {
         self.cause = cause;
     }
 
+    fn is_dropped(&self, about: About<'_>, index: usize) -> bool {
+        let mine = |e: &&crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
+        self.row(about.target).effects.iter().find(mine).is_some_and(|e| e.has_dropped(index as u16))
+    }
+
     fn unit_at(&mut self, about: About<'_>, index: usize) -> Option<&mut f64> {
         let row = self.st.controllers.row_mut(about.target);
         let mine = |e: &&mut crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
@@ -184,7 +189,7 @@ impl Flow<'_> {
             }
             // The set may be gone by now, or the filter may not hold: then this modifier writes nothing.
             let Some(slot) = self.layout(about.target).slot(m.attribute) else { continue };
-            if m.is_filtered() && !self.filter_holds(m, about.spec.source, about.target) {
+            if m.is_filtered() && !self.filter_holds(m, about.spec.source, about.target) || self.is_dropped(about, index) {
                 continue;
             }
             let unit = match self.magnitude(&m.magnitude, about, index as u32) {

@@ -32,7 +32,9 @@ impl Flow<'_> {
         for &tag in def.granted_tags.iter().chain(&own) {
             self.tag_in(target, tag, flips);
         }
-        self.tags_changed(target, flips);
+        if !def.granted_tags.is_empty() || !own.is_empty() {
+            self.tags_changed(target, flips);
+        }
     }
 
     /// Takes an effect's tags back, in authored order.
@@ -40,7 +42,9 @@ impl Flow<'_> {
         for &tag in def.granted_tags.iter().chain(own) {
             self.tag_out(target, tag, flips);
         }
-        self.tags_changed(target, flips);
+        if !def.granted_tags.is_empty() || !own.is_empty() {
+            self.tags_changed(target, flips);
+        }
     }
 
     pub(crate) fn own_tags(&self, target: usize, seq: u64) -> Vec<TagId> {

@@ -38,7 +38,10 @@ impl Flow<'_> {
             let Some(def) = self.def(effect) else { return };
             let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
             let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
-            let begun = self.admit(&def, &q.spec, target, key).and_then(|_| self.begin(&def, &q.spec, target, key));
+            let begun = self
+                .check_attributes(&def, target)
+                .and_then(|_| self.admit(&def, &q.spec, target, key))
+                .and_then(|_| self.begin(&def, &q.spec, target, key));
             if let Err(refusal) = begun {
                 self.trace_refusal(q.spec.target, effect, refusal);
             }
@@ -63,7 +66,7 @@ impl Flow<'_> {
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if spec.level >= level {
             let merged = Spec { stacks, ..spec.clone() };
-            if let Err(r) = self.evaluate_again(target, seq, &merged) {
+            if let Err(r) = self.evaluate_again(target, seq, &merged, false) {
                 self.cause = cause;
                 return Err(r);
             }
@@ -97,7 +100,7 @@ impl Flow<'_> {
         let about = About { spec: &stacked, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
-        if let Err(r) = self.evaluate_again(target, seq, &stacked) {
+        if let Err(r) = self.evaluate_again(target, seq, &stacked, false) {
             self.cause = cause;
             return Err(r);
         }

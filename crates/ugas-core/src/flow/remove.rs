@@ -62,8 +62,9 @@ impl Flow<'_> {
                 && filter.source.is_none_or(|s| s == e.source)
                 && (filter.with_any_tag.is_empty() || self.def(e.def).is_some_and(|d| self.tagged(&d, &filter.with_any_tag)))
                 && filter.modifies.is_none_or(|a| {
-                    let slot = self.layout(target).slot(a);
-                    self.def(e.def).is_some_and(|d| d.modifiers.iter().any(|m| self.layout(target).slot(m.attribute) == slot))
+                    let layout = self.layout(target);
+                    let Some(slot) = layout.slot(a) else { return false };
+                    self.def(e.def).is_some_and(|d| d.modifiers.iter().any(|m| layout.slot(m.attribute) == Some(slot)))
                 })
         };
         row.effects.iter().filter(hit).map(|e| e.seq).collect()

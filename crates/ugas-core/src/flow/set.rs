@@ -2,7 +2,7 @@
 
 use super::settle::Emit;
 use super::{Flow, Via};
-use crate::rules::Layout;
+use crate::rules::{Layout, clamp};
 use crate::state::Attr;
 use crate::{ControllerId, FactKind, Refusal, SetId};
 
@@ -27,21 +27,26 @@ impl Flow<'_> {
         let old = self.row(target).layout;
         let before: Vec<Attr> = self.row(target).attrs.clone();
         self.move_row(target, layout, &before);
-        if self.row(target).live > 0 || self.row(target).readers > 0 {
-            if let Err((at, slot)) = self.is_acyclic_from(who) {
-                let row = self.st.controllers.slot(at).unwrap_or(target);
-                let attribute = self.layout(row).slots[slot as usize].attribute;
-                let now: Vec<Attr> = self.row(target).attrs.clone();
-                self.move_row(target, old, &now);
-                return Err(Refusal::Cycle { who: at, attribute });
-            }
+        let followed = self.row(target).live > 0 || self.row(target).readers > 0;
+        if followed && let Err((at, slot)) = self.is_acyclic_from(who) {
+            let row = self.st.controllers.slot(at).unwrap_or(target);
+            let attribute = self.layout(row).slots[slot as usize].attribute;
+            let now: Vec<Attr> = self.row(target).attrs.clone();
+            self.move_row(target, old, &now);
+            return Err(Refusal::Cycle { who: at, attribute });
         }
         self.fact(who, Via::NOTHING, FactKind::SetAdded { set });
         self.relink_readers(who);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }
-        self.settle(Via::NOTHING, Emit::Facts);
+        self.settle(Via::NOTHING, Emit::Later);
+        // What is new did not change: it began.
+        let (was, now) = (self.ix.layouts[old as usize].clone(), self.ix.layouts[layout as usize].clone());
+        let mut changes = std::mem::take(&mut self.sc.before);
+        changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
+        self.sc.before = changes;
+        self.emit_changes(Via::NOTHING);
         Ok(())
     }
 
@@ -59,11 +64,13 @@ impl Flow<'_> {
         }
         let sets: Vec<SetId> = layout.sets.iter().copied().filter(|&s| s != set).collect();
         let kept = self.layout_for(&sets, who)?;
-        let row = self.row(target);
         let gone = |slot: u16| layout.slots[slot as usize].set == set;
-        let used = row.mods.iter().find(|m| gone(m.slot)).and_then(|m| row.effect_at(m.seq));
-        if let (Some(at), false) = (used, force) {
-            return Err(Refusal::SetInUse { by: row.effects[at].key(who) });
+        let users = self.users_of(target, &layout, set);
+        if let (Some(&(at, _)), false) = (users.first(), force) {
+            return Err(Refusal::SetInUse { by: self.row(target).effects[at].key(who) });
+        }
+        for (at, index) in users {
+            self.row_mut(target).effects[at].cold_mut().dropped.push(index);
         }
         self.drop_mods_of(target, &gone);
         self.freeze_attributes(target, &layout, set);
@@ -75,6 +82,21 @@ impl Flow<'_> {
         }
         self.settle(Via::NOTHING, Emit::Facts);
         Ok(())
+    }
+
+    /// Which modifiers of which effects act on a set, whether on current or at each period.
+    fn users_of(&self, target: usize, layout: &Layout, set: SetId) -> Vec<(usize, u16)> {
+        let mut users = Vec::new();
+        for (at, e) in self.row(target).effects.iter().enumerate() {
+            let Some(def) = self.def(e.def) else { continue };
+            for (index, m) in def.modifiers.iter().enumerate() {
+                let hit = layout.slot(m.attribute).is_some_and(|s| layout.slots[s].set == set);
+                if hit && !e.has_dropped(index as u16) {
+                    users.push((at, index as u16));
+                }
+            }
+        }
+        users
     }
 
     /// Forced removal takes the modifiers on a set first; their effects stay.
@@ -119,12 +141,15 @@ impl Flow<'_> {
                 attrs[at] = *attr;
             }
         }
-        // A default of a new attribute is clamped by the bounds as they are here, in dependency order.
+        // A new attribute starts from what is here: derived or default, clamped, in dependency order.
         for (slot, def) in new.slots.iter().enumerate() {
-            if old.slot(def.attribute).is_none() && def.derived.is_none() {
+            if old.slot(def.attribute).is_none() {
                 let (lo, hi) = def.bounds(&attrs);
-                let base = crate::rules::clamp(self.default_of(def.set, def.attribute), lo, hi);
-                attrs[slot] = Attr { base, current: base };
+                let base = match &def.derived {
+                    Some(expr) => new.derive(expr, &attrs).0,
+                    None => clamp(self.default_of(def.set, def.attribute), lo, hi),
+                };
+                attrs[slot] = Attr { base, current: clamp(base, lo, hi) };
             }
         }
         let row = self.row_mut(target);

@@ -9,7 +9,7 @@ use super::write::Window;
 use super::{Before, Flow, Via, Write};
 use crate::rules::{Layout, Slot, SlotBound};
 use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE};
-use crate::{ControllerId, DiagnosticKind, FactKind};
+use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether changes become facts at once or are kept for the end of a longer application.
@@ -45,7 +45,9 @@ impl Flow<'_> {
     }
 
     fn settle_row(&mut self, row: usize, via: Via, emit: Emit) {
-        let layout = self.ix.layouts[self.row(row).layout as usize].clone();
+        // Taken out for the pass: evaluating needs the layout beside a flow that may change.
+        let layouts = std::mem::take(&mut self.ix.layouts);
+        let layout = &*layouts[self.row(row).layout as usize];
         let mut bits = std::mem::take(&mut self.sc.bits);
         bits.clear();
         bits.resize(layout.slots.len().div_ceil(64), 0);
@@ -56,7 +58,7 @@ impl Flow<'_> {
             while bits[word] != 0 {
                 let slot = word * 64 + bits[word].trailing_zeros() as usize;
                 bits[word] &= bits[word] - 1;
-                if self.evaluate(row, slot, &layout, via, emit) {
+                if self.evaluate(row, slot, layout, via, emit) {
                     for &d in &layout.slots[slot].dependents {
                         bits[d as usize / 64] |= 1 << (d % 64);
                     }
@@ -65,6 +67,7 @@ impl Flow<'_> {
         }
         self.sc.bits = bits;
         self.sc.moved.clear();
+        self.ix.layouts = layouts;
     }
 
     /// Recomputes one attribute; true if its current value changed.
@@ -99,7 +102,7 @@ impl Flow<'_> {
             self.sc.moved.push((row as u32, slot as u16, old.current));
         }
         match emit {
-            Emit::Facts => self.changed(who, def, old, new, via),
+            Emit::Facts => self.changed(who, def.attribute, def.death, old, new, via),
             Emit::Later => {
                 let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
                 if !known {
@@ -113,20 +116,20 @@ impl Flow<'_> {
     }
 
     #[inline]
-    fn changed(&mut self, who: ControllerId, def: &Slot, old: Attr, new: Attr, via: Via) {
+    pub(crate) fn changed(&mut self, who: ControllerId, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
         self.fact(
             who,
             via,
             FactKind::AttributeChanged {
-                attribute: def.attribute,
+                attribute,
                 old: old.current,
                 new: new.current,
                 old_base: old.base,
                 new_base: new.base,
             },
         );
-        if def.death && old.current > 0.0 && new.current <= 0.0 {
-            self.fact(who, via, FactKind::Died { attribute: def.attribute });
+        if death && old.current > 0.0 && new.current <= 0.0 {
+            self.fact(who, via, FactKind::Died { attribute });
         }
     }
 
@@ -139,7 +142,8 @@ impl Flow<'_> {
             let (who, new) = (row.id, row.attrs[b.slot as usize]);
             let old = Attr { base: b.base, current: b.current };
             if new != old {
-                self.changed(who, &layout.slots[b.slot as usize], old, new, via);
+                let def = &layout.slots[b.slot as usize];
+                self.changed(who, def.attribute, def.death, old, new, via);
             }
         }
         self.sc.before = before;

@@ -33,6 +33,8 @@ pub struct ModifierLine {
     pub magnitude: f64,
     /// Through which application.
     pub key: EffectKey,
+    /// Rises with the order of application on this controller.
+    pub applied: u64,
     /// Of which definition.
     pub effect: EffectId,
     /// Its name.
@@ -152,6 +154,7 @@ impl Sim {
             channel: d.channel_name.as_ref().map(|n| n.to_string()),
             magnitude: m.magnitude,
             key: e.key(who),
+            applied: e.seq,
             effect: e.def,
             effect_name: def.name.to_string(),
             source: e.source,
@@ -235,7 +238,10 @@ impl Explanation {
             let _ = write!(s, "{over} (override: {})", by.map_or("?", |l| l.effect_name.as_str()));
         } else {
             let _ = if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
-            for c in &self.channels {
+            // People read them in the order things were applied; factors commute but for the last bit.
+            let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
+            shares.sort_by_key(|c| c.lines.iter().map(|&i| self.lines[i].applied).min());
+            for c in shares {
                 let who = names(&c.lines);
                 let _ = match &c.name {
                     Some(name) => write!(s, " × {} ({name}: {who})", tidy(c.factor)),

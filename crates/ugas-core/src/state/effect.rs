@@ -57,6 +57,8 @@ pub(crate) struct Cold {
     pub(crate) units: Vec<f64>,
     /// Tags granted by this instance beyond its definition's.
     pub(crate) tags: Vec<TagId>,
+    /// Modifiers that went for good with a set that was removed by force.
+    pub(crate) dropped: Vec<u16>,
     /// The length last given, for stacks that start their time anew.
     pub(crate) length: SimTime,
 }
@@ -72,6 +74,10 @@ impl Effect {
 
     pub(crate) fn periodic(&self) -> Option<&Periodic> {
         self.cold.as_ref()?.periodic.as_ref()
+    }
+
+    pub(crate) fn has_dropped(&self, index: u16) -> bool {
+        self.cold.as_ref().is_some_and(|c| c.dropped.contains(&index))
     }
 
     pub(crate) fn own_tags(&self) -> &[TagId] {

@@ -232,6 +232,7 @@ fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
     hash_extra(cold.extra.as_deref(), put);
     cold.captures.iter().chain(&cold.units).for_each(|v| put(v.to_bits()));
     cold.tags.iter().for_each(|t| put(t.0 as u64));
+    cold.dropped.iter().for_each(|&i| put(i as u64));
     put(cold.length.0 as u64);
     put(cold.ability.map_or(0, |a| a.0 as u64 + 1));
 }

@@ -24,15 +24,15 @@ pub(crate) const KEYS: &[&str] = &["Key.A", "Key.B"];
 pub(crate) const ABILITIES: &[&str] = &["GA_0", "GA_1"];
 
 /// Magnitudes of periodic writes that read the source, or an attribute the target may lack.
-const PERIODIC_FOREIGN_READS: bool = false;
+const PERIODIC_FOREIGN_READS: bool = true;
 /// Effects that write a derived attribute and may name one the target lacks.
 const DERIVED_AND_UNKNOWN: bool = false;
 /// Removal by tag by an effect whose live modifiers may read what the removed one changed.
-const LIVE_AND_REMOVES: bool = false;
+const LIVE_AND_REMOVES: bool = true;
 /// Tag filters on modifiers of instant effects.
-const INSTANT_FILTERS: bool = false;
+const INSTANT_FILTERS: bool = true;
 /// Ongoing requirements on tags that the effect grants itself.
-const ONGOING_ON_OWN_TAGS: bool = false;
+const ONGOING_ON_OWN_TAGS: bool = true;
 
 /// SplitMix64.
 pub(crate) struct Rng(u64);

@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use ugas_doc::{Effect, ExecutionPolicy};
 
 /// Extraction of a controller that effects elsewhere come from.
-const EXTRACT_SOURCES: bool = false;
+const EXTRACT_SOURCES: bool = true;
 /// Specs with a bad value and a source that never was.
-const TWO_MISTAKES: bool = false;
+const TWO_MISTAKES: bool = true;
 /// Changes that evaluate again what reads a source that is gone.
-const EVALUATE_FROZEN: bool = false;
+const EVALUATE_FROZEN: bool = true;
 /// Removal of a set that periodic effects write.
 const REMOVE_SET_UNDER_PERIODS: bool = false;
 /// Filters by a modified attribute that the controller lacks.
-const FILTER_BY_UNKNOWN: bool = false;
+const FILTER_BY_UNKNOWN: bool = true;
 /// Removal of a set that waiting effects modify.
-const REMOVE_SET_UNDER_QUEUE: bool = false;
+const REMOVE_SET_UNDER_QUEUE: bool = true;
 /// Sets with derived attributes added at run time.
 const ADD_DERIVED: bool = false;
 /// Given base values where proportional attributes are bound.
-const GIVEN_BASE_UNDER_PROPORTION: bool = false;
+const GIVEN_BASE_UNDER_PROPORTION: bool = true;
 
 /// An op for both worlds.
 #[derive(Clone, Debug)]
