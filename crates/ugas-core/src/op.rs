@@ -46,6 +46,17 @@ pub struct SpecExtra {
     pub object: u64,
 }
 
+impl SpecExtra {
+    /// Whether it says nothing but another duration or period.
+    pub fn is_only_time(&self) -> bool {
+        self.set_by_caller.is_empty()
+            && self.origin.is_none()
+            && self.hit.is_none()
+            && self.causer.is_none()
+            && self.object == 0
+    }
+}
+
 /// An application before it happens: definition, level, context and overrides. Many specs share one definition.
 ///
 /// ```

@@ -403,7 +403,7 @@ fn an_effect_bound_to_a_place_ends_when_the_new_avatar_stands_outside_it() {
     let bound = w.spec("GE_Sanctuary", who).origin([0.0, 0.0, 0.0]);
     let key = w.sim.apply(&bound).unwrap();
     w.apply("GE_Free", who);
-    let mut possess = |w: &mut World, avatar, x| {
+    let possess = |w: &mut World, avatar, x| {
         w.sim.run(Op::Move { who, anchor: Some(Anchor::at([x, 0.0, 0.0])) }).unwrap();
         w.sim.run(Op::Possess { who, avatar: Some(avatar) }).unwrap();
     };

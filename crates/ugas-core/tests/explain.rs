@@ -86,8 +86,10 @@ fn random_effect(dice: &mut Dice, n: usize) -> Effect {
     let mut e = Effect::infinite(format!("GE_{n}")).priority(dice.below(3) as i32);
     for _ in 0..=dice.below(3) {
         let attribute = ["A", "B", "Strong"][dice.below(3)];
+        // Overrides are rare, or little else would be seen.
+        let kinds = if dice.below(6) == 0 { 5 } else { 4 };
         let op = [Operation::Add, Operation::Multiply, Operation::Multiply, Operation::AddPost, Operation::Override]
-            [dice.below(if dice.below(6) == 0 { 5 } else { 4 })];
+            [dice.below(kinds)];
         let magnitude = match dice.below(4) {
             0 => Magnitude::attribute("Power").times(dice.between(-0.3, 0.3)),
             _ => Magnitude::value(dice.between(-0.9, 1.7)),

@@ -10,7 +10,7 @@ use super::pipeline::Sums;
 use super::settle::Emit;
 use super::write::{Window, operate};
 use super::{Flow, Via, stacked};
-use crate::rules::{AfterCx, EffectDef, HookCx, Mag, Side};
+use crate::rules::{AfterCx, EffectDef, HookCx, Mag, ModDef, Side};
 use crate::state::{Attr, CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
 use crate::{
     BadValue, ControllerId, CueType, DiagnosticKind, EffectId, EffectKey, FactKind, LimitKind, NameKind, Refusal,
@@ -46,7 +46,9 @@ impl Flow<'_> {
         self.check_spec(spec)?;
         self.check_attributes(&def, target)?;
         let free = self.rules.hooks.before.is_empty() && self.rules.hooks.after.is_empty();
-        if def.simple && free && spec.extra.is_none() && self.row(target).immunities == 0 {
+        let plain_spec = spec.extra.as_ref().is_none_or(|x| x.is_only_time());
+        if def.simple && free && plain_spec && self.row(target).immunities == 0 {
+            self.check_target_tags(&def, target)?;
             return self.apply_simple(&def, spec, target, key);
         }
         if self.must_queue(&def, target) {
@@ -125,9 +127,15 @@ impl Flow<'_> {
     #[inline]
     fn apply_simple(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
         let via = Via { source: spec.source, key, effect: spec.effect };
-        if def.policy == DurationPolicy::Instant && self.write_one(def, spec, target, via)? {
-            // Done: one value on an attribute that nothing modifies and nothing follows.
-        } else if def.policy == DurationPolicy::Instant {
+        if def.policy == DurationPolicy::Instant {
+            if spec.extra.as_ref().is_some_and(|x| x.duration.is_some()) {
+                self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
+            }
+            if self.write_one(&def.modifiers, spec.stacks, target, via)? {
+                self.row_mut(target).next_seq += 1;
+                self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+                return Ok(key);
+            }
             for m in &def.modifiers {
                 let Mag::Value(unit) = m.magnitude else { continue };
                 let op = ModOp::from(m.op);
@@ -144,10 +152,27 @@ impl Flow<'_> {
             self.settle(via, Emit::Facts);
         } else {
             self.check_room(target, def)?;
-            let duration = match &def.duration {
-                Some(Mag::Value(v)) => SimTime::try_seconds(*v).ok_or(Refusal::BadValue { what: BadValue::Duration })?,
-                _ => SimTime::NEVER,
+            let (mut over, mut period) = (None, def.period);
+            if let Some(x) = &spec.extra {
+                over = x.duration;
+                period = x.period.filter(|_| def.period.is_some()).or(def.period);
+            }
+            let duration = match (&def.duration, over) {
+                (Some(_), Some(d)) => d,
+                (Some(Mag::Value(v)), None) => {
+                    SimTime::try_seconds(*v).ok_or(Refusal::BadValue { what: BadValue::Duration })?
+                }
+                (_, over) => {
+                    if over.is_some() {
+                        self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
+                    }
+                    SimTime::NEVER
+                }
             };
+            if duration == SimTime::ZERO {
+                let plan = self.capture_magnitudes(def, spec, target, key, spec.stacks)?;
+                return self.apply_lasting(def, spec, target, &plan).map(|_| key);
+            }
             let mut units = std::mem::take(&mut self.sc.units);
             units.clear();
             units.extend(def.modifiers.iter().map(|m| match m.magnitude {
@@ -155,7 +180,7 @@ impl Flow<'_> {
                 _ => f64::NAN,
             }));
             self.sc.units = units;
-            let plan = Plan { key, duration, period: def.period };
+            let plan = Plan { key, duration, period };
             self.put_effect(def, spec, target, &plan);
             self.settle(via, Emit::Facts);
             self.publish(target);
@@ -167,8 +192,8 @@ impl Flow<'_> {
     /// The shortest way: one plain value on an attribute without modifiers, dependents or readers. False if it is not
     /// that case.
     #[inline]
-    fn write_one(&mut self, def: &EffectDef, spec: &Spec, target: usize, via: Via) -> Result<bool, Refusal> {
-        let [m] = &*def.modifiers else { return Ok(false) };
+    pub(crate) fn write_one(&mut self, modifiers: &[ModDef], stacks: u32, target: usize, via: Via) -> Result<bool, Refusal> {
+        let [m] = modifiers else { return Ok(false) };
         let Mag::Value(unit) = m.magnitude else { return Ok(false) };
         let row = self.st.controllers.row(target);
         let layout = &self.ix.layouts[row.layout as usize];
@@ -178,21 +203,19 @@ impl Flow<'_> {
             return Ok(false);
         }
         let (lo, hi) = slot_def.bounds(&row.attrs);
-        let (attribute, death, old) = (slot_def.attribute, slot_def.death, row.attrs[slot]);
+        let (who, attribute, death, old) = (row.id, slot_def.attribute, slot_def.death, row.attrs[slot]);
         let window = Window::new(&Sums::NONE, lo, hi);
         let op = ModOp::from(m.op);
         let start = window.start(old.base);
-        let end = operate(op, start, stacked(op, unit, spec.stacks));
+        let end = operate(op, start, stacked(op, unit, stacks));
         if !end.is_finite() {
             return Err(Refusal::NonFinite { attribute: Some(attribute) });
         }
         let base = window.settle(old.base, start, end, op == ModOp::Override);
         let new = Attr { base, current: Sums::NONE.value(base, lo, hi) };
-        let row = self.row_mut(target);
-        row.next_seq += 1;
         if new != old {
-            row.attrs[slot] = new;
-            self.changed(spec.target, attribute, death, old, new, via);
+            self.row_mut(target).attrs[slot] = new;
+            self.changed(who, attribute, death, old, new, via);
         }
         Ok(true)
     }
@@ -211,15 +234,21 @@ impl Flow<'_> {
 
     // Filters ---------------------------------------------------------------------------------------------------
 
-    /// Everything that may say no before numbers are looked at.
-    pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
-        let row = self.row(target);
-        if let Some(&missing) = def.required.iter().find(|&&t| !row.tags.has(t)) {
+    #[inline]
+    fn check_target_tags(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+        let tags = &self.row(target).tags;
+        if let Some(&missing) = def.required.iter().find(|&&t| !tags.has(t)) {
             return Err(Refusal::RequiredTags { missing });
         }
-        if let Some(&found) = def.blocked.iter().find(|&&t| row.tags.has(t)) {
+        if let Some(&found) = def.blocked.iter().find(|&&t| tags.has(t)) {
             return Err(Refusal::BlockedTags { found });
         }
+        Ok(())
+    }
+
+    /// Everything that may say no before numbers are looked at.
+    pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
+        self.check_target_tags(def, target)?;
         if !def.source_required.is_empty() || !def.source_blocked.is_empty() {
             let has = |t: TagId| self.source_has(spec.source, t);
             if let Some(&tag) = def.source_required.iter().find(|&&t| !has(t)) {
@@ -478,7 +507,9 @@ impl Flow<'_> {
             let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
             if let Err(r) = self.execute_results(def, about, via, &mut context) {
                 self.undo_changes();
-                self.take_effect(target, seq, def, spec.source);
+                if let Some(at) = self.row(target).effect_at(seq) {
+                    self.take_effect(target, at, def);
+                }
                 self.settle(via, Emit::Nothing);
                 self.roll_back(saved, target);
                 self.cause = cause;
@@ -556,14 +587,14 @@ impl Flow<'_> {
         if let Some(period) = plan.period {
             effect.cold_mut().periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
         }
-        if let Some(x) = &spec.extra {
-            effect.cold_mut().extra = Some(x.clone());
+        if let Some(x) = spec.extra.as_ref().filter(|x| !x.is_only_time()) {
+            let context = crate::SpecExtra { duration: None, period: None, ..(**x).clone() };
+            effect.cold_mut().extra = Some(Box::new(context));
         }
         if spec.ability != crate::AbilityId::NONE {
             effect.cold_mut().ability = Some(spec.ability);
         }
-        let writes_later =
-            plan.period.is_some() && def.modifiers.iter().any(|m| m.magnitude.live_on().is_some() && !def.acts_on_current(m));
+        let writes_later = def.has_live && plan.period.is_some();
         if stacks != 1 || writes_later {
             effect.cold_mut().units = units.clone();
         }
@@ -597,13 +628,12 @@ impl Flow<'_> {
         stacks: u32,
         units: &[f64],
     ) {
-        let who = self.row(target).id;
+        let row = self.row(target);
+        let who = row.id;
+        let dropped = row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec());
         for (index, m) in def.modifiers.iter().enumerate() {
             let Some(slot) = self.layout(target).slot(m.attribute) else { continue };
-            let dropped = self.row(target).effect_at(seq).is_some_and(|e| {
-                self.row(target).effects[e].has_dropped(index as u16)
-            });
-            if !def.acts_on_current(m) || units[index].is_nan() || dropped {
+            if !def.acts_on_current(m) || units[index].is_nan() || dropped.contains(&(index as u16)) {
                 continue;
             }
             let op = ModOp::from(m.op);
@@ -612,7 +642,9 @@ impl Flow<'_> {
             let new = Mod { magnitude, seq, channel: m.channel, slot: slot as u16, index: index as u16, op, off };
             self.row_mut(target).add_mod(new);
             self.mark(target, slot);
-            if let Some((attribute, of_target)) = m.magnitude.live_on() {
+            if def.has_live
+                && let Some((attribute, of_target)) = m.magnitude.live_on()
+            {
                 let from = if of_target { who } else { source };
                 self.row_mut(target).live += 1;
                 self.link_live(target, seq, index as u16, from, attribute);
@@ -624,7 +656,7 @@ impl Flow<'_> {
     }
 
     /// Whether a modifier's tag filter holds now.
-    pub(crate) fn filter_holds(&self, m: &crate::rules::ModDef, source: ControllerId, target: usize) -> bool {
+    pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
         m.target_tags.iter().all(|&t| self.row(target).tags.has(t))
             && m.source_tags.iter().all(|&t| self.source_has(source, t))
     }

@@ -127,8 +127,11 @@ impl Flow<'_> {
     pub(crate) fn execute(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else { return };
         let who = self.row(target).id;
+        let Some(def) = self.def(self.row(target).effects[at].def) else { return };
+        if def.simple_period && self.execute_simple(&def, target, at) {
+            return;
+        }
         let spec = self.row(target).effects[at].spec(who);
-        let Some(def) = self.def(spec.effect) else { return };
         let e = &mut self.row_mut(target).effects[at];
         let (key, stacks) = (e.key(who), e.stacks);
         let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) else { return };
@@ -152,6 +155,32 @@ impl Flow<'_> {
         }
         self.then(&def, &spec, key, Trigger::Executed, execution);
         self.cause = cause;
+    }
+
+    /// The short way: one value written, one fact told.
+    #[inline]
+    fn execute_simple(&mut self, def: &EffectDef, target: usize, at: usize) -> bool {
+        let row = self.row(target);
+        let (e, who) = (&row.effects[at], row.id);
+        let [m] = &*def.modifiers else { return false };
+        if def.acts_on_current(m) || !e.dropped().is_empty() {
+            return false;
+        }
+        let (key, source, stacks) = (e.key(who), e.source, e.stacks);
+        let via = Via { source, key, effect: def.id };
+        let cause = self.because(CauseWhat::Executed(def.id), who, source);
+        let written = self.write_one(&def.modifiers, stacks, target, via);
+        if written == Ok(true) {
+            let e = &mut self.row_mut(target).effects[at];
+            let mut execution = 0;
+            if let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) {
+                execution = p.executed;
+                p.executed += 1;
+            }
+            self.fact(who, via, FactKind::EffectExecuted { execution });
+        }
+        self.cause = cause;
+        written == Ok(true)
     }
 
     fn is_dropped(&self, about: About<'_>, index: usize) -> bool {

@@ -25,6 +25,7 @@ pub(crate) use capture::{Captured, Journal, JournalWhat};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::Reaction;
+pub(crate) use remove::Trigger;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};

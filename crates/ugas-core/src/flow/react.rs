@@ -66,7 +66,11 @@ impl Flow<'_> {
     }
 
     /// The end of a verb: what its tag changes ask for comes after its conditional effects.
+    #[inline]
     pub(crate) fn finish_verb(&mut self) {
+        if self.sc.rechecks.is_empty() {
+            return;
+        }
         for i in 0..self.sc.rechecks.len() {
             let (who, cause) = self.sc.rechecks[i];
             self.sc.reactions.push_back(Reaction::Recheck { who, cause });

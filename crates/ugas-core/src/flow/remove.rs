@@ -6,7 +6,7 @@ use super::{Flow, Via};
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, Effect};
 use crate::{
-    BadValue, ControllerId, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, RemoveReason, SimTime, TagId,
+    BadValue, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, RemoveReason, SimTime, TagId,
 };
 use ugas_doc::{ExecutionPolicy, OnExpire};
 
@@ -143,13 +143,13 @@ impl Flow<'_> {
     pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
         let Some(at) = self.row(target).effect_at(seq) else { return };
         let who = self.row(target).id;
-        let e = self.row(target).effects[at].clone();
-        let Some(def) = self.def(e.def) else { return };
-        let (key, spec) = (e.key(who), e.spec(who));
-        let via = Via { source: e.source, key, effect: e.def };
-        let what = if reason == RemoveReason::Expired { CauseWhat::Expired(e.def) } else { CauseWhat::Removed(e.def) };
-        let cause = self.because(what, who, e.source);
-        self.take_effect(target, seq, &def, e.source);
+        let Some(def) = self.def(self.row(target).effects[at].def) else { return };
+        let (effect, source) = (self.row(target).effects[at].def, self.row(target).effects[at].source);
+        let what = if reason == RemoveReason::Expired { CauseWhat::Expired(effect) } else { CauseWhat::Removed(effect) };
+        let cause = self.because(what, who, source);
+        let e = self.take_effect(target, at, &def);
+        let key = e.key(who);
+        let via = Via { source, key, effect };
         let mut flips = std::mem::take(&mut self.sc.flips);
         flips.clear();
         if !e.inhibited {
@@ -164,9 +164,11 @@ impl Flow<'_> {
             self.release_cues(&def, target, via);
         }
         if let Some(trigger) = then {
-            self.then(&def, &spec, key, trigger, 0);
+            if def.then.has(trigger) {
+                self.then(&def, &e.spec(who), key, trigger, 0);
+            }
             if def.execution_policy == ExecutionPolicy::RunInSequence {
-                self.next_later(target, e.def);
+                self.next_later(target, effect);
             }
         }
         self.finish_verb();
@@ -175,13 +177,13 @@ impl Flow<'_> {
     }
 
     /// Takes an effect's record, modifiers and due work off a row and marks what they touched.
-    pub(crate) fn take_effect(&mut self, target: usize, seq: u64, def: &EffectDef, source: ControllerId) {
-        self.unlink_live(target, def, seq, source);
-        if def.is_filtered() {
-            self.unlink_filter(target, seq, source);
+    pub(crate) fn take_effect(&mut self, target: usize, at: usize, def: &EffectDef) -> Effect {
+        let (seq, source) = (self.row(target).effects[at].seq, self.row(target).effects[at].source);
+        if def.has_live {
+            self.unlink_live(target, def, seq, source);
         }
+        self.unlink_filter(target, seq, source);
         let row = self.row_mut(target);
-        let Some(at) = row.effect_at(seq) else { return };
         let e = row.effects.remove(at);
         if let Some(due) = e.due() {
             row.unschedule(due);
@@ -189,21 +191,25 @@ impl Flow<'_> {
         row.watching -= e.watches as u32;
         row.immunities -= !def.immunity.is_empty() as u32;
         self.take_mods(target, seq, def);
+        e
     }
 
     /// Takes an effect's modifiers off a row by stable compaction.
     pub(crate) fn take_mods(&mut self, target: usize, seq: u64, def: &EffectDef) {
         let row = self.st.controllers.row_mut(target);
         let (mut live, dirty) = (0, &mut self.sc.dirty);
+        let before = dirty.len();
         row.mods.retain(|m| {
             let keep = m.seq != seq;
             if !keep {
                 dirty.push((target as u32, m.slot));
-                live += def.modifiers[m.index as usize].magnitude.live_on().is_some() as u32;
+                live += (def.has_live && def.modifiers[m.index as usize].magnitude.live_on().is_some()) as u32;
             }
             keep
         });
-        row.live -= live;
-        row.rebuild_modded();
+        if dirty.len() > before {
+            row.live -= live;
+            row.rebuild_modded();
+        }
     }
 }

@@ -466,8 +466,10 @@ impl Compiler {
             grants: grants.into(),
             cues: self.tag_list(&doc.gameplay_cues),
             simple: false,
+            simple_period: false,
+            has_live: false,
         };
-        def.simple = def.is_simple();
+        def.classify();
         let failed = self.issues[errors_before..].iter().any(|i| i.severity == super::Severity::Error);
         (!failed).then_some(def)
     }

@@ -1,6 +1,7 @@
 //! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
 
 use super::expr::Expr;
+use crate::flow::Trigger;
 use crate::{AbilityId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{
@@ -94,6 +95,18 @@ pub(crate) struct ThenDef {
     pub(crate) removed: Box<[EffectId]>,
 }
 
+impl ThenDef {
+    pub(crate) fn has(&self, trigger: Trigger) -> bool {
+        match trigger {
+            Trigger::Applied => !self.applied.is_empty(),
+            Trigger::Executed => !self.executed.is_empty(),
+            Trigger::Expired => !self.expired.is_empty(),
+            Trigger::Removed => !self.removed.is_empty(),
+            Trigger::Overflow | Trigger::Hook => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct EffectDef {
     pub(crate) id: EffectId,
@@ -127,8 +140,12 @@ pub(crate) struct EffectDef {
     pub(crate) then: ThenDef,
     pub(crate) grants: Box<[GrantDef]>,
     pub(crate) cues: Box<[TagId]>,
-    /// Nothing but value modifiers: filters, captures, tags, cues and reactions can be skipped.
+    /// Nothing but value modifiers and tags to test: captures, grants, cues and reactions can be skipped.
     pub(crate) simple: bool,
+    /// A period of nothing but value modifiers, without cues or effects that follow.
+    pub(crate) simple_period: bool,
+    /// Whether any modifier follows an attribute while the effect is active.
+    pub(crate) has_live: bool,
 }
 
 impl EffectDef {
@@ -150,13 +167,22 @@ impl EffectDef {
         }
     }
 
-    pub(crate) fn is_simple(&self) -> bool {
+    /// Finds out which short ways the effect may take.
+    pub(crate) fn classify(&mut self) {
         let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
-        self.modifiers.iter().all(plain)
+        let plain = self.modifiers.iter().all(plain);
+        self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
+        self.simple = plain && self.is_simple();
+        self.simple_period = plain
+            && self.period.is_some()
             && self.executions.is_empty()
+            && self.cues.is_empty()
+            && self.then.executed.is_empty();
+    }
+
+    fn is_simple(&self) -> bool {
+        self.executions.is_empty()
             && self.granted_tags.is_empty()
-            && self.required.is_empty()
-            && self.blocked.is_empty()
             && self.source_required.is_empty()
             && self.source_blocked.is_empty()
             && self.chance.is_none()

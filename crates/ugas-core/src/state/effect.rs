@@ -76,8 +76,12 @@ impl Effect {
         self.cold.as_ref()?.periodic.as_ref()
     }
 
+    pub(crate) fn dropped(&self) -> &[u16] {
+        self.cold.as_ref().map_or(&[], |c| &c.dropped)
+    }
+
     pub(crate) fn has_dropped(&self, index: u16) -> bool {
-        self.cold.as_ref().is_some_and(|c| c.dropped.contains(&index))
+        self.dropped().contains(&index)
     }
 
     pub(crate) fn own_tags(&self) -> &[TagId] {

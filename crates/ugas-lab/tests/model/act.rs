@@ -2,7 +2,7 @@
 
 use super::effects::Plan;
 use super::eval::{Node, Write, acts_on_current, is_periodic};
-use super::world::{Grant, Inst, Reaction, Spec, Unit, World};
+use super::world::{Grant, Inst, ModState, Reaction, Spec, Unit, World};
 use ugas_doc::{
     Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,
     PeriodInhibition, PeriodOnStack, StackBy,
@@ -82,11 +82,12 @@ impl World {
         let (who, now) = (spec.target, self.local(spec.target));
         let limit = s.limit.unwrap_or(u32::MAX);
         let before = self.touched(who, &old);
+        let mods = kept_out(plan.mods, &old);
         let inst = self.inst(who, old.key);
         inst.stacks = (old.stacks + spec.stacks).min(limit);
         inst.level = spec.level;
         inst.set_by_caller = spec.set_by_caller.clone();
-        inst.mods = plan.mods;
+        inst.mods = mods;
         if s.by == StackBy::Target {
             inst.source = spec.source;
         }
@@ -107,12 +108,13 @@ impl World {
     pub(crate) fn merge(&mut self, spec: &Spec, old: Inst, plan: Plan) {
         let (who, now) = (spec.target, self.local(spec.target));
         let before = self.touched(who, &old);
+        let mods = kept_out(plan.mods, &old);
         let inst = self.inst(who, old.key);
         if spec.level >= old.level {
             inst.level = spec.level;
             inst.source = spec.source;
             inst.set_by_caller = spec.set_by_caller.clone();
-            inst.mods = plan.mods;
+            inst.mods = mods;
         }
         if let (Some(end), Some(length)) = (old.end, plan.length) {
             inst.end = Some(end.max(now + length));
@@ -389,4 +391,12 @@ impl World {
             }
         }
     }
+}
+
+/// New magnitudes for an effect; what a forced removal of a set dropped stays dropped.
+fn kept_out(mut mods: Vec<ModState>, old: &Inst) -> Vec<ModState> {
+    for (new, was) in mods.iter_mut().zip(&old.mods) {
+        new.dropped = was.dropped;
+    }
+    mods
 }

@@ -84,7 +84,7 @@ impl World {
         let met: Vec<u64> = row
             .effects
             .iter()
-            .filter(|e| self.matches(e, filter))
+            .filter(|e| self.matches(who, e, filter))
             .map(|e| e.key)
             .collect();
         self.remove_list(who, met, filter);
@@ -109,14 +109,14 @@ impl World {
         }
     }
 
-    fn matches(&self, e: &Inst, filter: &Filter) -> bool {
+    fn matches(&self, who: u32, e: &Inst, filter: &Filter) -> bool {
         let def = &self.effects[&e.def];
         filter.def.as_ref().is_none_or(|d| *d == e.def)
             && filter.source.is_none_or(|s| s == e.source)
-            && filter
-                .modifies
-                .as_ref()
-                .is_none_or(|a| def.modifiers.iter().any(|m| m.attribute == *a))
+            && filter.modifies.as_ref().is_none_or(|a| {
+                let there = self.attribute(&(who, a.clone())).is_some();
+                there && def.modifiers.iter().any(|m| m.attribute == *a)
+            })
             && (filter.tags.is_empty() || has_any(&[&def.effect_tags, &def.granted_tags], &filter.tags))
     }
 
@@ -127,7 +127,7 @@ impl World {
         let met: Vec<u64> = row
             .effects
             .iter()
-            .filter(|e| self.matches(e, filter))
+            .filter(|e| self.matches(who, e, filter))
             .map(|e| e.key)
             .collect();
         // All of them or none.
@@ -227,11 +227,10 @@ impl World {
                 Err(_) => continue,
             };
             let holds = self.filter_holds(m, who, e.source);
-            let there = self.attribute(&(who, m.attribute.clone())).is_some();
             self.inst(who, key).mods[i] = ModState {
                 unit: new,
                 holds,
-                dropped: !there,
+                dropped: e.mods[i].dropped,
             };
         }
     }
@@ -361,7 +360,7 @@ impl World {
             let met = row
                 .effects
                 .iter()
-                .filter(|e| self.matches(e, &filter))
+                .filter(|e| self.matches(target, e, &filter))
                 .map(|e| e.key)
                 .collect();
             self.remove_list(target, met, &filter);

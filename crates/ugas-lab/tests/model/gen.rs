@@ -23,17 +23,6 @@ pub(crate) const CUES: &[&str] = &["GameplayCue.A", "GameplayCue.B"];
 pub(crate) const KEYS: &[&str] = &["Key.A", "Key.B"];
 pub(crate) const ABILITIES: &[&str] = &["GA_0", "GA_1"];
 
-/// Magnitudes of periodic writes that read the source, or an attribute the target may lack.
-const PERIODIC_FOREIGN_READS: bool = true;
-/// Effects that write a derived attribute and may name one the target lacks.
-const DERIVED_AND_UNKNOWN: bool = false;
-/// Removal by tag by an effect whose live modifiers may read what the removed one changed.
-const LIVE_AND_REMOVES: bool = true;
-/// Tag filters on modifiers of instant effects.
-const INSTANT_FILTERS: bool = true;
-/// Ongoing requirements on tags that the effect grants itself.
-const ONGOING_ON_OWN_TAGS: bool = true;
-
 /// SplitMix64.
 pub(crate) struct Rng(u64);
 
@@ -222,30 +211,6 @@ pub(crate) fn effect(
         let list = if rng.percent(80) { &near } else { attributes };
         e.modifiers.push(modifier(rng, list, attributes));
     }
-    for m in &mut e.modifiers {
-        if instant && !INSTANT_FILTERS {
-            m.source_tags.clear();
-            m.target_tags.clear();
-        }
-        let writes = e.period.is_some() && m.operation != Operation::Multiply;
-        if writes && !PERIODIC_FOREIGN_READS {
-            if m.magnitude.backing_attribute.is_some() {
-                m.magnitude.source = Some(ugas_doc::MagnitudeSource::Target);
-                m.magnitude.backing_attribute = Some(m.attribute.clone());
-            } else if m.magnitude.curve_input.as_ref().is_some_and(|i| attributes.contains(i)) {
-                m.magnitude.curve_input = None;
-            }
-        }
-    }
-    let derived = |m: &Modifier| {
-        sets.iter()
-            .flat_map(|s| &s.attributes)
-            .any(|a| a.name == m.attribute && a.derived_from.is_some())
-    };
-    if !DERIVED_AND_UNKNOWN && e.modifiers.iter().any(derived) {
-        e.modifiers.retain(derived);
-        e.modifiers.truncate(1);
-    }
     e.priority = rng.below(3) as i32 - 1;
     e.granted_tags = rng.tags(45, 3);
     e.effect_tags = rng.tags(30, 2);
@@ -279,7 +244,7 @@ pub(crate) fn effect(
         };
         e.effects = Some(ConditionalEffects {
             on_applied: list(35),
-            on_executed: if instant { Vec::new() } else { list(35) },
+            on_executed: list(35),
             on_expired: list(45),
             on_removed: list(45),
         });
@@ -316,13 +281,6 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
         }
         _ => {}
     }
-    let reads = e
-        .modifiers
-        .iter()
-        .any(|m| m.magnitude.backing_attribute.is_some() || m.magnitude.curve_input.is_some());
-    if reads && !LIVE_AND_REMOVES {
-        e.remove_effects_with_tags.clear();
-    }
     if e.stacking.is_some() || e.execution_policy == ExecutionPolicy::RunInMerge {
         // An application that would remove the very instance it joins.
         e.remove_effects_with_tags.clear();
@@ -330,12 +288,6 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
     if rng.percent(15) {
         e.ongoing_required_tags = rng.tags(50, 1);
         e.ongoing_blocked_tags = rng.tags(60, 1);
-        if !ONGOING_ON_OWN_TAGS {
-            let own = e.granted_tags.clone();
-            let foreign = |t: &String| !own.iter().any(|o| super::effects::under(o, t));
-            e.ongoing_required_tags.retain(foreign);
-            e.ongoing_blocked_tags.retain(foreign);
-        }
         e.on_ongoing_fail = *rng.pick(&[OnOngoingFail::Inhibit, OnOngoingFail::Inhibit, OnOngoingFail::Remove]);
         e.period_inhibition = *rng.pick(&[
             PeriodInhibition::Skip,

@@ -4,24 +4,7 @@ use super::effects::{Change, Filter, SECOND};
 use super::generate::{ABILITIES, Documents, KEYS, Rng, effect};
 use super::world::{NONE, Spawn, Spec, World};
 use std::collections::BTreeMap;
-use ugas_doc::{Effect, ExecutionPolicy};
-
-/// Extraction of a controller that effects elsewhere come from.
-const EXTRACT_SOURCES: bool = true;
-/// Specs with a bad value and a source that never was.
-const TWO_MISTAKES: bool = true;
-/// Changes that evaluate again what reads a source that is gone.
-const EVALUATE_FROZEN: bool = true;
-/// Removal of a set that periodic effects write.
-const REMOVE_SET_UNDER_PERIODS: bool = false;
-/// Filters by a modified attribute that the controller lacks.
-const FILTER_BY_UNKNOWN: bool = true;
-/// Removal of a set that waiting effects modify.
-const REMOVE_SET_UNDER_QUEUE: bool = true;
-/// Sets with derived attributes added at run time.
-const ADD_DERIVED: bool = false;
-/// Given base values where proportional attributes are bound.
-const GIVEN_BASE_UNDER_PROPORTION: bool = true;
+use ugas_doc::Effect;
 
 /// An op for both worlds.
 #[derive(Clone, Debug)]
@@ -80,49 +63,30 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         }
         71..75 => Op::RemoveMatching {
             who: target,
-            filter: filter(rng, docs, world, target),
+            filter: filter(rng, docs, &live),
         },
         75..82 => {
             let (who, key) = any_key(rng, world, target, false);
             Op::Change {
                 who,
                 key,
-                change: change(rng, world),
+                change: change(rng),
             }
         }
         82..84 => Op::ChangeMatching {
             who: target,
-            filter: filter(rng, docs, world, target),
-            change: change(rng, world),
+            filter: filter(rng, docs, &live),
+            change: change(rng),
         },
-        84..86 => {
-            let set = rng.pick(&docs.sets);
-            let derived = set.attributes.iter().any(|a| a.derived_from.is_some());
-            let has = world.rows.get(&target).is_some_and(|r| r.sets.contains(&set.name));
-            if derived && !has && !ADD_DERIVED {
-                Op::Advance { to: world.now + SECOND }
-            } else {
-                Op::AddSet {
-                    who: target,
-                    set: set.name.clone(),
-                }
-            }
-        }
-        86..88 => {
-            let set = rng.pick(&docs.sets);
-            let waits = world.rows.get(&target).is_some_and(|r| !r.queue.is_empty());
-            let spared = (waits && !REMOVE_SET_UNDER_QUEUE)
-                || (world.writes_periodically(target, &set.name) && !REMOVE_SET_UNDER_PERIODS);
-            if !spared {
-                Op::RemoveSet {
-                    who: target,
-                    set: set.name.clone(),
-                    force: rng.percent(60),
-                }
-            } else {
-                Op::Advance { to: world.now + SECOND }
-            }
-        }
+        84..86 => Op::AddSet {
+            who: target,
+            set: rng.pick(&docs.sets).name.clone(),
+        },
+        86..88 => Op::RemoveSet {
+            who: target,
+            set: rng.pick(&docs.sets).name.clone(),
+            force: rng.percent(60),
+        },
         88..90 => Op::SetRate {
             who: target,
             rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]),
@@ -133,18 +97,7 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         },
         92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs)),
         94 => Op::Despawn { who: target },
-        95..97 => {
-            let is_source = |w: u32| {
-                world
-                    .rows
-                    .iter()
-                    .any(|(t, r)| *t != w && r.effects.iter().any(|e| e.source == w))
-            };
-            match live.iter().find(|w| EXTRACT_SOURCES || !is_source(**w)) {
-                Some(&who) => Op::ExtractInsert { who },
-                None => Op::Advance { to: world.now + SECOND },
-            }
-        }
+        95..97 => Op::ExtractInsert { who: target },
         97..99 => {
             let names: Vec<String> = docs
                 .sets
@@ -171,10 +124,7 @@ fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
     }
     let mut base = Vec::new();
     for a in &docs.sets[0].attributes {
-        let all = docs.sets.iter().flat_map(|s| &s.attributes);
-        let mut bound = all.filter(|x| x.on_bound_change == ugas_doc::OnBoundChange::Proportional);
-        let skip = !GIVEN_BASE_UNDER_PROPORTION && bound.next().is_some();
-        if a.derived_from.is_none() && rng.percent(20) && !skip {
+        if a.derived_from.is_none() && rng.percent(20) {
             base.push((a.name.clone(), rng.number(-10, 80)));
         }
     }
@@ -196,7 +146,6 @@ fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
     } else {
         Vec::new()
     };
-    // Run-time definitions are not named at spawn.
     Spawn {
         sets,
         base,
@@ -223,13 +172,8 @@ fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32
     if rng.percent(1) {
         set_by_caller.insert(KEYS[0].to_owned(), f64::NAN);
     }
-    let merges = effect.execution_policy == ExecutionPolicy::RunInMerge;
-    let stacks = if !merges && rng.percent(15) {
-        rng.range(1, 3) as u32
-    } else {
-        1
-    };
-    let mut spec = Spec {
+    let stacks = if rng.percent(15) { rng.range(1, 3) as u32 } else { 1 };
+    Spec {
         def: effect.name.clone(),
         target,
         source,
@@ -238,12 +182,7 @@ fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32
         set_by_caller,
         duration: rng.percent(8).then(|| *rng.pick(&[SECOND, SECOND * 3, SECOND / 3, -1])),
         period: rng.percent(6).then(|| *rng.pick(&[SECOND / 4, SECOND, SECOND / 3, 5])),
-    };
-    if !TWO_MISTAKES && spec.source != NONE && spec.source >= next_id {
-        (spec.duration, spec.period) = (None, None);
-        spec.set_by_caller.retain(|_, v| v.is_finite());
     }
-    spec
 }
 
 /// An active effect's key, sometimes a queued one's, seldom a stale one's.
@@ -260,30 +199,22 @@ fn any_key(rng: &mut Rng, world: &World, who: u32, queued: bool) -> (u32, u64) {
     }
 }
 
-fn filter(rng: &mut Rng, docs: &Documents, world: &World, who: u32) -> Filter {
-    let live: Vec<u32> = world.rows.keys().copied().collect();
+fn filter(rng: &mut Rng, docs: &Documents, live: &[u32]) -> Filter {
     let mut filter = Filter::default();
     match rng.below(100) {
         0..45 => filter.def = Some(rng.pick(&docs.effects).name.clone()),
         45..75 => filter.tags = rng.tags(100, 2),
-        75..88 => filter.source = Some(*rng.pick(&live)),
+        75..88 => filter.source = Some(*rng.pick(live)),
         _ => {
             let name = rng.pick(&docs.sets[0].attributes).name.clone();
-            let known = world.rows.contains_key(&who) && world.attributes(who).contains(&name);
-            if known || FILTER_BY_UNKNOWN {
-                filter.modifies = Some(name);
-            } else {
-                filter.tags = rng.tags(100, 2);
-            }
+            filter.modifies = Some(name);
         }
     }
     filter
 }
 
-fn change(rng: &mut Rng, world: &World) -> Change {
-    let frozen = !EVALUATE_FROZEN && world.has_frozen();
+fn change(rng: &mut Rng) -> Change {
     match rng.below(6) {
-        0 | 5 if frozen => Change::Extend(SECOND),
         0 => Change::Level(rng.range(0, 5) as u32),
         1 => Change::Remaining(*rng.pick(&[0, SECOND, SECOND / 2, -1])),
         2 => Change::Extend(*rng.pick(&[SECOND, -SECOND, SECOND / 7])),

@@ -243,30 +243,6 @@ impl World {
         self.shown.get(&(who, attribute.to_owned())).map(|s| s.current)
     }
 
-    /// Whether an active effect reads an attribute that is gone.
-    pub(crate) fn has_frozen(&self) -> bool {
-        let reads = |who: u32, e: &Inst| {
-            let values = self.shown_values();
-            self.effects[&e.def].modifiers.iter().any(|m| {
-                let node = self.live_read(&m.magnitude, e.source, who);
-                node.is_some_and(|n| !values.contains_key(&n))
-            })
-        };
-        self.rows
-            .iter()
-            .any(|(who, row)| row.effects.iter().any(|e| reads(*who, e)))
-    }
-
-    /// Whether a periodic effect writes an attribute of the set.
-    pub(crate) fn writes_periodically(&self, who: u32, set: &str) -> bool {
-        let has = |name: &str| self.sets[set].attributes.iter().any(|a| a.name == name);
-        let row = self.rows.get(&who);
-        row.is_some_and(|r| {
-            let mut periodic = r.effects.iter().filter(|e| e.periodic.is_some());
-            periodic.any(|e| self.effects[&e.def].modifiers.iter().any(|m| has(&m.attribute)))
-        })
-    }
-
     fn exists(&self, who: u32) -> Result<(), Refused> {
         if self.rows.contains_key(&who) {
             Ok(())
@@ -411,7 +387,7 @@ impl World {
         let defs = &self.effects;
         let used = |e: &Inst| {
             let mods = defs[&e.def].modifiers.iter().zip(&e.mods);
-            mods.filter(|(_, s)| !s.dropped && s.unit != Unit::Skipped)
+            mods.filter(|(_, s)| !s.dropped)
                 .any(|(m, _)| gone.contains(&m.attribute))
         };
         if !force && self.rows[&who].effects.iter().any(used) {

@@ -1,0 +1,12 @@
+//! Hostile input: stale keys, unknown ids, numbers that are none, endless chains and loops, every limit reached. What
+//! comes back is a typed refusal or a diagnostic; nothing panics, hangs or grows without bound.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod chains;
+mod damage;
+mod ids;
+mod limits;
+mod loops;
+mod numbers;
