@@ -250,12 +250,13 @@ impl Subject for Ours {
 
     #[inline]
     fn ask(&self, who: u32, ask: Ask) -> bool {
-        let has = |tag: u16| accepted(self.sim.has_tag(ControllerId(who), self.plan.tags[usize::from(tag)]));
-        match ask {
-            Ask::All([a, b, c]) => has(a) && has(b) && has(c),
-            Ask::Any([a, b, c]) => has(a) || has(b) || has(c),
-            Ask::One(tag) => has(tag),
-        }
+        let id = |tag: u16| self.plan.tags[usize::from(tag)];
+        let who = ControllerId(who);
+        accepted(match ask {
+            Ask::All(tags) => self.sim.has_all(who, &tags.map(id)),
+            Ask::Any(tags) => self.sim.has_any(who, &tags.map(id)),
+            Ask::One(tag) => self.sim.has_tag(who, id(tag)),
+        })
     }
 
     #[inline]
@@ -287,5 +288,19 @@ impl Subject for Ours {
 
     fn due_done(&self) -> u64 {
         self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::Plan;
+    use crate::runner::Runner;
+    use crate::stick::Stick;
+    use crate::{check, ours};
+
+    #[test]
+    fn does_the_same_work_as_the_stick() {
+        let runners = [Runner::of::<Stick>(), ours::runner()];
+        assert_eq!(check::all(&runners, &Plan::new(60)), Vec::<String>::new());
     }
 }

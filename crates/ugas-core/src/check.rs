@@ -37,8 +37,8 @@ pub(crate) fn check_row(row: &mut Row, layout: &Layout, rules: &Rules, defs: &De
         want(e.level > 0 && e.stacks > 0 && e.end >= e.start, "an effect's level, stacks or time")?;
         want(e.source == ControllerId::NONE || e.source.0 < u32::MAX - 1, "an effect's source")?;
         want(e.watches == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
-        want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
-        if let Some(p) = e.periodic() {
+        want(e.periodic.is_some() == def.period.is_some(), "an effect's period")?;
+        if let Some(p) = e.periodic.as_ref() {
             want(p.period >= crate::limits::MIN_PERIOD && p.period <= SimTime::LONGEST && p.n > 0, "an effect's period")?;
         }
         if let Some(cold) = &e.cold {

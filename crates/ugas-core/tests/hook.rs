@@ -58,7 +58,9 @@ fn a_hook_sees_every_application_a_reaction_and_a_spawn_too() {
             .add(bomb)
             .add(Effect::instant("GE_Blast").add("Health", -5.0))
             .before_hook("Log", move |cx| {
-                into.lock().unwrap().push(cx.rules().effect_name(cx.spec().effect).unwrap().to_owned());
+                into.lock()
+                    .unwrap()
+                    .push(cx.rules().effect_name(cx.spec().effect).unwrap().to_owned());
                 cx.rules().effect_name(cx.spec().effect) != Some("GE_Blast")
             }),
     );
@@ -67,7 +69,8 @@ fn a_hook_sees_every_application_a_reaction_and_a_spawn_too() {
     w.to(2.0);
     assert_eq!(*seen.lock().unwrap(), ["GE_Bomb", "GE_Blast"]);
     assert_eq!(w.get(who, "Health"), 100.0);
-    let refused = |k: &DiagnosticKind| matches!(k, DiagnosticKind::ReactionRefused { refusal } if refusal.kind() == "Hook");
+    let refused =
+        |k: &DiagnosticKind| matches!(k, DiagnosticKind::ReactionRefused { refusal } if refusal.kind() == "Hook");
     assert!(w.diagnostics().iter().any(|d| refused(&d.kind)));
 }
 
@@ -120,7 +123,9 @@ fn blocked_tags_source_tags_conditions_hooks_and_chance_decide_in_order() {
         .unwrap();
     let mut w = World::on(rules.clone(), 11);
     let new = |w: &mut World, tag: Option<&str>, health, max| {
-        let mut spec = SpawnSpec::sets(vec![w.set("Vitals")]).base(w.attr("Health"), health).base(w.attr("MaxHealth"), max);
+        let mut spec = SpawnSpec::sets(vec![w.set("Vitals")])
+            .base(w.attr("Health"), health)
+            .base(w.attr("MaxHealth"), max);
         spec.tags.extend(tag.map(|t| w.tag(t)));
         w.sim.spawn(spec).unwrap()
     };
@@ -172,7 +177,12 @@ fn certain_and_impossible_chances_are_exact() {
         e.application_chance = Some(p.into());
         e
     };
-    let mut w = World::new(Rules::builder().add(vitals()).add(chance("GE_Always", 1.0)).add(chance("GE_Never", 0.0)));
+    let mut w = World::new(
+        Rules::builder()
+            .add(vitals())
+            .add(chance("GE_Always", 1.0))
+            .add(chance("GE_Never", 0.0)),
+    );
     let who = w.spawn("Vitals");
     for _ in 0..1_000 {
         w.apply("GE_Always", who);
@@ -180,5 +190,9 @@ fn certain_and_impossible_chances_are_exact() {
     }
     w.facts();
     assert_eq!(w.get(who, "MaxHealth"), 1_100.0);
-    assert!(!w.facts().iter().any(|f| matches!(f.kind, FactKind::EffectApplied { .. })));
+    assert!(
+        !w.facts()
+            .iter()
+            .any(|f| matches!(f.kind, FactKind::EffectApplied { .. }))
+    );
 }

@@ -6,6 +6,8 @@
 
 #[path = "model/act.rs"]
 mod act;
+#[path = "model/compare.rs"]
+mod compare;
 #[path = "model/drive.rs"]
 mod drive;
 #[path = "model/effects.rs"]
@@ -20,6 +22,8 @@ mod generate;
 mod ops;
 #[path = "model/react.rs"]
 mod react;
+#[path = "model/settle.rs"]
+mod settle;
 #[path = "model/world.rs"]
 mod world;
 
@@ -32,7 +36,6 @@ const KEPT: &[u64] = &[];
 /// Ops in a sequence.
 const OPS: usize = 50;
 
-// covers: UGAS-5.3-15
 #[test]
 fn random_rules_and_ops() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
@@ -60,7 +63,7 @@ fn random_rules_and_ops() {
 // The model itself ------------------------------------------------------------------------------------------------
 
 fn world_of(set: AttributeSet, effects: &[Effect]) -> World {
-    let mut world = World::new(&[set.clone()], effects, &[]);
+    let mut world = World::new(std::slice::from_ref(&set), effects, &[]);
     world
         .spawn(&Spawn {
             sets: vec![set.name],

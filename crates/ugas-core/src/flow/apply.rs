@@ -6,11 +6,11 @@
 
 use super::magnitude::{About, SITE_CHANCE, SITE_DURATION};
 use super::remove::Trigger;
-use super::pipeline::Sums;
 use super::settle::Emit;
+use super::strike::Strike;
 use super::write::{Window, operate};
 use super::{Flow, Via, stacked};
-use crate::rules::{AfterCx, EffectDef, HookCx, Mag, ModDef, Side};
+use crate::rules::{AfterCx, EffectDef, HookCx, Mag, ModDef, Side, clamp};
 use crate::state::{Attr, CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
 use crate::{
     BadValue, ControllerId, CueType, DiagnosticKind, EffectId, EffectKey, FactKind, LimitKind, NameKind, Refusal,
@@ -27,7 +27,18 @@ pub(crate) struct Plan {
 
 impl Flow<'_> {
     /// Applies a spec. `birth` tells where the application comes from.
+    #[inline]
     pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+        if let Some(def) = self.def(spec.effect)
+            && let Some(mut strike) = Strike::new(&def, spec, self)
+            && let Some(struck) = self.strike(&mut strike, spec, spec.target, birth)
+        {
+            return struck;
+        }
+        self.apply_long(spec, birth)
+    }
+
+    pub(crate) fn apply_long(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let result = self.try_apply(spec, birth);
         if let Err(refusal) = result {
             self.trace_refusal(spec.target, spec.effect, refusal);
@@ -131,11 +142,6 @@ impl Flow<'_> {
             if spec.extra.as_ref().is_some_and(|x| x.duration.is_some()) {
                 self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
             }
-            if self.write_one(&def.modifiers, spec.stacks, target, via)? {
-                self.row_mut(target).next_seq += 1;
-                self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
-                return Ok(key);
-            }
             for m in &def.modifiers {
                 let Mag::Value(unit) = m.magnitude else { continue };
                 let op = ModOp::from(m.op);
@@ -204,7 +210,7 @@ impl Flow<'_> {
         }
         let (lo, hi) = slot_def.bounds(&row.attrs);
         let (who, attribute, death, old) = (row.id, slot_def.attribute, slot_def.death, row.attrs[slot]);
-        let window = Window::new(&Sums::NONE, lo, hi);
+        let window = Window::plain(lo, hi);
         let op = ModOp::from(m.op);
         let start = window.start(old.base);
         let end = operate(op, start, stacked(op, unit, stacks));
@@ -212,7 +218,7 @@ impl Flow<'_> {
             return Err(Refusal::NonFinite { attribute: Some(attribute) });
         }
         let base = window.settle(old.base, start, end, op == ModOp::Override);
-        let new = Attr { base, current: Sums::NONE.value(base, lo, hi) };
+        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
         if new != old {
             self.row_mut(target).attrs[slot] = new;
             self.changed(who, attribute, death, old, new, via);
@@ -581,11 +587,12 @@ impl Flow<'_> {
             stacks,
             link,
             cold: None,
+            periodic: None,
             inhibited: false,
             watches: def.has_ongoing() || def.is_filtered(),
         };
         if let Some(period) = plan.period {
-            effect.cold_mut().periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
+            effect.periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
         }
         if let Some(x) = spec.extra.as_ref().filter(|x| !x.is_only_time()) {
             let context = crate::SpecExtra { duration: None, period: None, ..(**x).clone() };

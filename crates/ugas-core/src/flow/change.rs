@@ -40,7 +40,7 @@ impl Flow<'_> {
             Change::Stacks(n) if n == 0 || n > self.limits.stacks.min(limit) => bad(BadValue::Stacks),
             Change::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => bad(BadValue::Duration),
             Change::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => bad(BadValue::Duration),
-            Change::Period(p) if e.periodic().is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => bad(BadValue::Period),
+            Change::Period(p) if e.periodic.is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => bad(BadValue::Period),
             Change::SetByCaller(_, v) if !v.is_finite() => bad(BadValue::Number),
             Change::Level(_)
             | Change::Stacks(_)
@@ -76,7 +76,7 @@ impl Flow<'_> {
             }
             Change::Period(period) => {
                 self.reschedule(target, seq, |e| {
-                    if let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) {
+                    if let Some(p) = e.periodic.as_mut() {
                         (p.period, p.anchor, p.n) = (period, now, 1);
                     }
                 });

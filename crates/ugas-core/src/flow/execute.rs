@@ -134,7 +134,7 @@ impl Flow<'_> {
         let spec = self.row(target).effects[at].spec(who);
         let e = &mut self.row_mut(target).effects[at];
         let (key, stacks) = (e.key(who), e.stacks);
-        let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) else { return };
+        let Some(p) = e.periodic.as_mut() else { return };
         let execution = p.executed;
         p.executed += 1;
         let captured = e.cold.as_ref().map_or(Vec::new(), |c| c.captures.clone());
@@ -173,7 +173,7 @@ impl Flow<'_> {
         if written == Ok(true) {
             let e = &mut self.row_mut(target).effects[at];
             let mut execution = 0;
-            if let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) {
+            if let Some(p) = e.periodic.as_mut() {
                 execution = p.executed;
                 p.executed += 1;
             }

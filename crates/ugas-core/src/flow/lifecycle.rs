@@ -178,6 +178,7 @@ impl Flow<'_> {
             stacks: 1,
             link,
             cold: None,
+            periodic: None,
             inhibited: false,
             watches: false,
         };

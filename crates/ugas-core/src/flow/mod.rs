@@ -19,6 +19,7 @@ mod react;
 mod remove;
 mod set;
 mod settle;
+mod strike;
 mod write;
 
 pub(crate) use capture::{Captured, Journal, JournalWhat};

@@ -1,6 +1,7 @@
 //! The one door: every mutation is an op.
 
 use super::Flow;
+use super::strike::Strike;
 use crate::state::CauseWhat;
 use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
 
@@ -79,10 +80,15 @@ impl Flow<'_> {
     ) -> u32 {
         let mut spec = spec.clone();
         let birth = self.cause.root.0;
+        let def = self.def(spec.effect);
+        let mut strike = def.as_ref().and_then(|d| Strike::new(d, &spec, self));
         let mut applied = 0;
         for &target in targets {
-            spec.target = target;
-            let result = self.apply(&spec, birth);
+            let struck = strike.as_mut().and_then(|s| self.strike(s, &spec, target, birth));
+            let result = struck.unwrap_or_else(|| {
+                spec.target = target;
+                self.apply_long(&spec, birth)
+            });
             applied += result.is_ok() as u32;
             each(result);
         }

@@ -111,7 +111,7 @@ impl Flow<'_> {
                 e.cold_mut().length = duration;
             }
             if rule.period_on_stack == PeriodOnStack::Reset
-                && let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut())
+                && let Some(p) = e.periodic.as_mut()
             {
                 (p.anchor, p.n) = (now, 1);
             }

@@ -269,7 +269,7 @@ impl Flow<'_> {
         let policy = def.period_inhibition;
         self.reschedule(target, seq, |e| {
             e.inhibited = false;
-            if let Some(p) = e.cold.as_mut().and_then(|c| c.periodic.as_mut()) {
+            if let Some(p) = e.periodic.as_mut() {
                 match policy {
                     PeriodInhibition::Skip => {}
                     PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),

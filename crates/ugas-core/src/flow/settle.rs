@@ -4,7 +4,6 @@
 //! affected attributes of all rows are ordered first; the order is (controller id, slot) wherever dependencies leave
 //! a choice.
 
-use super::pipeline::Sums;
 use super::write::Window;
 use super::{Before, Flow, Via, Write};
 use crate::rules::{Layout, Slot, SlotBound};
@@ -172,7 +171,7 @@ impl Flow<'_> {
             let start = if r.is_modded(slot) {
                 Window::new(&self.sums_of(r, slot, def.strongest), lo, hi).start(r.attrs[slot].base)
             } else {
-                Window::new(&Sums::NONE, lo, hi).start(r.attrs[slot].base)
+                Window::plain(lo, hi).start(r.attrs[slot].base)
             };
             self.sc.writes.push(Write { row: row as u32, slot: slot as u16, over: false, start, end: start });
             self.sc.writes.len() - 1

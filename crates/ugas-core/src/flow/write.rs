@@ -21,6 +21,13 @@ impl Window {
         Window { lo: wlo, hi: whi, hull_lo: lo.min(wlo), hull_hi: hi.max(whi) }
     }
 
+    /// The window where nothing modifies the attribute: the bounds themselves.
+    #[inline]
+    pub(crate) fn plain(lo: f64, hi: f64) -> Window {
+        let hi = hi.max(lo);
+        Window { lo, hi, hull_lo: lo, hull_hi: hi }
+    }
+
     /// Where a write starts from.
     #[inline]
     pub(crate) fn start(&self, base: f64) -> f64 {

@@ -70,8 +70,8 @@ impl Sim {
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
             total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
-            executed: e.periodic().map_or(0, |p| p.executed),
-            next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
+            executed: e.periodic.as_ref().map_or(0, |p| p.executed),
+            next_execution: e.periodic.as_ref().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
         let queued = row.queue.iter().map(|q| EffectView {
             key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },

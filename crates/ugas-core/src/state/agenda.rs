@@ -89,6 +89,12 @@ impl Agenda {
         }
     }
 
+    /// What comes next in the bucket being worked on, latest first.
+    #[inline]
+    pub(crate) fn upcoming(&self, n: usize) -> &[Entry] {
+        &self.today[self.today.len().saturating_sub(n)..]
+    }
+
     fn next_day(&mut self, until: SimTime) {
         let last = Agenda::day_of(until);
         // With an empty ring the next day is the first far one; nothing lies between.

@@ -3,14 +3,15 @@
 use crate::{ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
 use serde::{Deserialize, Serialize};
 
-/// An active effect on a row. Times are the row's local time.
+/// An active effect on a row. Times are the row's local time. The first cache line says what it is, the second what
+/// few verbs need.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(C)]
 pub(crate) struct Effect {
     /// The row's rising application number; effects are kept in this order.
     pub(crate) seq: u64,
     pub(crate) birth: u64,
     pub(crate) root: OpId,
-    pub(crate) start: SimTime,
     /// [`SimTime::NEVER`] for infinite.
     pub(crate) end: SimTime,
     pub(crate) ordinal: u32,
@@ -19,15 +20,18 @@ pub(crate) struct Effect {
     pub(crate) level: u32,
     pub(crate) stacks: u32,
     pub(crate) link: u32,
-    pub(crate) cold: Option<Box<Cold>>,
     pub(crate) inhibited: bool,
     /// Whether its modifiers have filters or ongoing tags: looked at again when tags change.
     pub(crate) watches: bool,
+    pub(crate) periodic: Option<Periodic>,
+    pub(crate) start: SimTime,
+    pub(crate) cold: Option<Box<Cold>>,
 }
 
 /// The periodic part of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Periodic {
+    /// At least 1 ms.
     pub(crate) period: SimTime,
     /// Due times are anchor + n × period, computed by multiplication.
     pub(crate) anchor: SimTime,
@@ -47,7 +51,6 @@ impl Periodic {
 /// What few effects need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cold {
-    pub(crate) periodic: Option<Periodic>,
     /// Level, caller's values and context of the latest application that counts.
     pub(crate) extra: Option<Box<SpecExtra>>,
     pub(crate) ability: Option<crate::AbilityId>,
@@ -70,10 +73,6 @@ impl Effect {
 
     pub(crate) fn cold_mut(&mut self) -> &mut Cold {
         self.cold.get_or_insert_default()
-    }
-
-    pub(crate) fn periodic(&self) -> Option<&Periodic> {
-        self.cold.as_ref()?.periodic.as_ref()
     }
 
     pub(crate) fn dropped(&self) -> &[u16] {
@@ -105,7 +104,7 @@ impl Effect {
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
         let end = Due { at: self.end, phase_seq: 1 << 63 | self.seq };
-        match self.periodic() {
+        match &self.periodic {
             Some(p) => Some(Due { at: p.next(), phase_seq: self.seq }.min(end)),
             None => (self.end != SimTime::NEVER).then_some(end),
         }

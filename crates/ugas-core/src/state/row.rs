@@ -25,49 +25,51 @@ pub(crate) struct CueCount {
     pub(crate) count: u32,
 }
 
-/// One controller.
+/// One controller. Fields are grouped by cache line: due work; values; counters; tags; the rest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))]
 pub(crate) struct Row {
+    /// What the agenda holds for this row. Not state.
+    #[serde(skip, default = "never")]
+    pub(crate) published: (SimTime, u8),
+    /// Latest due last, so that the next one pops. Not state: derived from the effects.
+    #[serde(skip)]
+    pub(crate) due: Vec<Due>,
+    pub(crate) clock: Clock,
+
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) attrs: Vec<Attr>,
     pub(crate) id: ControllerId,
     /// Index of the sim's layouts; derived from the registered sets.
     pub(crate) layout: u32,
-    pub(crate) clock: Clock,
-    pub(crate) owner: ActorId,
-    pub(crate) avatar: ActorId,
-    pub(crate) next_seq: u64,
-    pub(crate) attrs: Vec<Attr>,
-    pub(crate) mods: Vec<Mod>,
-    /// Which of the first 64 slots carry modifiers; bit 63 stands for all from 63 on.
+    /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it. Not state.
+    #[serde(skip)]
+    pub(crate) readers: u32,
+    /// Effects that refuse others, watch tags, or have live modifiers.
+    pub(crate) immunities: u32,
+
+    /// Which of the first 63 slots carry modifiers; bit 63 stands for all from 63 on.
     pub(crate) modded: u64,
-    pub(crate) effects: Vec<Effect>,
+    pub(crate) next_seq: u64,
+    /// The latest birth on this row, its count and its root, to number applications of one cause. Not state.
+    #[serde(skip)]
+    pub(crate) last_birth: (u64, u32, u64),
+    pub(crate) watching: u32,
+    pub(crate) live: u32,
+    pub(crate) next_grant: u32,
+    #[serde(skip)]
+    pub(crate) hash_dirty: bool,
+    #[serde(skip)]
+    pub(crate) hash: u64,
+
     pub(crate) tags: Tags,
+    pub(crate) mods: Vec<Mod>,
     pub(crate) grants: Vec<Grant>,
     pub(crate) cues: Vec<CueCount>,
     pub(crate) queue: Vec<Queued>,
+    pub(crate) owner: ActorId,
+    pub(crate) avatar: ActorId,
     pub(crate) anchor: Option<Box<Anchor>>,
-    pub(crate) next_grant: u32,
-    /// Effects that watch tags, refuse others, or have live modifiers.
-    pub(crate) watching: u32,
-    pub(crate) immunities: u32,
-    pub(crate) live: u32,
-
-    // Not state: rebuilt from it.
-    /// Latest due last, so that the next one pops.
-    #[serde(skip)]
-    pub(crate) due: Vec<Due>,
-    /// What the agenda holds for this row.
-    #[serde(skip, default = "never")]
-    pub(crate) published: (SimTime, u8),
-    /// The latest birth on this row and its count, to number applications of one cause.
-    #[serde(skip)]
-    pub(crate) last_birth: (u64, u32, u64),
-    /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it.
-    #[serde(skip)]
-    pub(crate) readers: u32,
-    #[serde(skip)]
-    pub(crate) hash: u64,
-    #[serde(skip)]
-    pub(crate) hash_dirty: bool,
 }
 
 fn never() -> (SimTime, u8) {
@@ -222,13 +224,13 @@ fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
     put((e.ordinal as u64) << 32 | e.def.0 as u64);
     put((e.source.0 as u64) << 32 | e.level as u64);
     put((e.stacks as u64) << 1 | e.inhibited as u64);
-    let Some(cold) = &e.cold else { return };
-    if let Some(p) = &cold.periodic {
+    if let Some(p) = &e.periodic {
         put(p.period.0 as u64);
         put(p.anchor.0 as u64);
         put((p.n as u64) << 32 | p.executed as u64);
         put(p.missed as u64);
     }
+    let Some(cold) = &e.cold else { return };
     hash_extra(cold.extra.as_deref(), put);
     cold.captures.iter().chain(&cold.units).for_each(|v| put(v.to_bits()));
     cold.tags.iter().for_each(|t| put(t.0 as u64));

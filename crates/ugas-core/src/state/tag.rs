@@ -27,9 +27,10 @@ pub(crate) struct TagFlip {
 
 /// The tags of one controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
 pub(crate) struct Tags {
-    counts: Vec<Count>,
     bits: [u64; INLINE],
+    counts: Vec<Count>,
     more: Vec<u64>,
 }
 

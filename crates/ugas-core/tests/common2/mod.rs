@@ -3,7 +3,9 @@
 // Each test file uses its own part of this module.
 #![allow(dead_code)]
 
+pub(crate) mod busy;
 pub(crate) mod calcs;
+pub(crate) mod load;
 
 use std::sync::Arc;
 use ugas_core::{
@@ -29,7 +31,13 @@ impl World {
     }
 
     pub(crate) fn on(rules: Arc<Rules>, seed: u64) -> World {
-        let sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let sim = Sim::new(
+            rules.clone(),
+            SimConfig {
+                seed,
+                ..SimConfig::default()
+            },
+        );
         World { rules, sim }
     }
 
@@ -112,7 +120,9 @@ impl World {
         let r = &self.rules;
         let tag = |t| r.tag_name(t).unwrap_or("?");
         match f.kind {
-            FactKind::AttributeChanged { attribute, old, new, .. } => {
+            FactKind::AttributeChanged {
+                attribute, old, new, ..
+            } => {
                 format!("{} {old} -> {new}", r.attribute_name(attribute).unwrap_or("?"))
             }
             FactKind::TagChanged { tag: t, added, .. } => format!("{}{}", if added { '+' } else { '-' }, tag(t)),

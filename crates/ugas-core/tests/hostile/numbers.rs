@@ -204,7 +204,8 @@ fn values_stay_finite_whatever_is_added_up_and_multiplied() {
                     base.is_finite() && current.is_finite(),
                     "seed {seed}, step {step}: {name} {value} × {stacks} gave {result:?}; {name_of:?} is {base}, {current}"
                 );
-                assert!(!(base == 0.0 && base.is_sign_negative()) && !(current == 0.0 && current.is_sign_negative()));
+                let minus_zero = (-0.0f64).to_bits();
+                assert!(base.to_bits() != minus_zero && current.to_bits() != minus_zero);
                 assert_eq!(
                     sim.explain(who, a).unwrap().value.to_bits(),
                     current.to_bits(),

@@ -1,7 +1,8 @@
 //! What an effect does once it is admitted: start, stack, merge, execute, end, flip; facts in the order of ruling R-08.
 
 use super::effects::Plan;
-use super::eval::{Node, Write, acts_on_current, is_periodic};
+use super::eval::{Node, acts_on_current, is_periodic};
+use super::settle::Write;
 use super::world::{Grant, Inst, ModState, Reaction, Spec, Unit, World};
 use ugas_doc::{
     Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,

@@ -1,11 +1,11 @@
 //! Values from scratch: every current value follows from base values, active effects and definitions.
 
 use super::expr;
-use super::world::{Fact, Inst, NONE, Shown, Unit, World};
+use super::world::{Inst, NONE, Unit, World};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{
     Aggregation, Attribute, Bound, Curve, DurationPolicy, Effect, Interpolation, Magnitude, MagnitudeSource,
-    MagnitudeType, Modifier, OnBoundChange, OnDepleted, Operation,
+    MagnitudeType, Modifier, Operation,
 };
 
 /// An attribute of a controller.
@@ -19,14 +19,6 @@ pub(crate) struct Context<'a> {
     pub(crate) target: u32,
     pub(crate) level: u32,
     pub(crate) set_by_caller: &'a BTreeMap<String, f64>,
-}
-
-/// A base write in the making: start, result, and whether an Override is among the operations.
-pub(crate) struct Write {
-    pub(crate) attribute: String,
-    pub(crate) start: f64,
-    pub(crate) result: f64,
-    pub(crate) overrides: bool,
 }
 
 /// What the modifiers on an attribute come to.
@@ -116,7 +108,7 @@ impl World {
     }
 
     /// Everything an attribute reads, modifiers that are off included.
-    fn all_reads(&self, node: &Node) -> Vec<Node> {
+    pub(crate) fn all_reads(&self, node: &Node) -> Vec<Node> {
         let mut reads = self.own_reads(node);
         for e in &self.rows[&node.0].effects {
             let def = &self.effects[&e.def];
@@ -146,7 +138,7 @@ impl World {
 
     /// `nodes` so that what a node reads among them comes first; smallest (controller, slot) otherwise. `None` on a
     /// circle.
-    fn sort(&self, nodes: BTreeSet<Node>) -> Option<Vec<Node>> {
+    pub(crate) fn sort(&self, nodes: BTreeSet<Node>) -> Option<Vec<Node>> {
         let mut left = Vec::new();
         for who in self.rows.keys() {
             for a in self.slots(*who) {
@@ -171,7 +163,7 @@ impl World {
         Some(order)
     }
 
-    fn all_nodes(&self) -> BTreeSet<Node> {
+    pub(crate) fn all_nodes(&self) -> BTreeSet<Node> {
         self.rows
             .keys()
             .flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a)))
@@ -302,7 +294,7 @@ impl World {
                 (1.0 + bonus) * (1.0 + penalty)
             }
         };
-        overrides.sort_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
+        overrides.sort_by_key(|o| (o.0, o.1, o.2));
         Pieces {
             add: adds.iter().fold(0.0, |s, v| s + v),
             factor,
@@ -311,7 +303,7 @@ impl World {
         }
     }
 
-    fn bounds(&self, node: &Node, values: &Values) -> (f64, f64) {
+    pub(crate) fn bounds(&self, node: &Node, values: &Values) -> (f64, f64) {
         let clamping = self
             .attribute(node)
             .and_then(|d| d.clamping.clone())
@@ -327,13 +319,13 @@ impl World {
         )
     }
 
-    fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
+    pub(crate) fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
         let text = &self.attribute(node)?.derived_from.as_ref()?.expression;
         let v = expr::value(text, &|name| values.get(&(node.0, name.to_owned())).copied());
         Some(v.filter(|v| v.is_finite()).unwrap_or(0.0) + 0.0)
     }
 
-    fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {
+    pub(crate) fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {
         let pieces = self.pieces(node, values);
         let (lo, hi) = self.bounds(node, values);
         let v = pieces
@@ -344,7 +336,7 @@ impl World {
     }
 
     /// The window and hull of ruling R-03.
-    fn window(&self, node: &Node, values: &Values) -> ((f64, f64), (f64, f64)) {
+    pub(crate) fn window(&self, node: &Node, values: &Values) -> ((f64, f64), (f64, f64)) {
         let pieces = self.pieces(node, values);
         let (lo, hi) = self.bounds(node, values);
         let hi = hi.max(lo);
@@ -396,137 +388,6 @@ impl World {
 
     pub(crate) fn shown_values(&self) -> Values {
         self.shown.iter().map(|(n, s)| (n.clone(), s.current)).collect()
-    }
-
-    // Settling --------------------------------------------------------------------------------------------------
-
-    /// All values anew in dependency order, with writes on `target`; then a fact for each attribute that `touched`
-    /// leads to and that changed.
-    pub(crate) fn settle(&mut self, touched: &[Node], target: u32, writes: Vec<Write>) {
-        let before = std::mem::take(&mut self.shown);
-        let mut values = Values::new();
-        let order = self.sort(self.all_nodes()).expect("circles are refused");
-        for node in order {
-            let (lo, hi) = self.bounds(&node, &values);
-            let mut base = match self.derived(&node, &values) {
-                Some(v) => v,
-                None => self.rows[&node.0].base[&node.1],
-            };
-            let proportional = self.attribute(&node).map(|d| d.on_bound_change) == Some(OnBoundChange::Proportional);
-            let write = writes.iter().find(|w| node == (target, w.attribute.clone()));
-            if let (true, None, Some(old)) = (proportional, write, before.get(&node)) {
-                let (range, new_range) = (old.hi - old.lo, hi - lo);
-                if (old.lo, old.hi) != (lo, hi) && range > 0.0 && range.is_finite() && new_range.is_finite() {
-                    base = lo + (base - old.lo) / range * new_range;
-                }
-            }
-            if let Some(w) = write {
-                let (window, hull) = self.window(&node, &values);
-                if w.overrides {
-                    base = clamp(w.result, window.0, window.1);
-                } else if w.result < w.start {
-                    base = base.min(w.result.min(hull.1).max(window.0));
-                } else if w.result > w.start {
-                    base = base.max(w.result.max(hull.0).min(window.1));
-                }
-                base += 0.0;
-            }
-            let current = self.current(&node, base, &values);
-            self.rows
-                .get_mut(&node.0)
-                .expect("it exists")
-                .base
-                .insert(node.1.clone(), base);
-            values.insert(node.clone(), current);
-            self.shown.insert(node, Shown { base, current, lo, hi });
-        }
-        self.remember_readings(&values);
-
-        let mut affected: BTreeSet<Node> = touched
-            .iter()
-            .filter(|n| self.attribute(n).is_some())
-            .cloned()
-            .collect();
-        loop {
-            let more: Vec<Node> = self
-                .all_nodes()
-                .into_iter()
-                .filter(|n| !affected.contains(n) && self.all_reads(n).iter().any(|r| affected.contains(r)))
-                .collect();
-            if more.is_empty() {
-                break;
-            }
-            affected.extend(more);
-        }
-        for node in self.sort(affected.clone()).expect("circles are refused") {
-            let (Some(old), new) = (before.get(&node), self.shown[&node]) else {
-                continue;
-            };
-            if (old.base, old.current) != (new.base, new.current) {
-                self.attribute_facts(&node, *old, new);
-            }
-        }
-        for (node, old) in &before {
-            let same = self
-                .shown
-                .get(node)
-                .is_none_or(|new| new.current == old.current && new.base == old.base);
-            assert!(
-                same || affected.contains(node),
-                "the model changed {node:?} behind its own back"
-            );
-        }
-    }
-
-    fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown) {
-        let numbers = vec![old.current, new.current, old.base, new.base];
-        self.tell_with(node.0, format!("AttributeChanged {}", node.1), numbers);
-        let doc = self.attribute(node).expect("it exists");
-        let death = match doc.on_depleted {
-            Some(d) => d == OnDepleted::Death,
-            None => doc.name == "Health",
-        };
-        if death && old.current > 0.0 && new.current <= 0.0 {
-            self.tell(node.0, format!("Died {}", node.1));
-        }
-    }
-
-    /// Keeps what each live modifier reads now, in case its source goes. What a periodic effect writes is read at its
-    /// executions only.
-    fn remember_readings(&mut self, values: &Values) {
-        let mut seen = Vec::new();
-        for (who, row) in &self.rows {
-            for (n, e) in row.effects.iter().enumerate() {
-                let def = &self.effects[&e.def];
-                for (i, m) in e
-                    .mods
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| acts_on_current(def, &def.modifiers[*i]))
-                {
-                    if let (Unit::Reading { .. }, Some(v)) = (m.unit, self.unit(*who, e, i, values)) {
-                        seen.push((*who, n, i, v));
-                    }
-                }
-            }
-        }
-        for (who, n, i, v) in seen {
-            let row = self.rows.get_mut(&who).expect("it exists");
-            row.effects[n].mods[i].unit = Unit::Reading { last: v };
-        }
-    }
-
-    pub(crate) fn tell(&mut self, who: u32, text: String) {
-        self.tell_with(who, text, Vec::new());
-    }
-
-    pub(crate) fn tell_with(&mut self, who: u32, text: String, numbers: Vec<f64>) {
-        self.facts.push(Fact {
-            at: self.now,
-            who,
-            text,
-            numbers,
-        });
     }
 }
 

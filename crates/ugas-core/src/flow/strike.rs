@@ -1,0 +1,111 @@
+//! Strike: the shortest way through an application. One plain value on one attribute that nothing modifies, bounds or
+//! follows; what most hits are. It does exactly what `apply` would do, with everything that cannot matter left out;
+//! where anything could matter it steps aside.
+
+use super::write::{Window, operate};
+use super::{Flow, Via, stacked};
+use crate::rules::{EffectDef, Mag, clamp};
+use crate::state::{Attr, ModOp};
+use crate::{AttributeId, ControllerId, EffectKey, FactKind, Refusal, Spec};
+use ugas_doc::DurationPolicy;
+
+/// A definition and a spec that may strike, and where the attribute lies in the layout last met.
+pub(crate) struct Strike<'d> {
+    def: &'d EffectDef,
+    attribute: AttributeId,
+    op: ModOp,
+    magnitude: f64,
+    layout: u32,
+    slot: usize,
+    death: bool,
+}
+
+/// No layout met yet.
+const NO_LAYOUT: u32 = u32::MAX;
+
+impl<'d> Strike<'d> {
+    /// Whether definition, spec and rules leave nothing but the write itself.
+    #[inline]
+    pub(crate) fn new(def: &'d EffectDef, spec: &Spec, flow: &Flow<'_>) -> Option<Strike<'d>> {
+        let [m] = &*def.modifiers else { return None };
+        let Mag::Value(unit) = m.magnitude else { return None };
+        let plain = def.simple
+            && def.policy == DurationPolicy::Instant
+            && spec.extra.is_none()
+            && spec.level > 0
+            && spec.stacks > 0
+            && spec.stacks <= flow.limits.stacks
+            && (spec.source == ControllerId::NONE || spec.source.0 < flow.st.next_id)
+            && flow.rules.hooks.before.is_empty()
+            && flow.rules.hooks.after.is_empty();
+        let op = ModOp::from(m.op);
+        plain.then(|| Strike {
+            def,
+            attribute: m.attribute,
+            op,
+            magnitude: stacked(op, unit, spec.stacks),
+            layout: NO_LAYOUT,
+            slot: 0,
+            death: false,
+        })
+    }
+
+    /// Finds the attribute in a row's layout; false if something there follows it or supplies it.
+    #[inline]
+    fn aim(&mut self, layout: u32, flow: &Flow<'_>) -> bool {
+        if layout != self.layout {
+            let l = &flow.ix.layouts[layout as usize];
+            let Some(slot) = l.slot(self.def.modifiers[0].attribute) else { return false };
+            let s = &l.slots[slot];
+            if s.derived.is_some() || !s.dependents.is_empty() {
+                return false;
+            }
+            (self.layout, self.slot, self.death, self.attribute) = (layout, slot, s.death, s.attribute);
+        }
+        true
+    }
+}
+
+impl Flow<'_> {
+    /// Strikes one target, or `None` where the long way has to be taken.
+    #[inline]
+    pub(crate) fn strike(
+        &mut self,
+        strike: &mut Strike<'_>,
+        spec: &Spec,
+        who: ControllerId,
+        birth: u64,
+    ) -> Option<Result<EffectKey, Refusal>> {
+        let target = self.st.controllers.slot(who)?;
+        let row = self.st.controllers.row(target);
+        let (layout, quiet) = (row.layout, row.readers == 0 && row.immunities == 0);
+        if !quiet || !strike.aim(layout, self) || row.is_modded(strike.slot) {
+            return None;
+        }
+        let def = strike.def;
+        if def.required.iter().any(|&t| !row.tags.has(t)) || def.blocked.iter().any(|&t| row.tags.has(t)) {
+            return None;
+        }
+        let (lo, hi) = self.ix.layouts[layout as usize].slots[strike.slot].bounds(&row.attrs);
+        let old = row.attrs[strike.slot];
+        let window = Window::plain(lo, hi);
+        let start = window.start(old.base);
+        let end = operate(strike.op, start, strike.magnitude);
+        if !end.is_finite() {
+            return None;
+        }
+        let base = window.settle(old.base, start, end, strike.op == ModOp::Override);
+        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
+        let ordinal = self.number(target, birth);
+        let row = self.row_mut(target);
+        row.next_seq += 1;
+        row.attrs[strike.slot] = new;
+        let key = EffectKey { birth, target: who, ordinal };
+        let via = Via { source: spec.source, key, effect: def.id };
+        if new != old {
+            self.changed(who, strike.attribute, strike.death, old, new, via);
+        }
+        self.fact(who, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        Some(Ok(key))
+    }
+}
