@@ -1,7 +1,7 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 use crate::check::check_row;
-use crate::flow::{Captured, Flow, Log, Scratch, State, Via, server_op};
+use crate::flow::{Captured, Flow, Log, Replay, Scratch, State, Via, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -417,14 +417,14 @@ impl Sim {
     /// Copies a controller into an image; the image keeps its memory for the next time.
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
         let row = self.row(who)?;
-        let serial = self.journals.get(&who).map_or(0, |j| j.next);
+        let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
         let (at, rules) = (self.state.now, self.rules.fingerprint());
         match &mut into.inner {
             Some(c) => {
                 c.row.clone_from(row);
-                (c.at, c.rules, c.serial) = (at, rules, serial);
+                (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
             }
-            None => into.inner = Some(Captured { row: row.clone(), at, rules, serial }),
+            None => into.inner = Some(Captured { row: row.clone(), at, rules, serial, dues }),
         }
         Ok(())
     }
@@ -456,7 +456,7 @@ impl Sim {
         let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let who = image.row.id;
         let mut flow = self.flow();
-        flow.replay = Some((who, &journal.inner));
+        flow.replay = Some(Replay::new(who, &journal.inner));
         flow.replay_row(image, &journal.inner, to)
     }
 

@@ -44,7 +44,7 @@ impl SimTime {
     /// ```
     pub fn try_seconds(seconds: f64) -> Option<SimTime> {
         let t = SimTime::seconds(seconds);
-        (seconds.is_finite() && t.0.abs() <= SimTime::LONGEST.0).then_some(t)
+        (seconds.is_finite() && t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64).then_some(t)
     }
 
     /// Whole milliseconds.
@@ -135,7 +135,11 @@ impl Clock {
         match self.running() {
             Rate::ONE => SimTime(self.anchor_local.0 + passed),
             Rate::ZERO => self.anchor_local,
-            rate => SimTime(self.anchor_local.0 + ((passed as i128 * rate.0 as i128) >> 16) as i64),
+            rate => {
+                // A fast clock over a very long time stands still at the end of time instead of wrapping.
+                let local = self.anchor_local.0 as i128 + ((passed as i128 * rate.0 as i128) >> 16);
+                SimTime(local.min(SimTime::LONGEST.0 as i128) as i64)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ const WARM: usize = 16;
 impl Flow<'_> {
     /// Touches the rows that come next, all at once: their cache misses overlap here instead of adding up one by one
     /// in their turns. Changes nothing.
-    fn warm(&self) {
+    fn warm_due(&self) {
         let mut seen = 0u64;
         let next = self.ix.agenda.upcoming(WARM);
         let mut rows = [usize::MAX; WARM];
@@ -52,7 +52,7 @@ impl Flow<'_> {
                 return (done, false);
             }
             if warmed == 0 {
-                self.warm();
+                self.warm_due();
                 warmed = WARM;
             }
             warmed -= 1;
@@ -69,7 +69,9 @@ impl Flow<'_> {
         let Some(due) = row.due.pop() else { return };
         let who = row.id;
         let Some(at) = row.effect_at(due.seq()) else { return };
-        self.cause = Cause { root: row.effects[at].root, link: row.effects[at].link };
+        let (root, link) = (row.effects[at].root, row.effects[at].link);
+        self.journal_due(who);
+        self.cause = Cause { root, link };
         self.depth = 0;
         if due.is_expiry() {
             self.expire(target, due.seq());

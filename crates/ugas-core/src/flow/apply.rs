@@ -56,6 +56,7 @@ impl Flow<'_> {
         let key = EffectKey { birth, target: spec.target, ordinal };
         self.check_spec(spec)?;
         self.check_attributes(&def, target)?;
+        self.journal_source(spec.target, spec.source);
         let free = self.rules.hooks.before.is_empty() && self.rules.hooks.after.is_empty();
         let plain_spec = spec.extra.as_ref().is_none_or(|x| x.is_only_time());
         if def.simple && free && plain_spec && self.row(target).immunities == 0 {
@@ -273,8 +274,8 @@ impl Flow<'_> {
         }
         if let Some(condition) = &def.condition {
             let mut read = |side, attribute| match side {
-                Side::Own | Side::Target => self.read(target, spec.target, attribute).ok(),
-                Side::Source => self.read(target, spec.source, attribute).ok(),
+                Side::Own | Side::Target => self.current_of(spec.target, attribute),
+                Side::Source => self.current_of(spec.source, attribute),
             };
             if !condition.eval(&mut read).is_some_and(|v| v.is_finite() && v != 0.0) {
                 return Err(Refusal::Condition);
@@ -319,14 +320,14 @@ impl Flow<'_> {
             rules: self.rules,
             spec,
             target_row: self.row(target),
-            source_row: self.st.controllers.get(spec.source),
+            source_tags: self.tags_of(spec.source),
             values,
         }
     }
 
     /// Whether a source has a tag; nobody has none.
     pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
-        self.st.controllers.get(source).is_some_and(|r| r.tags.has(tag))
+        self.tags_of(source).is_some_and(|t| t.has(tag))
     }
 
     /// The active effect that refuses the incoming one.
@@ -368,7 +369,7 @@ impl Flow<'_> {
         stacks: u32,
     ) -> Result<Plan, Refusal> {
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
-        self.capture_units(def, about, &[])?;
+        self.capture_units(def, about, &[], &[])?;
         let duration = self.duration(def, about)?;
         let mut captures = std::mem::take(&mut self.sc.captures);
         captures.clear();
@@ -384,7 +385,13 @@ impl Flow<'_> {
 
     /// The magnitude per stack of each modifier; NaN where the caller's value is missing. `frozen` holds what stays
     /// where a source is gone.
-    pub(crate) fn capture_units(&mut self, def: &EffectDef, about: About<'_>, frozen: &[f64]) -> Result<(), Refusal> {
+    pub(crate) fn capture_units(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        frozen: &[f64],
+        dropped: &[u16],
+    ) -> Result<(), Refusal> {
         let mut units = std::mem::take(&mut self.sc.units);
         units.clear();
         let mut refused = None;
@@ -392,7 +399,7 @@ impl Flow<'_> {
             // What a periodic effect writes is evaluated again at each execution; the value now is what stays if its
             // source goes. A calculation is not run for that: it would draw random numbers for nothing.
             let later = def.policy != DurationPolicy::Instant && !def.acts_on_current(m);
-            if later && matches!(m.magnitude, Mag::Calc(_)) {
+            if later && matches!(m.magnitude, Mag::Calc(_)) || dropped.contains(&(i as u16)) {
                 units.push(f64::NAN);
                 continue;
             }
@@ -613,7 +620,7 @@ impl Flow<'_> {
         if let Some(due) = effect.due() {
             row.schedule(due);
         }
-        row.effects.push(effect);
+        row.push_effect(effect);
         if captures {
             let captured = self.sc.captures.clone();
             let row = self.row_mut(target);
@@ -707,7 +714,7 @@ impl Flow<'_> {
 
     fn roll_back(&mut self, saved: Option<(Box<Row>, [usize; 3])>, target: usize) {
         let Some((row, [facts, diagnostics, reactions])) = saved else { return };
-        self.replace_row(target, *row);
+        let _ = self.replace_row(target, *row);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }

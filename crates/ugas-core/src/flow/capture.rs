@@ -1,7 +1,8 @@
 //! One row captured, restored and replayed, and the journal that lets a replay do without the rest of the world.
 
-use super::Flow;
-use crate::state::{LiveEdge, Row};
+use super::settle::Emit;
+use super::{Flow, Via};
+use crate::state::{LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, FactKind, Op, OpId, Refusal, SimTime};
 use std::collections::VecDeque;
 
@@ -10,14 +11,21 @@ use std::collections::VecDeque;
 pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
-    /// A foreign attribute as it was read or followed.
-    Value { source: ControllerId, attribute: AttributeId, value: f64 },
+    /// A foreign controller as it was when something from it was looked at: its tags and current values.
+    Source { source: ControllerId, tags: Tags, values: Box<[(AttributeId, f64)]> },
+    /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
+    /// for that by themselves; doing it twice changes nothing.
+    Recheck(Cause),
+    /// A foreign attribute that a live modifier follows has moved.
+    Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JournalEntry {
     pub(crate) at: SimTime,
     pub(crate) serial: u64,
+    /// How many due items of the row had run before it.
+    dues: u64,
     pub(crate) what: JournalWhat,
 }
 
@@ -26,6 +34,7 @@ pub(crate) struct JournalEntry {
 pub(crate) struct Journal {
     pub(crate) entries: VecDeque<JournalEntry>,
     pub(crate) next: u64,
+    pub(crate) dues: u64,
 }
 
 impl Journal {
@@ -33,16 +42,44 @@ impl Journal {
         if self.entries.len() >= limit as usize {
             self.entries.pop_front();
         }
-        self.entries.push_back(JournalEntry { at, serial: self.next, what });
+        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, what });
         self.next += 1;
     }
+}
 
-    /// What a foreign attribute was at or before a time.
-    pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, at: SimTime) -> Option<f64> {
-        self.entries.iter().rev().filter(|e| e.at <= at).find_map(|e| match e.what {
-            JournalWhat::Value { source, attribute: a, value } if source == who && a == attribute => Some(value),
+/// A replay under way: whose, from what, and how far its journal was read.
+#[derive(Clone, Copy)]
+pub(crate) struct Replay<'j> {
+    pub(crate) only: ControllerId,
+    journal: &'j Journal,
+    cursor: u64,
+}
+
+impl<'j> Replay<'j> {
+    pub(crate) fn new(only: ControllerId, journal: &'j Journal) -> Replay<'j> {
+        Replay { only, journal, cursor: 0 }
+    }
+
+    /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
+    fn source(&self, who: ControllerId, now: SimTime) -> Option<(&'j Tags, &'j [(AttributeId, f64)])> {
+        let of = |e: &'j JournalEntry| match &e.what {
+            JournalWhat::Source { source, tags, values } if *source == who => Some((tags, &**values)),
             _ => None,
-        })
+        };
+        let entries = &self.journal.entries;
+        let next = entries.iter().filter(|e| e.serial >= self.cursor && e.at == now).find_map(of);
+        next.or_else(|| entries.iter().rev().filter(|e| e.serial < self.cursor).find_map(of))
+    }
+
+    /// A foreign attribute as it was.
+    pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
+        let (_, values) = self.source(who, now)?;
+        values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
+    }
+
+    /// A foreign controller's tags as they were.
+    pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
+        self.source(who, now).map(|(tags, _)| tags)
     }
 }
 
@@ -53,6 +90,7 @@ pub(crate) struct Captured {
     pub(crate) at: SimTime,
     pub(crate) rules: u64,
     pub(crate) serial: u64,
+    pub(crate) dues: u64,
 }
 
 impl Flow<'_> {
@@ -61,20 +99,19 @@ impl Flow<'_> {
             return;
         }
         let (limit, at) = (self.limits.journal, self.st.now);
-        let birth_order = |spec: &crate::Spec| Op::Apply(spec.clone());
         match op {
             Op::ApplyToMany { spec, targets } => {
                 for &target in targets {
                     if let Some(j) = self.journals.get_mut(&target) {
                         let spec = crate::Spec { target, ..spec.clone() };
-                        j.push(limit, at, JournalWhat::Op(id, birth_order(&spec)));
+                        j.push(limit, at, JournalWhat::Op(id, Op::Apply(spec)));
                     }
                 }
             }
             Op::ApplyAll { specs } => {
                 for spec in specs {
                     if let Some(j) = self.journals.get_mut(&spec.target) {
-                        j.push(limit, at, JournalWhat::Op(id, birth_order(spec)));
+                        j.push(limit, at, JournalWhat::Op(id, Op::Apply(spec.clone())));
                     }
                 }
             }
@@ -86,19 +123,60 @@ impl Flow<'_> {
         }
     }
 
+    /// Notes a foreign source as it is, before something from it is looked at.
     #[inline]
-    pub(crate) fn journal_value(&mut self, target: ControllerId, source: ControllerId, attribute: AttributeId, value: f64) {
-        if self.journals.is_empty() || self.replay.is_some() || target == source {
-            return;
-        }
-        let (limit, at) = (self.limits.journal, self.st.now);
-        if let Some(j) = self.journals.get_mut(&target) {
-            j.push(limit, at, JournalWhat::Value { source, attribute, value });
+    pub(crate) fn journal_source(&mut self, target: ControllerId, source: ControllerId) {
+        if !self.journals.is_empty() && self.replay.is_none() && target != source {
+            self.note_source(target, source);
         }
     }
 
-    /// Puts another row into a slot and brings everything derived up to date.
-    pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) {
+    #[cold]
+    fn note_source(&mut self, target: ControllerId, source: ControllerId) {
+        let (limit, at) = (self.limits.journal, self.st.now);
+        let Some(row) = self.st.controllers.get(source) else { return };
+        let Some(j) = self.journals.get_mut(&target) else { return };
+        let slots = &self.ix.layouts[row.layout as usize].slots;
+        let values = slots.iter().zip(&row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
+        j.push(limit, at, JournalWhat::Source { source, tags: row.tags.clone(), values });
+    }
+
+    #[inline]
+    pub(crate) fn journal_follow(&mut self, edge: &LiveEdge, value: f64, via: Via) {
+        if self.journals.is_empty() || self.replay.is_some() || edge.target == edge.source {
+            return;
+        }
+        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        if let Some(j) = self.journals.get_mut(&edge.target) {
+            let (source, attribute) = (edge.source, edge.attribute);
+            j.push(limit, at, JournalWhat::Follow { source, attribute, value, cause, via });
+        }
+    }
+
+    pub(crate) fn journal_recheck(&mut self, who: ControllerId) {
+        if self.journals.is_empty() || self.replay.is_some() {
+            return;
+        }
+        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        if let Some(j) = self.journals.get_mut(&who) {
+            j.push(limit, at, JournalWhat::Recheck(cause));
+        }
+    }
+
+    /// Counts a due item of a journalled row.
+    #[inline]
+    pub(crate) fn journal_due(&mut self, who: ControllerId) {
+        if !self.journals.is_empty()
+            && self.replay.is_none()
+            && let Some(j) = self.journals.get_mut(&who)
+        {
+            j.dues += 1;
+        }
+    }
+
+    /// Puts another row into a slot and brings everything derived up to date. An attribute that would follow itself
+    /// is told and not followed.
+    pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) -> Result<(), AttributeId> {
         self.unlink_row(target);
         let old = self.row_mut(target);
         row.readers = old.readers;
@@ -106,8 +184,9 @@ impl Flow<'_> {
         row.last_birth = old.last_birth;
         row.rebuild();
         *old = row;
-        self.link_row(target);
+        let linked = self.link_row(target);
         self.publish(target);
+        linked
     }
 
     /// Restores a row; its clock goes on from now, so remaining times are what they were.
@@ -115,8 +194,8 @@ impl Flow<'_> {
         let target = self.check_image(who, from)?;
         let mut row = from.row.clone();
         row.clock.shift(self.st.now.0 - from.at.0);
-        self.replace_row(target, row);
-        self.fact(who, super::Via::NOTHING, FactKind::Restored);
+        self.put_image(target, row)?;
+        self.fact(who, Via::NOTHING, FactKind::Restored);
         Ok(())
     }
 
@@ -127,6 +206,18 @@ impl Flow<'_> {
         self.slot(who)
     }
 
+    /// Replaces a row, or leaves it as it was if the world has moved on so that it would close a circle.
+    fn put_image(&mut self, target: usize, row: Row) -> Result<(), Refusal> {
+        let before = (row.live > 0).then(|| self.row(target).clone());
+        let linked = self.replace_row(target, row);
+        if let (Err(attribute), Some(before)) = (linked, before) {
+            let who = before.id;
+            let _ = self.replace_row(target, before);
+            return Err(Refusal::Cycle { who, attribute });
+        }
+        Ok(())
+    }
+
     /// Puts a row back to an image and runs it forward alone, from its journal.
     pub(crate) fn replay_row(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<(), Refusal> {
         let who = from.row.id;
@@ -135,30 +226,38 @@ impl Flow<'_> {
         if to < from.at || to > now {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
-        self.replace_row(target, from.row.clone());
+        self.put_image(target, from.row.clone())?;
         self.st.now = from.at;
-        let entries: Vec<&JournalEntry> =
-            journal.entries.iter().filter(|e| e.serial >= from.serial && e.at <= to).collect();
-        for entry in entries {
-            // Due work of the same moment comes first; a foreign change by a lower id came before it.
-            let first = match entry.what {
-                JournalWhat::Value { source, .. } => source < who,
-                JournalWhat::Op(..) => false,
-            };
-            self.run_row(who, if first { SimTime(entry.at.0 - 1) } else { entry.at });
+        let mut done = from.dues;
+        for entry in journal.entries.iter().filter(|e| e.serial >= from.serial && e.at <= to) {
+            self.read_to(entry.serial);
+            self.run_row(who, entry.at, Some(entry.dues), &mut done);
             self.st.now = self.st.now.max(entry.at);
+            self.read_to(entry.serial + 1);
             match &entry.what {
                 JournalWhat::Op(id, op) => {
                     // A refusal then is a refusal now; what differs is what the replay is for.
                     let _ = self.run(*id, op);
                 }
-                JournalWhat::Value { source, attribute, .. } => self.follow_journal(who, *source, *attribute),
+                JournalWhat::Follow { source, attribute, value, cause, via } => {
+                    self.cause = *cause;
+                    self.follow_again(who, *source, *attribute, *value, *via);
+                }
+                JournalWhat::Recheck(cause) => {
+                    self.cause = *cause;
+                    if let Some(target) = self.st.controllers.slot(who) {
+                        self.recheck(target);
+                    }
+                    self.react();
+                }
+                JournalWhat::Source { .. } => {}
             }
             if self.st.controllers.slot(who).is_none() {
                 break;
             }
         }
-        self.run_row(who, to);
+        self.read_to(u64::MAX);
+        self.run_row(who, to, None, &mut done);
         self.st.now = now;
         if let Some(target) = self.st.controllers.slot(who) {
             self.publish(target);
@@ -166,37 +265,50 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Runs one row's due work up to a time.
-    fn run_row(&mut self, who: ControllerId, until: SimTime) {
+    fn read_to(&mut self, serial: u64) {
+        if let Some(replay) = &mut self.replay {
+            replay.cursor = serial;
+        }
+    }
+
+    /// Runs one row's due work up to a time; of what is due at that very moment only up to the given count.
+    fn run_row(&mut self, who: ControllerId, until: SimTime, count: Option<u64>, done: &mut u64) {
         let mut budget = self.limits.due_per_advance;
         while let Some(target) = self.st.controllers.slot(who) {
             let row = self.row(target);
             let Some(due) = row.due.last() else { return };
             let at = row.clock.due(due.at);
-            if at > until || budget == 0 {
+            let early = at < until || count.is_none_or(|n| *done < n);
+            if at > until || !early || budget == 0 {
                 return;
             }
             budget -= 1;
+            *done += 1;
             self.st.now = self.st.now.max(at);
             self.run_due(target);
         }
     }
 
     /// A followed foreign attribute moved at this point of the journal.
-    fn follow_journal(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId) {
-        let edges: Vec<LiveEdge> =
-            self.ix.edges_from(source, attribute).filter(|e| e.target == who).copied().collect();
-        for edge in edges {
-            let Some(target) = self.st.controllers.slot(who) else { return };
-            let row = self.row(target);
-            let Some(m) = row.mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index) else { continue };
-            let slot = m.slot as usize;
-            self.cause = Cause::default();
-            if self.follow(target, slot, &edge) {
-                self.mark(target, slot);
+    fn follow_again(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId, value: f64, via: Via) {
+        let Some(target) = self.st.controllers.slot(who) else { return };
+        let effects: Vec<_> = self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq, e.def)).collect();
+        for (seq, def) in effects {
+            let Some(def) = self.def(def) else { continue };
+            for (index, m) in def.modifiers.iter().enumerate() {
+                if m.magnitude.live_on() != Some((attribute, false)) {
+                    continue;
+                }
+                let edge = LiveEdge { source, attribute, target: who, seq, index: index as u16 };
+                let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
+                if let Some(slot) = slot
+                    && self.follow(target, slot as usize, &edge, value, via)
+                {
+                    self.mark(target, slot as usize);
+                }
             }
         }
-        self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
+        self.settle(via, Emit::Facts);
         self.react();
     }
 }

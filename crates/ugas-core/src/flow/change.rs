@@ -105,10 +105,11 @@ impl Flow<'_> {
         let key = e.key(spec.target);
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
         let frozen = if keep_frozen { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
-        self.capture_units(&def, about, &frozen)?;
+        let dropped = self.row(target).effects[at].dropped().to_vec();
+        self.capture_units(&def, about, &frozen, &dropped)?;
         self.unlink_live(target, &def, seq, old_source);
         if let Err(r) = self.check_cycles(&def, target, spec.source) {
-            self.link_row(target);
+            let _ = self.link_row(target);
             return Err(r);
         }
         let units = std::mem::take(&mut self.sc.units);

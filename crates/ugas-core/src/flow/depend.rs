@@ -100,16 +100,18 @@ impl Flow<'_> {
             let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
             let edge = LiveEdge { source: if of_target { who } else { source }, attribute, target: who, seq, index: index as u16 };
             let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
-            if let Some(slot) = slot
-                && self.follow(target, slot as usize, &edge)
+            if let (Some(slot), Some(value)) = (slot, self.current_of(edge.source, attribute))
+                && self.follow(target, slot as usize, &edge, value, super::Via::NOTHING)
             {
                 self.mark(target, slot as usize);
             }
         }
     }
 
-    /// Links every live modifier and filter of a row, e.g. after a restore.
-    pub(crate) fn link_row(&mut self, target: usize) {
+    /// Links every live modifier and filter of a row, e.g. after a restore. One that would close a circle stays as it
+    /// is; which attribute that was is told.
+    pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
+        let mut linked = Ok(());
         let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
         let who = self.row(target).id;
         for (seq, def, source) in effects {
@@ -118,13 +120,16 @@ impl Flow<'_> {
                 let there = self.row(target).mods.iter().any(|x| x.seq == seq && x.index == index as u16);
                 if let (Some((attribute, of_target)), true) = (m.magnitude.live_on(), there) {
                     let from = if of_target { who } else { source };
-                    if !self.closes_cycle(target, seq, index as u16, from, attribute) {
+                    if self.closes_cycle(target, seq, index as u16, from, attribute) {
+                        linked = Err(m.attribute);
+                    } else {
                         self.link_live(target, seq, index as u16, from, attribute);
                     }
                 }
             }
             self.link_filter(target, &def, seq, source);
         }
+        linked
     }
 
     /// A controller that others may have followed before is in the sim again.
@@ -146,12 +151,15 @@ impl Flow<'_> {
         for who in rows {
             let Some(target) = self.st.controllers.slot(who) else { continue };
             let known: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
-            self.link_row(target);
+            // What would close a circle keeps its last value.
+            let _ = self.link_row(target);
             let now: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
             for edge in now.iter().filter(|e| !known.contains(e)) {
                 let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index);
-                let Some(slot) = m.map(|m| m.slot as usize) else { continue };
-                if self.follow(target, slot, edge) {
+                let value = self.current_of(source, edge.attribute);
+                if let (Some(slot), Some(value)) = (m.map(|m| m.slot as usize), value)
+                    && self.follow(target, slot, edge, value, super::Via::NOTHING)
+                {
                     self.mark(target, slot);
                 }
             }

@@ -115,7 +115,7 @@ impl Flow<'_> {
             for r in reads {
                 let who = if r.of_target { about.spec.target } else { about.spec.source };
                 into.push(match r.when {
-                    CaptureTime::OnApplication => self.read(about.target, who, r.attribute)?,
+                    CaptureTime::OnApplication => self.read(who, r.attribute)?,
                     CaptureTime::OnExecution => f64::NAN,
                 });
             }
@@ -132,6 +132,7 @@ impl Flow<'_> {
             return;
         }
         let spec = self.row(target).effects[at].spec(who);
+        self.journal_source(who, spec.source);
         let e = &mut self.row_mut(target).effects[at];
         let (key, stacks) = (e.key(who), e.stacks);
         let Some(p) = e.periodic.as_mut() else { return };

@@ -116,6 +116,9 @@ impl Flow<'_> {
             true => self.st.definitions.get(a.0).is_some(),
             false => self.rules.abilities.get(a.index()).is_some_and(Option::is_some),
         };
+        if spec.abilities.iter().any(|g| g.level == 0) {
+            return Err(Refusal::BadValue { what: crate::BadValue::Level });
+        }
         match spec.abilities.iter().find(|g| !known(g.ability)) {
             Some(g) => unknown(NameKind::Ability, g.ability.0),
             None => Ok(()),
@@ -183,7 +186,7 @@ impl Flow<'_> {
             watches: false,
         };
         effect.cold_mut().tags = tags;
-        row.effects.push(effect);
+        row.push_effect(effect);
         let mut flips = Vec::new();
         if let Some(def) = self.def(INITIAL_TAGS) {
             self.grant_tags(&def, seq, target, &mut flips);
@@ -217,7 +220,6 @@ impl Flow<'_> {
         let mut prototype = row.clone();
         prototype.hash_dirty = true;
         let owner = prototype.owner;
-        self.st.controllers.reserve(count as usize);
         self.log.facts.list.reserve(count as usize);
         self.st.hash_dirty.reserve(count as usize);
         for i in 1..count {
@@ -292,7 +294,7 @@ impl Flow<'_> {
                     rules: self.rules,
                     spec: &spec,
                     target_row: self.row(target),
-                    source_row: self.st.controllers.get(spec.source),
+                    source_tags: self.tags_of(spec.source),
                     values: &|w, a| self.current_of(w, a),
                 })
             });

@@ -3,6 +3,7 @@
 use super::Flow;
 use crate::rng::DrawAt;
 use crate::rules::{Calc, CalcDef, CalcResult, CurveInput, Mag};
+use crate::state::Tags;
 use crate::{AttributeId, CalcId, ControllerId, Refusal, Spec, SpecExtra, TagId};
 use std::sync::Arc;
 use ugas_doc::Value;
@@ -28,9 +29,9 @@ pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
 impl Flow<'_> {
     /// An attribute's current value, wherever it is.
     pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
-        if let Some((only, journal)) = self.replay
-            && who != only
-            && let Some(value) = journal.value(who, attribute, self.st.now)
+        if let Some(replay) = &self.replay
+            && who != replay.only
+            && let Some(value) = replay.value(who, attribute, self.st.now)
         {
             return Some(value);
         }
@@ -39,14 +40,20 @@ impl Flow<'_> {
         Some(row.attrs[slot].current)
     }
 
-    /// A value read for `target`; a foreign one is journalled.
-    pub(crate) fn read(&mut self, target: usize, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        let value = self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
-        let target = self.row(target).id;
-        if who != target {
-            self.journal_value(target, who, attribute, value);
+    /// A value that must be there.
+    pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
+        self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
+    }
+
+    /// A controller's tags, wherever it is.
+    pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&Tags> {
+        if let Some(replay) = &self.replay
+            && who != replay.only
+            && let Some(tags) = replay.tags(who, self.st.now)
+        {
+            return Some(tags);
         }
-        Ok(value)
+        self.st.controllers.get(who).map(|r| &r.tags)
     }
 
     /// A live magnitude for a value of what it follows.
@@ -84,7 +91,7 @@ impl Flow<'_> {
                 let read = match m.live_on() {
                     Some((attribute, of_target)) => {
                         let who = if of_target { spec.target } else { spec.source };
-                        self.read(about.target, who, attribute)?
+                        self.read(who, attribute)?
                     }
                     None => 0.0,
                 };
@@ -119,7 +126,7 @@ impl Flow<'_> {
                 Some(v) => v,
                 None => {
                     let who = if r.of_target { spec.target } else { spec.source };
-                    self.read(about.target, who, r.attribute)?
+                    self.read(who, r.attribute)?
                 }
             });
         }
@@ -130,7 +137,7 @@ impl Flow<'_> {
             values: &values,
             params,
             target_row: self.st.controllers.row(about.target),
-            source_row: self.st.controllers.get(spec.source),
+            source_tags: self.tags_of(spec.source),
             draw: self.draw(about, site),
             results,
             context_tags,

@@ -22,7 +22,7 @@ mod settle;
 mod strike;
 mod write;
 
-pub(crate) use capture::{Captured, Journal, JournalWhat};
+pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::Reaction;
@@ -61,7 +61,7 @@ pub(crate) struct Log {
 }
 
 /// Through which application something happens.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Via {
     pub(crate) source: ControllerId,
     pub(crate) key: EffectKey,
@@ -121,7 +121,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) causes: &'a mut Causes,
     pub(crate) journals: &'a mut BTreeMap<ControllerId, Journal>,
     /// Replaying one row: what it would do to others is muted, and foreign values come from its journal.
-    pub(crate) replay: Option<(ControllerId, &'a Journal)>,
+    pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
 }
@@ -184,23 +184,35 @@ impl<'a> Flow<'a> {
 
     #[cold]
     pub(crate) fn diagnose(&mut self, who: ControllerId, effect: EffectId, kind: DiagnosticKind) {
-        if self.log.diagnostics.len() < self.limits.diagnostics as usize {
-            self.log.diagnostics.push(Diagnostic { at: self.st.now, who, effect, cause: self.cause, kind });
+        // A storm must not hide what ended it: the older half goes.
+        if self.log.diagnostics.len() >= self.limits.diagnostics as usize {
+            let half = self.log.diagnostics.len() / 2;
+            self.log.diagnostics.drain(..half);
         }
+        self.log.diagnostics.push(Diagnostic { at: self.st.now, who, effect, cause: self.cause, kind });
     }
 
     #[inline]
     pub(crate) fn step(&mut self, who: ControllerId, step: LifecycleStep) {
         if self.log.tracing {
-            self.log.trace.push(Trace { at: self.st.now, who, kind: TraceKind::Lifecycle(step) });
+            self.trace(who, TraceKind::Lifecycle(step));
         }
     }
 
     #[inline]
     pub(crate) fn trace_refusal(&mut self, who: ControllerId, effect: EffectId, refusal: Refusal) {
         if self.log.tracing {
-            self.log.trace.push(Trace { at: self.st.now, who, kind: TraceKind::Refused { effect, refusal } });
+            self.trace(who, TraceKind::Refused { effect, refusal });
         }
+    }
+
+    #[cold]
+    fn trace(&mut self, who: ControllerId, kind: TraceKind) {
+        if self.log.trace.len() >= self.limits.facts as usize {
+            let half = self.log.trace.len() / 2;
+            self.log.trace.drain(..half);
+        }
+        self.log.trace.push(Trace { at: self.st.now, who, kind });
     }
 
     /// Makes what follows a consequence of `what`; returns the cause to go back to.
@@ -261,10 +273,10 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Stacks multiply everything but an Override.
+/// Stacks multiply everything but an Override. What leaves the range of numbers is held at its edge.
 #[inline]
 pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
-    if op == ModOp::Override || stacks == 1 { unit } else { unit * stacks as f64 }
+    if op == ModOp::Override || stacks == 1 { unit } else { pipeline::held(unit * stacks as f64) }
 }
 
 /// The birth of an effect that another effect caused: a mix of the parent's key, the trigger and where in it.

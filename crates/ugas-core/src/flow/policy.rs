@@ -38,6 +38,7 @@ impl Flow<'_> {
             let Some(def) = self.def(effect) else { return };
             let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
             let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
+            self.journal_source(q.spec.target, q.spec.source);
             let begun = self
                 .check_attributes(&def, target)
                 .and_then(|_| self.admit(&def, &q.spec, target, key))

@@ -119,7 +119,7 @@ impl Flow<'_> {
                 self.depth = depth;
                 let result = if depth > self.limits.chain_depth {
                     Err(self.limit(LimitKind::ChainDepth, self.limits.chain_depth))
-                } else if self.replay.is_some_and(|(only, _)| only != spec.target) {
+                } else if self.replay.is_some_and(|r| r.only != spec.target) {
                     return;
                 } else {
                     self.apply(&spec, birth).map(|_| ())
@@ -140,6 +140,7 @@ impl Flow<'_> {
             Reaction::Recheck { who, cause } => {
                 self.cause = cause;
                 if let Some(target) = self.st.controllers.slot(who) {
+                    self.journal_recheck(who);
                     self.recheck(target);
                 }
             }
@@ -158,7 +159,7 @@ impl Flow<'_> {
     }
 
     /// Looks at every watching effect of a row again, in order of application.
-    fn recheck(&mut self, target: usize) {
+    pub(crate) fn recheck(&mut self, target: usize) {
         let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches).map(|e| e.seq).collect();
         for seq in watching {
             self.recheck_filters(target, seq);
@@ -167,6 +168,10 @@ impl Flow<'_> {
     }
 
     fn recheck_filters(&mut self, target: usize, seq: u64) {
+        if let Some(at) = self.row(target).effect_at(seq) {
+            let (who, source) = (self.row(target).id, self.row(target).effects[at].source);
+            self.journal_source(who, source);
+        }
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else { return };
         let (e, who) = (&row.effects[at], row.id);

@@ -225,7 +225,8 @@ impl Flow<'_> {
             let edges: Vec<LiveEdge> = self.edges(key.0, &layout, slot);
             for edge in edges {
                 let Some((target, target_slot)) = self.edge_end(&edge) else { continue };
-                let moved = changed && self.follow(target, target_slot, &edge);
+                let value = self.row(row).attrs[slot].current;
+                let moved = changed && self.follow(target, target_slot, &edge, value, via);
                 arrive(&mut nodes, &mut ready, (edge.target, target_slot as u16), moved);
             }
         }
@@ -292,7 +293,7 @@ impl Flow<'_> {
     }
 
     fn edges(&self, who: ControllerId, layout: &Layout, slot: usize) -> Vec<LiveEdge> {
-        let mine = |e: &&LiveEdge| self.replay.is_none_or(|(only, _)| e.target == only);
+        let mine = |e: &&LiveEdge| self.replay.is_none_or(|r| e.target == r.only);
         self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
     }
 
@@ -303,8 +304,8 @@ impl Flow<'_> {
         Some((target, m.slot as usize))
     }
 
-    /// Moves a live modifier to what its source shows now; true if that changes its contribution.
-    pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge) -> bool {
+    /// Moves a live modifier to a new value of what it follows; true if that changes its contribution.
+    pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
         let Some(at) = row.mods.iter().position(|m| m.seq == edge.seq && m.index == edge.index) else { return false };
         let old = row.mods[at];
@@ -313,7 +314,6 @@ impl Flow<'_> {
         let spec_extra = row.effects[e].cold.as_ref().and_then(|c| c.extra.clone());
         let Some(def) = self.def(def) else { return false };
         let m = &def.modifiers[edge.index as usize];
-        let Some(value) = self.current_of(edge.source, edge.attribute) else { return false };
         let unit = self.live_value(&m.magnitude, value, level, spec_extra.as_deref());
         let mut new = Mod { off: old.off & !NOT_FINITE, ..old };
         if unit.is_finite() {
@@ -335,7 +335,7 @@ impl Flow<'_> {
         {
             *u = unit;
         }
-        self.journal_value(edge.target, edge.source, edge.attribute, value);
+        self.journal_follow(edge, value, via);
         true
     }
 }

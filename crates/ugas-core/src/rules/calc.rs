@@ -3,7 +3,7 @@
 
 use super::Rules;
 use crate::rng::DrawAt;
-use crate::state::Row;
+use crate::state::{Row, Tags};
 use crate::{AttributeId, ControllerId, EffectId, Hit, Spec, TagId};
 use std::sync::Arc;
 use ugas_doc::{Operation, Value};
@@ -144,7 +144,7 @@ pub struct Calc<'a> {
     pub(crate) values: &'a [f64],
     pub(crate) params: &'a [(Arc<str>, Value)],
     pub(crate) target_row: &'a Row,
-    pub(crate) source_row: Option<&'a Row>,
+    pub(crate) source_tags: Option<&'a Tags>,
     pub(crate) draw: DrawAt,
     pub(crate) results: &'a mut Vec<CalcResult>,
     pub(crate) context_tags: &'a mut Vec<TagId>,
@@ -180,7 +180,7 @@ impl Calc<'_> {
     }
     /// Whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: &str) -> bool {
-        self.rules.tag(tag).is_some_and(|t| self.source_row.is_some_and(|r| r.tags.has(t)))
+        self.rules.tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(t)))
     }
     /// Whether what was hit carries a tag or a descendant of it.
     pub fn hit_has(&self, tag: &str) -> bool {
@@ -257,7 +257,7 @@ pub struct HookCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) spec: &'a Spec,
     pub(crate) target_row: &'a Row,
-    pub(crate) source_row: Option<&'a Row>,
+    pub(crate) source_tags: Option<&'a Tags>,
     pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
 }
 
@@ -284,7 +284,7 @@ impl HookCx<'_> {
     }
     /// Whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: TagId) -> bool {
-        self.source_row.is_some_and(|r| r.tags.has(tag))
+        self.source_tags.is_some_and(|s| s.has(tag))
     }
     /// The target's anchor.
     pub fn target_anchor(&self) -> Option<crate::Anchor> {

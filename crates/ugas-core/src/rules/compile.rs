@@ -1,7 +1,5 @@
-//! The compiler's rooms: tags, sets, effects, templates. One function per kind of document; every finding is kept.
+//! The compiler's rooms: tags, names, effects, templates (sets have a file of their own). One function per kind of document; every finding is kept.
 
-use super::attribute::{AttributeDef, BoundDef, SetDef};
-use super::builder::set_id;
 use super::effect::{
     CurveInput, EffectDef, ExecDef, GrantDef, ImmunityDef, Mag, ModDef, StackDef, ThenDef,
 };
@@ -9,20 +7,34 @@ use super::error::LoadIssue;
 use super::expr::Expr;
 use super::tag::tag_segments;
 use super::template::{Template, TemplateEffect};
-use super::{Layout, Rules};
-use crate::limits::{Limits, MIN_PERIOD};
+use super::{Names, Rules};
+use crate::limits::MIN_PERIOD;
 use crate::{
     AbilityGrant, AbilityId, ActorId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId,
-    Refusal, SetId, SimTime, TagId,
+    SetId, SimTime, TagId,
 };
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use ugas_doc::{
-    Attribute, AttributeSet, Bound, Controller, DurationPolicy, Effect, ExecutionPolicy, Magnitude, MagnitudeSource,
-    MagnitudeType, OnDepleted, Operation, Origin, TagRegistry,
+    Controller, DurationPolicy, Effect, ExecutionPolicy, Magnitude, MagnitudeSource, MagnitudeType, Operation, Origin,
+    TagRegistry,
 };
 
-pub(crate) struct Compiler {
-    pub(crate) rules: Rules,
+/// What documents define under names of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Set,
+    Effect,
+    Ability,
+    Curve,
+}
+
+pub(crate) struct Compiler<'r> {
+    /// Owned while rules are built; borrowed, and never changed, while a run-time definition is compiled.
+    pub(crate) rules: Cow<'r, Rules>,
+    /// What the documents of this build define, known before any of them is compiled.
+    pub(crate) declared: BTreeSet<(Kind, u32)>,
     pub(crate) issues: Vec<LoadIssue>,
     pub(crate) document: String,
     pub(crate) origin: Option<Origin>,
@@ -30,7 +42,7 @@ pub(crate) struct Compiler {
     pub(crate) defined: Vec<(SetId, String, Option<Origin>)>,
 }
 
-impl Compiler {
+impl Compiler<'_> {
     // Tags ------------------------------------------------------------------------------------------------------
 
     pub(crate) fn bad_tag(&mut self, name: &str) {
@@ -43,7 +55,7 @@ impl Compiler {
     pub(crate) fn registry(&mut self, doc: &TagRegistry) {
         for entry in &doc.tags {
             let Some(tag) = self.rules.tags.find(&entry.tag) else { continue };
-            let def = self.rules.tags.def_mut(tag);
+            let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
                 let message = format!("{} is declared twice with different AllowMultiple; the first stays", entry.tag);
                 self.warn("tag-conflict", message);
@@ -58,21 +70,23 @@ impl Compiler {
         names.iter().filter_map(|n| self.tag(n)).collect()
     }
 
-    /// A tag declares itself on use.
+    /// A tag declares itself on use, but not at run time.
     fn tag(&mut self, name: &str) -> Option<TagId> {
         if tag_segments(name).is_none() {
             self.bad_tag(name);
             return None;
         }
-        let known = self.rules.tags.find(name);
-        if known.is_none() {
-            let near = match self.rules.tags.nearest(name) {
-                Some(n) => format!("; did you mean {n}?"),
-                None => String::new(),
-            };
-            self.warn("undeclared-tag", format!("no registry declares {name}{near}"));
+        if let Some(tag) = self.rules.tag(name) {
+            return Some(tag);
         }
-        Some(self.rules.tags.intern(name))
+        let near = suggestion(self.rules.tags.nearest(name));
+        if self.is_fixed() {
+            let message = format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}");
+            self.error("undeclared-tag", message);
+            return None;
+        }
+        self.warn("undeclared-tag", format!("no registry declares {name}{near}"));
+        Some(self.rules.to_mut().tags.intern(name))
     }
 
     /// What can only be seen once all tags are known.
@@ -105,155 +119,75 @@ impl Compiler {
         }
     }
 
-    // Sets ------------------------------------------------------------------------------------------------------
-
-    pub(crate) fn set(&mut self, doc: &AttributeSet) {
-        let Some(id) = set_id(&self.rules, &doc.name) else { return };
-        if doc.attributes.is_empty() {
-            self.error("empty-set", "has no attributes".into());
-        }
-        let mut dependencies = Vec::new();
-        for name in &doc.dependencies {
-            match set_id(&self.rules, name) {
-                Some(set) => dependencies.push(set),
-                None => {
-                    let near = suggestion(self.rules.set_names.nearest(name));
-                    self.error("unknown-set", format!("depends on the unknown set {name}{near}"));
-                }
-            }
-        }
-        let attributes: Box<[AttributeDef]> = doc.attributes.iter().filter_map(|a| self.attribute_def(a)).collect();
-        for (i, a) in attributes.iter().enumerate() {
-            if attributes[..i].iter().any(|b| b.attribute == a.attribute) {
-                let name = self.rules.attribute_name(a.attribute).unwrap_or("").to_owned();
-                self.error("duplicate-name", format!("defines {name} twice"));
-            }
-        }
-        self.rules.sets[id.index()] = Some(SetDef { dependencies: dependencies.into(), attributes });
-        self.defined.push((id, doc.name.clone(), self.origin.clone()));
-    }
-
-    fn attribute_def(&mut self, doc: &Attribute) -> Option<AttributeDef> {
-        let default = match (doc.default_base_value, &doc.derived_from) {
-            (Some(v), _) if v.is_finite() => v,
-            (Some(v), _) => {
-                self.error("not-finite", format!("{}: DefaultBaseValue is {v}; write a finite number", doc.name));
-                return None;
-            }
-            (None, Some(_)) => 0.0,
-            (None, None) => {
-                self.error("missing-default", format!("{}: needs DefaultBaseValue", doc.name));
-                return None;
-            }
-        };
-        let clamping = doc.clamping.clone().unwrap_or_default();
-        let min = self.bound(&doc.name, "Min", clamping.min)?;
-        let max = self.bound(&doc.name, "Max", clamping.max)?;
-        let derived = match &doc.derived_from {
-            Some(d) => Some(Arc::new(self.expression(&format!("{}: DerivedFrom", doc.name), &d.expression)?)),
-            None => None,
-        };
-        if derived.iter().flat_map(|e| e.reads()).any(|(side, _)| side != super::Side::Own) {
-            self.error("bad-expression", format!("{}: DerivedFrom reads only its own controller", doc.name));
-        }
-        let on_depleted = doc.on_depleted.unwrap_or(match doc.name.as_str() {
-            "Health" => OnDepleted::Death,
-            _ => OnDepleted::Nothing,
-        });
-        Some(AttributeDef {
-            attribute: AttributeId(self.rules.attributes.intern(&doc.name)),
-            default,
-            min,
-            max,
-            category: doc.category,
-            replication: doc.replication_mode,
-            aggregation: doc.aggregation,
-            on_bound_change: doc.on_bound_change,
-            death: on_depleted == OnDepleted::Death,
-            derived,
-        })
-    }
-
-    fn bound(&mut self, attribute: &str, which: &str, bound: Option<Bound>) -> Option<BoundDef> {
-        match bound {
-            None => Some(BoundDef::Open),
-            Some(Bound::Value(v)) if v.is_finite() => Some(BoundDef::Value(v)),
-            Some(Bound::Value(v)) => {
-                self.error("not-finite", format!("{attribute}: Clamping.{which} is {v}; leave it out for no bound"));
-                None
-            }
-            Some(Bound::Attribute(name)) => {
-                self.attribute_ref(&format!("{attribute}: Clamping.{which}"), &name).map(BoundDef::Attribute)
-            }
-        }
-    }
-
-    /// Each set on top of what it depends on, so that a circle or a missing reference is found here and not at spawn.
-    pub(crate) fn finish_sets(&mut self) {
-        let defined = std::mem::take(&mut self.defined);
-        for (id, name, origin) in defined {
-            self.about(&name, origin);
-            let mut order = Vec::new();
-            if self.with_dependencies(id, &mut order, 0) {
-                match Layout::build(&self.rules, &order, Limits::default().attributes_per_controller) {
-                    Err(Refusal::Cycle { attribute, .. }) => {
-                        let names = self.cycle_names(id, attribute);
-                        self.error("cycle", format!("attributes depend on themselves in a circle: {names}"));
-                    }
-                    Err(r @ Refusal::Limit { .. }) => self.error("limit", r.describe(&self.rules)),
-                    // A reference to a set it does not declare is checked when the sets are registered together.
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// The set after everything it depends on; false (and an error) on a circle of sets.
-    fn with_dependencies(&mut self, id: SetId, order: &mut Vec<SetId>, depth: usize) -> bool {
-        if depth > self.rules.sets.len() {
-            self.error("cycle", "sets depend on each other in a circle".into());
-            return false;
-        }
-        let dependencies = match self.rules.set_def(id) {
-            Some(def) => def.dependencies.clone(),
-            None => return false,
-        };
-        for d in dependencies {
-            if !order.contains(&d) && !self.with_dependencies(d, order, depth + 1) {
-                return false;
-            }
-        }
-        order.push(id);
-        true
-    }
-
-    fn cycle_names(&self, set: SetId, from: AttributeId) -> String {
-        let Some(def) = self.rules.set_def(set) else { return String::new() };
-        let next = |a: AttributeId| {
-            let d = def.attributes.iter().find(|d| d.attribute == a)?;
-            let bound = [d.min, d.max].into_iter().find_map(|b| match b {
-                BoundDef::Attribute(x) => Some(x),
-                _ => None,
-            });
-            bound.or_else(|| d.derived.as_ref()?.reads().next().map(|(_, x)| x))
-        };
-        let mut names = vec![from];
-        while let Some(a) = next(names[names.len() - 1]) {
-            let closes = names.contains(&a);
-            names.push(a);
-            if closes || names.len() > 8 {
-                break;
-            }
-        }
-        let shown: Vec<&str> = names.iter().map(|&a| self.rules.attribute_name(a).unwrap_or("?")).collect();
-        shown.join(" → ")
-    }
-
     // Names -----------------------------------------------------------------------------------------------------
 
+    /// A name that a document of these rules defines. The name alone may be a tombstone of older rules.
+    pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<u32> {
+        self.names(kind).find(name).filter(|&id| self.defines(kind, id))
+    }
+
+    /// What was meant, to be put behind a message.
+    pub(crate) fn near(&self, kind: Kind, name: &str) -> String {
+        suggestion(self.names(kind).nearest_of(name, |id| self.defines(kind, id)))
+    }
+
+    fn names(&self, kind: Kind) -> &Names {
+        match kind {
+            Kind::Set => &self.rules.set_names,
+            Kind::Effect => &self.rules.effect_names,
+            Kind::Ability => &self.rules.ability_names,
+            Kind::Curve => &self.rules.curve_names,
+        }
+    }
+
+    fn defines(&self, kind: Kind, id: u32) -> bool {
+        fn there<T>(table: &[Option<T>], id: u32) -> bool {
+            table.get(id as usize).is_some_and(Option::is_some)
+        }
+        // Documents may refer to what comes later, so what is only declared yet counts too.
+        self.declared.contains(&(kind, id))
+            || match kind {
+                Kind::Set => there(&self.rules.sets, id),
+                Kind::Effect => there(&self.rules.effects, id),
+                Kind::Ability => there(&self.rules.abilities, id),
+                Kind::Curve => there(&self.rules.curves, id),
+            }
+    }
+
+    /// Whether the rules are finished, so that no name can be added: a run-time definition is compiled.
+    fn is_fixed(&self) -> bool {
+        matches!(self.rules, Cow::Borrowed(_))
+    }
+
+    /// `Name` of any set, or `Set.Name`.
+    pub(crate) fn find_attribute(&mut self, name: &str) -> Result<AttributeId, String> {
+        let known = self.rules.attribute(name);
+        if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
+            return Ok(id);
+        }
+        if let Some((set, short)) = name.split_once('.')
+            && let (Some(set), Some(plain)) = (self.find(Kind::Set, set).map(SetId), self.rules.attribute(short))
+            && self.rules.homes.contains(&(plain, set))
+        {
+            if let Some(&(alias, ..)) = self.rules.aliases.iter().find(|&&a| Some(a.0) == known && a.1 == set) {
+                return Ok(alias);
+            }
+            if self.is_fixed() {
+                return Err(format!("no document of the rules uses the form {name}; write {short}"));
+            }
+            let rules = self.rules.to_mut();
+            let alias = AttributeId(rules.attributes.intern(name));
+            rules.aliases.push((alias, set, plain));
+            return Ok(alias);
+        }
+        let near = self.rules.attributes.nearest_of(name, |id| self.rules.is_defined(AttributeId(id)));
+        Err(format!("unknown attribute {name}{}", suggestion(near)))
+    }
+
+
     /// `Name` or `Set.Name`, of a set that exists.
-    fn attribute_ref(&mut self, place: &str, name: &str) -> Option<AttributeId> {
-        match find_attribute(&mut self.rules, name) {
+    pub(crate) fn attribute_ref(&mut self, place: &str, name: &str) -> Option<AttributeId> {
+        match self.find_attribute(name) {
             Ok(id) => Some(id),
             Err(why) => {
                 self.error("unknown-attribute", format!("{place}: {why}"));
@@ -262,9 +196,8 @@ impl Compiler {
         }
     }
 
-    fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
-        let rules = &mut self.rules;
-        match Expr::parse(text, &mut |name| find_attribute(rules, name)) {
+    pub(crate) fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
+        match Expr::parse(text, &mut |name| self.find_attribute(name)) {
             Ok(e) => Some(e),
             Err(why) => {
                 self.error("bad-expression", format!("{place}: {why}"));
@@ -274,34 +207,57 @@ impl Compiler {
     }
 
     pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
-        let found = self.rules.effect_names.find(name);
+        let found = self.find(Kind::Effect, name);
         if found.is_none() {
-            let near = suggestion(self.rules.effect_names.nearest(name));
+            let near = self.near(Kind::Effect, name);
             self.error("unknown-effect", format!("{place}: unknown effect {name}{near}"));
         }
         found.map(EffectId)
     }
 
     fn ability_ref(&mut self, place: &str, name: &str) -> Option<AbilityId> {
-        let found = self.rules.ability_names.find(name);
+        let found = self.find(Kind::Ability, name);
         if found.is_none() {
-            let near = suggestion(self.rules.ability_names.nearest(name));
+            let near = self.near(Kind::Ability, name);
             self.error("unknown-ability", format!("{place}: unknown ability {name}{near}"));
         }
         found.map(AbilityId)
     }
 
     fn calc_ref(&mut self, place: &str, name: &str) -> Option<CalcId> {
-        let found = self.rules.calc_names.find(name).filter(|&c| self.rules.calcs[c as usize].is_some());
+        let found = self.rules.calculator(name);
         if found.is_none() {
-            let near = suggestion(self.rules.calc_names.nearest(name));
+            let known = |id: u32| self.rules.calcs[id as usize].is_some();
+            let near = suggestion(self.rules.calc_names.nearest_of(name, known));
             self.error("unknown-calculation", format!("{place}: no calculator {name} is registered{near}"));
         }
-        found.map(CalcId)
+        found
     }
 
     fn input(&mut self, name: Option<&str>) -> InputId {
-        name.map_or(InputId::NONE, |n| InputId(self.rules.input_names.intern(n)))
+        let Some(name) = name else { return InputId::NONE };
+        if let Some(id) = self.rules.input(name) {
+            return id;
+        }
+        if self.is_fixed() {
+            let near = suggestion(self.rules.input_names.nearest(name));
+            self.error("unknown-input", format!("the rules do not know the input {name}{near}"));
+            return InputId::NONE;
+        }
+        InputId(self.rules.to_mut().input_names.intern(name))
+    }
+
+    fn key(&mut self, place: &str, name: &str) -> Option<KeyId> {
+        if let Some(id) = self.rules.key(name) {
+            return Some(id);
+        }
+        if self.is_fixed() {
+            let near = suggestion(self.rules.key_names.nearest(name));
+            let message = format!("{place}: the rules do not know the set-by-caller key {name}{near}");
+            self.error("unknown-key", message);
+            return None;
+        }
+        Some(KeyId(self.rules.to_mut().key_names.intern(name)))
     }
 
     fn magnitude(&mut self, place: &str, doc: &Magnitude) -> Option<Mag> {
@@ -321,16 +277,16 @@ impl Compiler {
                     None => missing(self, "Value or Curve"),
                 },
                 Some(name) => {
-                    let Some(curve) = self.rules.curve_names.find(name).map(CurveId) else {
-                        let near = suggestion(self.rules.curve_names.nearest(name));
+                    let Some(curve) = self.find(Kind::Curve, name).map(CurveId) else {
+                        let near = self.near(Kind::Curve, name);
                         self.error("unknown-curve", format!("{place}: unknown curve {name}{near}"));
                         return None;
                     };
                     let input = match doc.curve_input.as_deref() {
                         None | Some("Level") => CurveInput::Level,
-                        Some(name) => match find_attribute(&mut self.rules, name) {
+                        Some(name) => match self.find_attribute(name) {
                             Ok(a) => CurveInput::Attribute(a),
-                            Err(_) => CurveInput::Caller(KeyId(self.rules.key_names.intern(name))),
+                            Err(_) => CurveInput::Caller(self.key(place, name)?),
                         },
                     };
                     Some(Mag::Curve { curve, input, factor: doc.value.unwrap_or(1.0) })
@@ -352,7 +308,7 @@ impl Compiler {
             },
             MagnitudeType::SetByCaller => match &doc.data_tag {
                 None => missing(self, "DataTag"),
-                Some(name) => Some(Mag::Caller(KeyId(self.rules.key_names.intern(name)))),
+                Some(name) => self.key(place, name).map(Mag::Caller),
             },
         }
     }
@@ -429,7 +385,9 @@ impl Compiler {
             let id = self.rules.hook_names.find(name).map(HookId);
             let known = id.is_some_and(|id| self.rules.hooks.requirements.contains_key(&id));
             if !known {
-                self.error("unknown-hook", format!("ApplicationRequirement: no requirement {name} is registered"));
+                let known = |id: u32| self.rules.hooks.requirements.contains_key(&HookId(id));
+                let near = suggestion(self.rules.hook_names.nearest_of(name, known));
+                self.error("unknown-hook", format!("ApplicationRequirement: no requirement {name} is registered{near}"));
             }
             id
         });
@@ -547,8 +505,8 @@ impl Compiler {
         }
         let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
         for s in &doc.attribute_sets {
-            let Some(id) = set_id(&self.rules, &s.name).filter(|&i| self.rules.set_def(i).is_some()) else {
-                let near = suggestion(self.rules.set_names.nearest(&s.name));
+            let Some(id) = self.find(Kind::Set, &s.name).map(SetId) else {
+                let near = self.near(Kind::Set, &s.name);
                 self.error("unknown-set", format!("unknown attribute set {}{near}", s.name));
                 continue;
             };
@@ -602,7 +560,7 @@ impl Compiler {
         let owner = ActorId::named(&doc.owner_actor.actor_id);
         let avatar = doc.avatar_actor.as_ref().map_or(owner, |a| ActorId::named(&a.actor_id));
         let Some(id) = self.rules.template_names.find(&doc.owner_actor.actor_id) else { return };
-        self.rules.templates[id as usize] = Some(Arc::new(Template {
+        self.rules.to_mut().templates[id as usize] = Some(Arc::new(Template {
             owner,
             avatar,
             sets: sets.into(),
@@ -619,18 +577,4 @@ impl Compiler {
 
 fn suggestion(near: Option<&str>) -> String {
     near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
-}
-
-fn find_attribute(rules: &mut Rules, name: &str) -> Result<AttributeId, String> {
-    if let Some(id) = rules.attributes.find(name) {
-        return Ok(AttributeId(id));
-    }
-    if let Some((set, plain)) = name.split_once('.')
-        && let (Some(set), Some(plain)) = (set_id(rules, set), rules.attributes.find(plain))
-    {
-        let alias = AttributeId(rules.attributes.intern(name));
-        rules.aliases.push((alias, set, AttributeId(plain)));
-        return Ok(alias);
-    }
-    Err(format!("unknown attribute {name}{}", suggestion(rules.attributes.nearest(name))))
 }

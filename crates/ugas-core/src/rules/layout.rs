@@ -57,16 +57,18 @@ impl Layout {
     pub(crate) fn build(rules: &Rules, sets: &[SetId], limit: u32) -> Result<Layout, Refusal> {
         let mut parts = Vec::new();
         let mut order_of = vec![usize::MAX; rules.attributes.len()];
-        for (n, &set) in sets.iter().enumerate() {
+        let mut registered = BTreeSet::new();
+        for &set in sets {
             let def = rules
                 .set_def(set)
                 .ok_or(Refusal::UnknownName { kind: crate::NameKind::Set, id: set.0 })?;
-            if sets[..n].contains(&set) {
+            if registered.contains(&set) {
                 return Err(Refusal::SetRegistered { set });
             }
-            if let Some(&missing) = def.dependencies.iter().find(|d| !sets[..n].contains(d)) {
+            if let Some(&missing) = def.dependencies.iter().find(|d| !registered.contains(*d)) {
                 return Err(Refusal::SetMissing { set: missing });
             }
+            registered.insert(set);
             for a in &def.attributes {
                 if order_of[a.attribute.index()] != usize::MAX {
                     let (first, _): (SetId, _) = parts[order_of[a.attribute.index()]];
@@ -81,7 +83,7 @@ impl Layout {
             return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
         }
         for (alias, set, attribute) in &rules.aliases {
-            if sets.contains(set) {
+            if registered.contains(set) {
                 order_of[alias.index()] = order_of[attribute.index()];
             }
         }
@@ -171,7 +173,7 @@ impl Layout {
 
 impl Slot {
     /// The bounds now: a referenced bound is the current value of what it names.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
         let value = |b, open| match b {
             SlotBound::Open => open,

@@ -13,6 +13,7 @@ mod error;
 mod expr;
 mod layout;
 mod names;
+mod sets;
 mod tag;
 mod template;
 
@@ -36,6 +37,7 @@ pub(crate) use template::Template;
 use crate::{
     AbilityId, AttributeId, CalcId, CurveId, EffectId, HookId, InputId, KeyId, SetId, TagId, TemplateId,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use ugas_doc::{Ability, Origin};
 
@@ -55,6 +57,8 @@ use ugas_doc::{Ability, Origin};
 pub struct Rules {
     pub(crate) tags: TagTable,
     pub(crate) attributes: Names,
+    /// Which set documents define which attribute. A name without a set is a tombstone or an alias.
+    pub(crate) homes: BTreeSet<(AttributeId, SetId)>,
     /// `Set.Name` ids, with the set and the plain id they stand for.
     pub(crate) aliases: Vec<(AttributeId, SetId, AttributeId)>,
     pub(crate) set_names: Names,
@@ -179,11 +183,11 @@ impl Rules {
     }
     /// A curve by name.
     pub fn curve(&self, name: &str) -> Option<CurveId> {
-        self.curve_names.find(name).map(CurveId)
+        self.curve_names.find(name).map(CurveId).filter(|c| self.curves[c.index()].is_some())
     }
     /// A calculator by name.
     pub fn calculator(&self, name: &str) -> Option<CalcId> {
-        self.calc_names.find(name).map(CalcId)
+        self.calc_names.find(name).map(CalcId).filter(|c| self.calcs[c.index()].is_some())
     }
     /// A calculator's name.
     pub fn calculator_name(&self, id: CalcId) -> Option<&str> {
@@ -217,10 +221,15 @@ impl Rules {
     /// The known name most like a misspelt one, over attributes, effects, tags and sets.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         self.attributes
-            .nearest(name)
-            .or_else(|| self.effect_names.nearest(name))
+            .nearest_of(name, |id| self.is_defined(AttributeId(id)))
+            .or_else(|| self.effect_names.nearest_of(name, |id| self.effect_def(EffectId(id)).is_some()))
             .or_else(|| self.tags.nearest(name))
-            .or_else(|| self.set_names.nearest(name))
+            .or_else(|| self.set_names.nearest_of(name, |id| self.set_def(SetId(id)).is_some()))
+    }
+
+    /// Whether some set document defines the attribute.
+    pub(crate) fn is_defined(&self, id: AttributeId) -> bool {
+        self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).next().is_some()
     }
 
     pub(crate) fn set_def(&self, id: SetId) -> Option<&SetDef> {

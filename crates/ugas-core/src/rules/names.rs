@@ -34,13 +34,15 @@ impl Names {
         self.list.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.list.iter().map(|n| &**n)
-    }
-
     /// The known name most like `wanted`, if one is close enough to be what was meant.
     pub(crate) fn nearest(&self, wanted: &str) -> Option<&str> {
-        nearest(wanted, self.iter())
+        self.nearest_of(wanted, |_| true)
+    }
+
+    /// The same among some of the names: a tombstone is no help to anybody.
+    pub(crate) fn nearest_of(&self, wanted: &str, among: impl Fn(u32) -> bool) -> Option<&str> {
+        let known = self.list.iter().enumerate().filter(|(id, _)| among(*id as u32));
+        nearest(wanted, known.map(|(_, name)| &**name))
     }
 }
 

@@ -84,6 +84,13 @@ impl TagTable {
         (0..self.defs.len() as u32).map(TagId)
     }
 
+    /// Forgets what registries said; the tags stay.
+    pub(crate) fn undeclare(&mut self) {
+        for def in &mut self.defs {
+            (def.declared, def.allow_multiple) = (false, false);
+        }
+    }
+
     /// Numbers the tags depth first; call once after the last `intern`.
     pub(crate) fn rank(&mut self) {
         let n = self.defs.len();
@@ -187,9 +194,9 @@ impl TagQuery {
         }
     }
 
-    /// Evaluates it against a list of explicit tags.
+    /// Evaluates it against a list of explicit tags. A tag the rules do not have is under no other.
     pub fn matches(&self, rules: &super::Rules, tags: &[TagId]) -> bool {
-        self.eval(&|t| tags.iter().any(|&x| rules.tags.is_under(x, t)), &|t| tags.contains(&t))
+        self.eval(&|t| tags.iter().any(|&x| rules.tag_is_under(x, t)), &|t| tags.contains(&t))
     }
 }
 

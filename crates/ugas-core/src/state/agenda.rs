@@ -35,13 +35,29 @@ impl Entry {
     }
 }
 
-/// See the module.
+/// Entries a block holds: with its link it fills four cache lines.
+const BLOCK: usize = 15;
+/// No block.
+const NIL: u32 = u32::MAX;
+
+/// A piece of a lane.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    entries: [Entry; BLOCK],
+    len: u32,
+    next: u32,
+}
+
+/// See the module. Lanes are chains of blocks from one pool, so a steady agenda allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     /// The bucket being worked on, latest first, and its number.
     today: Vec<Entry>,
     day: i64,
-    ring: Vec<Vec<Entry>>,
+    /// First block of each lane of the ring.
+    lanes: Vec<u32>,
+    pool: Vec<Block>,
+    free: Vec<u32>,
     /// Beyond the ring's horizon.
     far: BinaryHeap<Reverse<Entry>>,
     in_ring: usize,
@@ -61,13 +77,47 @@ impl Agenda {
             let place = self.today.partition_point(|e| *e > entry);
             self.today.insert(place, entry);
         } else if day < self.day + RING as i64 {
-            if self.ring.is_empty() {
-                self.ring.resize_with(RING, Vec::new);
-            }
-            self.ring[day as usize % RING].push(entry);
-            self.in_ring += 1;
+            self.push_lane(day, entry);
         } else {
             self.far.push(Reverse(entry));
+        }
+    }
+
+    fn push_lane(&mut self, day: i64, entry: Entry) {
+        if self.lanes.is_empty() {
+            self.lanes.resize(RING, NIL);
+        }
+        let lane = &mut self.lanes[day as usize % RING];
+        let first = *lane as usize;
+        if *lane == NIL || self.pool[first].len as usize == BLOCK {
+            let block = Block { entries: [entry; BLOCK], len: 0, next: *lane };
+            *lane = match self.free.pop() {
+                Some(at) => {
+                    self.pool[at as usize] = block;
+                    at
+                }
+                None => {
+                    self.pool.push(block);
+                    self.pool.len() as u32 - 1
+                }
+            };
+        }
+        let block = &mut self.pool[*lane as usize];
+        block.entries[block.len as usize] = entry;
+        block.len += 1;
+        self.in_ring += 1;
+    }
+
+    /// Moves a lane's entries into today.
+    fn open_lane(&mut self) {
+        let Some(lane) = self.lanes.get_mut(self.day as usize % RING) else { return };
+        let mut next = std::mem::replace(lane, NIL);
+        while next != NIL {
+            let block = &self.pool[next as usize];
+            self.today.extend_from_slice(&block.entries[..block.len as usize]);
+            self.in_ring -= block.len as usize;
+            self.free.push(next);
+            next = block.next;
         }
     }
 
@@ -103,23 +153,16 @@ impl Agenda {
             (0, Some(Reverse(first))) => Agenda::day_of(first.at).min(last).max(self.day + 1),
             _ => self.day + 1,
         };
-        if !self.ring.is_empty() {
-            std::mem::swap(&mut self.today, &mut self.ring[self.day as usize % RING]);
-            self.in_ring -= self.today.len();
-        }
-        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at) <= self.day) {
-            if let Some(Reverse(e)) = self.far.pop() {
-                self.today.push(e);
-            }
-        }
-        // Keep the ring the nearest place to look: what came within its horizon moves in.
+        self.open_lane();
+        // What came within the ring's horizon moves in, so that the ring stays the nearest place to look.
         while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at) < self.day + RING as i64) {
             if let Some(Reverse(e)) = self.far.pop() {
-                if self.ring.is_empty() {
-                    self.ring.resize_with(RING, Vec::new);
+                let day = Agenda::day_of(e.at);
+                if day <= self.day {
+                    self.today.push(e);
+                } else {
+                    self.push_lane(day, e);
                 }
-                self.ring[Agenda::day_of(e.at) as usize % RING].push(e);
-                self.in_ring += 1;
             }
         }
         self.today.sort_unstable_by(|a, b| b.cmp(a));
@@ -139,7 +182,9 @@ impl Agenda {
 
     pub(crate) fn clear(&mut self) {
         self.today.clear();
-        self.ring.iter_mut().for_each(Vec::clear);
+        self.lanes.fill(NIL);
+        self.pool.clear();
+        self.free.clear();
         self.far.clear();
         self.in_ring = 0;
         self.day = 0;

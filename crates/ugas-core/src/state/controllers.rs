@@ -13,10 +13,13 @@ struct Page {
     live: u32,
 }
 
+/// Rows of one chunk: growing never moves rows and wastes at most a chunk.
+const CHUNK: usize = 64;
+
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
-    rows: Vec<Option<Row>>,
+    chunks: Vec<Vec<Option<Row>>>,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
@@ -32,34 +35,35 @@ impl Controllers {
 
     #[inline]
     pub(crate) fn get(&self, id: ControllerId) -> Option<&Row> {
-        self.rows[self.slot(id)?].as_ref()
+        Some(self.row(self.slot(id)?))
     }
 
     /// The row in a slot that [`Controllers::slot`] gave and that was not removed since.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn row(&self, slot: usize) -> &Row {
-        self.rows[slot].as_ref().expect("a slot in use")
+        self.chunks[slot / CHUNK][slot % CHUNK].as_ref().expect("a slot in use")
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
-        self.rows[slot].as_mut().expect("a slot in use")
-    }
-
-    pub(crate) fn reserve(&mut self, n: usize) {
-        self.rows.reserve(n);
+        self.chunks[slot / CHUNK][slot % CHUNK].as_mut().expect("a slot in use")
     }
 
     pub(crate) fn insert(&mut self, row: Row) -> usize {
         let id = row.id.index();
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.rows[slot as usize] = Some(row);
+                self.chunks[slot as usize / CHUNK][slot as usize % CHUNK] = Some(row);
                 slot as usize
             }
             None => {
-                self.rows.push(Some(row));
-                self.rows.len() - 1
+                if self.chunks.last().is_none_or(|c| c.len() == CHUNK) {
+                    self.chunks.push(Vec::with_capacity(CHUNK));
+                }
+                let full = (self.chunks.len() - 1) * CHUNK;
+                let chunk = self.chunks.last_mut().expect("just made");
+                chunk.push(Some(row));
+                full + chunk.len() - 1
             }
         };
         while self.pages.len() <= id / PAGE {
@@ -85,7 +89,7 @@ impl Controllers {
         }
         self.free.push(slot as u32);
         self.len -= 1;
-        self.rows[slot].take()
+        self.chunks[slot / CHUNK][slot % CHUNK].take()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -98,7 +102,7 @@ impl Controllers {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.rows.clear();
+        self.chunks.clear();
         self.free.clear();
         self.pages.clear();
         self.len = 0;

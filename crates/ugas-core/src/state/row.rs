@@ -124,6 +124,7 @@ impl Row {
     #[inline]
     pub(crate) fn add_mod(&mut self, m: Mod) {
         let at = self.mods.partition_point(|x| x.order(&m).is_lt());
+        make_room(&mut self.mods);
         self.mods.insert(at, m);
         self.modded |= 1 << m.slot.min(63);
     }
@@ -145,10 +146,17 @@ impl Row {
         self.queue.iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
     }
 
+    #[inline]
+    pub(crate) fn push_effect(&mut self, effect: Effect) {
+        make_room(&mut self.effects);
+        self.effects.push(effect);
+    }
+
     /// Puts an effect's due work in its place. Due work lies latest first.
     #[inline]
     pub(crate) fn schedule(&mut self, due: Due) {
         let at = self.due.partition_point(|d| *d > due);
+        make_room(&mut self.due);
         self.due.insert(at, due);
     }
 
@@ -212,6 +220,14 @@ impl Row {
             a.position.iter().chain(&a.facing).for_each(|&v| put(number(v)));
         }
         h
+    }
+}
+
+/// Lists of a row grow by a quarter instead of doubling: there are many rows, and most lists stay short.
+#[inline]
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 4).max(2));
     }
 }
 
