@@ -1,93 +1,384 @@
 //! Soundness of a row from outside: nothing a damaged or forged portable holds may reach the flow.
+//!
+//! What follows from the rest of a row (counts, current values) is computed anew; what does not is tested, and a row
+//! that no sim can have produced is refused.
 
-use crate::rules::{EffectDef, Layout, Rules};
-use crate::state::{Definitions, Mod, Row};
-use crate::{ControllerId, SimTime, TagId};
-use std::collections::BTreeMap;
+use crate::flow::{Flow, sums};
+use crate::limits::{Limits, MIN_PERIOD};
+use crate::rules::{CurveInput, EffectDef, Layout, Mag, ModDef, Rules};
+use crate::state::{Attr, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row};
+use crate::{ControllerId, SimTime, SpecExtra, TagId};
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::{DurationPolicy, PeriodInhibition};
 
-/// Checks everything the flow relies on and recounts what is derived. The layout must be the row's own.
-pub(crate) fn check_row(row: &mut Row, layout: &Layout, rules: &Rules, defs: &Definitions) -> Result<(), &'static str> {
-    let want = |good: bool, what: &'static str| if good { Ok(()) } else { Err(what) };
-    want(row.attrs.len() == layout.slots.len(), "the number of attributes")?;
-    want(row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()), "an attribute's value")?;
-    want(row.clock.is_sound(), "the clock")?;
-    want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
-    want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq && e.seq >> 63 == 0), "an effect's number")?;
-    want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
-    want(row.tags.is_sound(&rules.tags), "the tags")?;
-    if let Some(a) = &row.anchor {
-        want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
+/// More of anything than a row counts in its life; far enough from the end of the number that counting can go on.
+const MANY: u32 = 1 << 30;
+
+/// What a row is checked against.
+pub(crate) struct Check<'a> {
+    /// The row's own.
+    pub(crate) layout: &'a Layout,
+    pub(crate) rules: &'a Rules,
+    pub(crate) defs: &'a Definitions,
+    pub(crate) limits: &'a Limits,
+    /// The sim time at which the row was taken out.
+    pub(crate) at: SimTime,
+}
+
+fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
+    if good { Ok(()) } else { Err(what) }
+}
+
+impl Check<'_> {
+    /// Checks everything the flow relies on and computes anew what is derived.
+    pub(crate) fn row(&self, row: &mut Row) -> Result<(), &'static str> {
+        let rules = self.rules;
+        want(row.attrs.len() == self.layout.slots.len(), "the number of attributes")?;
+        want(
+            row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()),
+            "an attribute's value",
+        )?;
+        want(row.clock.is_sound(), "the clock")?;
+        want(row.next_seq >> 62 == 0, "the number of the next effect")?;
+        want(row.next_grant <= MANY, "the number of the next grant")?;
+        want(
+            row.effects.windows(2).all(|w| w[0].seq < w[1].seq),
+            "the order of effects",
+        )?;
+        want(
+            row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq),
+            "an effect's number",
+        )?;
+        want(
+            row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()),
+            "the order of modifiers",
+        )?;
+        want(row.tags.is_sound(&rules.tags), "the tags")?;
+        if let Some(a) = &row.anchor {
+            want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
+        }
+        self.grants(row)?;
+        self.queue(row)?;
+        let now = row.clock.local(self.at);
+        let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
+        let (mut watching, mut immunities) = (0, 0);
+        for e in &mut row.effects {
+            let Some(def) = self.defs.effect(rules, e.def) else {
+                return Err("an effect's definition");
+            };
+            self.effect(e, &def, now)?;
+            if !e.inhibited {
+                def.granted_tags
+                    .iter()
+                    .chain(e.own_tags())
+                    .for_each(|t| *tags.entry(*t).or_default() += 1);
+                def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
+            }
+            watching += e.watches as u32;
+            immunities += !def.immunity.is_empty() as u32;
+        }
+        (row.watching, row.immunities) = (watching, immunities);
+        want(
+            row.tags.iter().collect::<BTreeMap<_, _>>() == tags,
+            "tags that no effect explains",
+        )?;
+        let held: BTreeMap<TagId, u32> = row.cues.iter().map(|c| (c.tag, c.count)).collect();
+        want(
+            held == cues && row.cues.windows(2).all(|w| w[0].tag < w[1].tag),
+            "cues that no effect explains",
+        )?;
+        row.live = self.modifiers(row)?;
+        self.values(row);
+        Ok(())
     }
-    let ability = |id: crate::AbilityId| match id.is_runtime() {
-        true => defs.get(id.0).is_some(),
-        false => rules.abilities.get(id.index()).is_some_and(Option::is_some),
-    };
-    want(row.grants.iter().all(|g| g.level > 0 && ability(g.ability) && g.id < row.next_grant), "a grant")?;
-    for q in &row.queue {
-        want(q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0, "a queued effect")?;
-        want(defs.effect(rules, q.spec.effect).is_some(), "a queued effect's definition")?;
-        want(extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
+
+    fn grants(&self, row: &Row) -> Result<(), &'static str> {
+        let ability = |id: crate::AbilityId| match id.is_runtime() {
+            true => self.defs.get(id.0).is_some(),
+            false => self.rules.abilities.get(id.index()).is_some_and(Option::is_some),
+        };
+        for g in &row.grants {
+            want(g.level > 0 && ability(g.ability) && g.id < row.next_grant, "a grant")?;
+            want(
+                g.by == 0 || row.effect_at(g.by).is_some(),
+                "a grant that no effect explains",
+            )?;
+        }
+        want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
     }
-    (row.watching, row.immunities, row.live) = (0, 0, 0);
-    let mut tags: BTreeMap<TagId, u32> = BTreeMap::new();
-    let mut cues: BTreeMap<TagId, u32> = BTreeMap::new();
-    for i in 0..row.effects.len() {
-        let e = &row.effects[i];
-        let Some(def) = defs.effect(rules, e.def) else { return Err("an effect's definition") };
-        want(e.level > 0 && e.stacks > 0 && e.end >= e.start, "an effect's level, stacks or time")?;
-        want(e.source == ControllerId::NONE || e.source.0 < u32::MAX - 1, "an effect's source")?;
-        want(e.watches == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
+
+    fn queue(&self, row: &Row) -> Result<(), &'static str> {
+        for q in &row.queue {
+            want(
+                q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0,
+                "a queued effect",
+            )?;
+            want(source_is_sound(q.spec.source), "a queued effect's source")?;
+            let def = self.defs.effect(self.rules, q.spec.effect);
+            want(
+                def.is_some_and(|d| d.policy != DurationPolicy::Instant),
+                "a queued effect's definition",
+            )?;
+            want(extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
+        }
+        Ok(())
+    }
+
+    fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
+        want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
+        want(e.level > 0 && e.stacks > 0, "an effect's level or stacks")?;
+        want(
+            def.stacking.as_ref().is_none_or(|s| e.stacks <= s.limit),
+            "an effect's stacks",
+        )?;
+        want(e.start <= now && e.end >= e.start, "an effect's time")?;
+        want(
+            def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER,
+            "an effect's time",
+        )?;
+        want(source_is_sound(e.source), "an effect's source")?;
+        want(
+            e.watches == (def.has_ongoing() || def.is_filtered()),
+            "an effect's flags",
+        )?;
         want(e.periodic.is_some() == def.period.is_some(), "an effect's period")?;
-        if let Some(p) = e.periodic.as_ref() {
-            want(p.period >= crate::limits::MIN_PERIOD && p.period <= SimTime::LONGEST && p.n > 0, "an effect's period")?;
+        let catches_up = e.inhibited && def.period_inhibition == PeriodInhibition::CatchUp;
+        if let Some(p) = &mut e.periodic {
+            self.periodic(p, e.start, now)?;
+            want(p.missed == 0 || catches_up, "an effect's missed executions")?;
         }
-        if let Some(cold) = &e.cold {
-            want(extra_is_sound(cold.extra.as_deref()), "an effect's values")?;
-            want(cold.units.len() <= def.modifiers.len(), "an effect's magnitudes")?;
-            want(cold.tags.iter().all(|&t| rules.tags.def(t).is_some()), "an effect's tags")?;
-            want(cold.captures.is_empty() || cold.captures.len() == captures(&def, rules), "an effect's captures")?;
-        }
-        if !e.inhibited {
-            def.granted_tags.iter().chain(e.own_tags()).for_each(|t| *tags.entry(*t).or_default() += 1);
-            def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
-        }
-        let (watches, immune) = (e.watches as u32, !def.immunity.is_empty() as u32);
-        row.watching += watches;
-        row.immunities += immune;
+        let units = e.cold.as_ref().map_or(0, |c| c.units.len());
+        want(
+            units == def.modifiers.len() || (units == 0 && e.stacks == 1),
+            "an effect's magnitudes",
+        )?;
+        let Some(cold) = &e.cold else { return Ok(()) };
+        want(extra_is_sound(cold.extra.as_deref()), "an effect's values")?;
+        want(
+            cold.tags.iter().all(|&t| self.rules.tags.def(t).is_some()),
+            "an effect's tags",
+        )?;
+        want(
+            cold.captures.is_empty() || cold.captures.len() == self.captures(def),
+            "an effect's captures",
+        )?;
+        want(cold.captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
+        want(
+            cold.dropped.iter().all(|&i| (i as usize) < def.modifiers.len()),
+            "an effect's dropped modifiers",
+        )?;
+        want(
+            length_is_sound(cold.length) || cold.length == SimTime::NEVER,
+            "an effect's length",
+        )
     }
-    want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
-    let held: BTreeMap<TagId, u32> = row.cues.iter().map(|c| (c.tag, c.count)).collect();
-    want(held == cues && row.cues.windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
-    for m in &row.mods {
-        want(mod_is_sound(m, row, layout, rules, defs), "a modifier")?;
+
+    /// A period's counts, by what can have fallen due in the time that passed.
+    fn periodic(&self, p: &mut Periodic, start: SimTime, now: SimTime) -> Result<(), &'static str> {
+        want(period_is_sound(p.period) && p.n > 0, "an effect's period")?;
+        want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
+        let (period, anchor) = (p.period.0 as i128, p.anchor.0 as i128);
+        let (start, now) = (start.0 as i128, now.0 as i128);
+        let last = anchor + period * (p.n as i128 - 1);
+        want(last <= now, "the number of an effect's periods")?;
+        // A step that ran out of its budget leaves work behind, but no more than steps can make up for.
+        let behind = (now - last) / period;
+        want(
+            behind <= self.limits.due_per_advance.max(1) as i128,
+            "an effect's executions, which are long overdue",
+        )?;
+        // The period may have been shorter before it was last started anew.
+        let before = (anchor - start) / MIN_PERIOD.0 as i128;
+        let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
+        want(
+            p.executed as i128 + p.missed as i128 <= fallen,
+            "the number of an effect's executions",
+        )?;
+        // They run at once when the effect comes back: never more than one step may run.
+        p.missed = p.missed.min(self.limits.due_per_advance.min(MANY as u64) as u32);
+        Ok(())
     }
-    let live = |m: &&Mod| {
-        let def = row.effect_at(m.seq).and_then(|i| defs.effect(rules, row.effects[i].def));
-        def.is_some_and(|d| d.modifiers[m.index as usize].magnitude.live_on().is_some())
-    };
-    row.live = row.mods.iter().filter(live).count() as u32;
-    Ok(())
+
+    fn captures(&self, def: &EffectDef) -> usize {
+        let reads = |c: crate::CalcId| self.rules.calcs[c.index()].as_ref().map_or(0, |c| c.reads.len());
+        def.executions.iter().map(|x| reads(x.calculator)).sum()
+    }
+
+    /// Each modifier belongs to an effect, and each effect has its modifiers; tells how many are live.
+    fn modifiers(&self, row: &Row) -> Result<u32, &'static str> {
+        let mut there: BTreeMap<(u64, u16), u8> = BTreeMap::new();
+        let mut live = 0;
+        for m in &row.mods {
+            let Some(e) = row.effect_at(m.seq).map(|i| &row.effects[i]) else {
+                return Err("a modifier without effect");
+            };
+            let Some(def) = self.defs.effect(self.rules, e.def) else {
+                return Err("an effect's definition");
+            };
+            let Some(d) = def.modifiers.get(m.index as usize) else {
+                return Err("a modifier's number");
+            };
+            want(
+                def.acts_on_current(d) && !e.has_dropped(m.index),
+                "a modifier that its effect does not have",
+            )?;
+            want(self.modifier(m, d, e), "a modifier")?;
+            want(
+                there.insert((m.seq, m.index), m.off).is_none(),
+                "a modifier that is there twice",
+            )?;
+            live += d.magnitude.live_on().is_some() as u32;
+        }
+        for e in &row.effects {
+            let Some(def) = self.defs.effect(self.rules, e.def) else {
+                return Err("an effect's definition");
+            };
+            for (index, d) in def.modifiers.iter().enumerate() {
+                let unit = e.cold.as_ref().and_then(|c| c.units.get(index)).copied();
+                let off = there.get(&(e.seq, index as u16)).copied();
+                let not_finite = off.is_some_and(|off| off & NOT_FINITE != 0);
+                want(
+                    unit.is_none_or(|u| !u.is_infinite() || not_finite),
+                    "an effect's magnitudes",
+                )?;
+                if !def.acts_on_current(d) || e.has_dropped(index as u16) {
+                    continue;
+                }
+                let skipped = unit.map_or_else(|| lacks_value(d, e), f64::is_nan);
+                want(off.is_some() != skipped || not_finite, "a modifier that is missing")?;
+            }
+        }
+        Ok(live)
+    }
+
+    fn modifier(&self, m: &Mod, d: &ModDef, e: &Effect) -> bool {
+        m.magnitude.is_finite()
+            && self.layout.slot(d.attribute) == Some(m.slot as usize)
+            && m.channel == d.channel
+            && m.op == d.op.into()
+            && m.off & !(OFF | FILTERED | NOT_FINITE) == 0
+            && (m.off & OFF != 0) == e.inhibited
+            && (m.off & FILTERED == 0 || d.is_filtered())
+            && (m.off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
+    }
+
+    /// Current values and derived bases are what the pipeline gives, whatever the row says. Slots lie in dependency
+    /// order, so one pass is enough.
+    fn values(&self, row: &mut Row) {
+        for (slot, def) in self.layout.slots.iter().enumerate() {
+            let priority = |seq| {
+                let e = row
+                    .effect_at(seq)
+                    .and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
+                e.map_or(0, |d| d.priority)
+            };
+            let sums = sums(row.mods_of(slot), def.strongest, priority);
+            let (lo, hi) = def.bounds(&row.attrs);
+            let own = row.attrs[slot].base;
+            let base = def
+                .derived
+                .as_ref()
+                .map_or(own, |expr| self.layout.derive(expr, &row.attrs).0);
+            row.attrs[slot] = Attr {
+                base,
+                current: sums.value(base, lo, hi),
+            };
+        }
+    }
 }
 
-fn captures(def: &EffectDef, rules: &Rules) -> usize {
-    let reads = |c: crate::CalcId| rules.calcs[c.index()].as_ref().map_or(0, |c| c.reads.len());
-    def.executions.iter().map(|x| reads(x.calculator)).sum()
+fn source_is_sound(source: ControllerId) -> bool {
+    source == ControllerId::NONE || source.0 < u32::MAX - 1
 }
 
-fn extra_is_sound(extra: Option<&crate::SpecExtra>) -> bool {
+fn length_is_sound(length: SimTime) -> bool {
+    length >= SimTime::ZERO && length <= SimTime::LONGEST
+}
+
+fn period_is_sound(period: SimTime) -> bool {
+    period >= MIN_PERIOD && period <= SimTime::LONGEST
+}
+
+fn extra_is_sound(extra: Option<&SpecExtra>) -> bool {
     extra.is_none_or(|x| {
-        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
-        x.set_by_caller.iter().map(|(_, v)| *v).chain(hit).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
+        let hit = x
+            .hit
+            .iter()
+            .flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
+        x.set_by_caller
+            .iter()
+            .map(|(_, v)| *v)
+            .chain(hit)
+            .chain(x.origin.into_iter().flatten())
+            .all(f64::is_finite)
             && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
+            && x.duration.is_none_or(length_is_sound)
+            && x.period.is_none_or(period_is_sound)
     })
 }
 
-fn mod_is_sound(m: &Mod, row: &Row, layout: &Layout, rules: &Rules, defs: &Definitions) -> bool {
-    let Some(def) = row.effect_at(m.seq).and_then(|i| defs.effect(rules, row.effects[i].def)) else { return false };
-    let Some(d) = def.modifiers.get(m.index as usize) else { return false };
-    m.magnitude.is_finite()
-        && layout.slot(d.attribute) == Some(m.slot as usize)
-        && m.channel == d.channel
-        && m.op == d.op.into()
-        && def.acts_on_current(d)
+/// Whether a modifier was skipped because its caller gave no value for it.
+fn lacks_value(d: &ModDef, e: &Effect) -> bool {
+    let (Mag::Caller(key)
+    | Mag::Curve {
+        input: CurveInput::Caller(key),
+        ..
+    }) = &d.magnitude
+    else {
+        return false;
+    };
+    let extra = e.cold.as_ref().and_then(|c| c.extra.as_ref());
+    extra.is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| k == key))
+}
+
+/// Whether a row that was just put in, and is not linked yet, would make a circle with what it follows and with what
+/// follows it. Every new circle leads through one of its attributes.
+pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
+    type Node = (ControllerId, u16);
+    let mut more: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
+    for row in flow.st.controllers.iter().filter(|r| r.live > 0) {
+        for m in &row.mods {
+            let Some(e) = row.effect_at(m.seq).map(|i| &row.effects[i]) else {
+                continue;
+            };
+            if row.id != who && e.source != who {
+                continue;
+            }
+            let live = flow
+                .def(e.def)
+                .and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            let Some((attribute, of_target)) = live else { continue };
+            let from = if of_target { row.id } else { e.source };
+            let Some(source) = flow.st.controllers.get(from) else {
+                continue;
+            };
+            if let Some(read) = flow.ix.layouts[source.layout as usize].slot(attribute) {
+                more.entry((from, read as u16)).or_default().push((row.id, m.slot));
+            }
+        }
+    }
+    if more.is_empty() {
+        return false;
+    }
+    // Depth first: meeting a node whose successors are still under way is a circle.
+    let slots = flow.st.controllers.get(who).map_or(0, |r| r.attrs.len()) as u16;
+    let mut stack: Vec<(Node, bool)> = (0..slots).map(|s| ((who, s), false)).collect();
+    let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());
+    while let Some((node, left)) = stack.pop() {
+        if left {
+            open.remove(&node);
+            done.insert(node);
+        } else if open.contains(&node) {
+            return true;
+        } else if !done.contains(&node) {
+            open.insert(node);
+            stack.push((node, true));
+            flow.successors(node, &mut |next| stack.push((next, false)));
+            more.get(&node)
+                .into_iter()
+                .flatten()
+                .for_each(|&next| stack.push((next, false)));
+        }
+    }
+    false
 }

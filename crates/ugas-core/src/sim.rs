@@ -1,6 +1,6 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
-use crate::check::check_row;
+use crate::check::{Check, closes_circle};
 use crate::flow::{Captured, Flow, Log, Replay, Scratch, State, Via, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
@@ -521,21 +521,29 @@ impl Sim {
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, who);
+        let known = flow.st.definitions.list.len() - made;
         let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
             row.layout = layout;
-            check_row(&mut row, &flow.ix.layouts[layout as usize], flow.rules, &flow.st.definitions)
+            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
+            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
         });
         if let Err(what) = checked {
-            flow.st.definitions.list.truncate(flow.st.definitions.list.len() - made);
+            flow.st.definitions.list.truncate(known);
             return Err(InsertError::Damaged(what));
         }
         row.clock.shift(flow.st.now.0 - from.at.0);
         row.rebuild();
         (row.readers, row.hash, row.last_birth) = (0, 0, (0, 0, 0));
+        let target = flow.st.controllers.insert(row);
+        if closes_circle(&flow, who) {
+            flow.st.controllers.remove(who);
+            flow.st.definitions.list.truncate(known);
+            return Err(InsertError::Damaged("a circle of live magnitudes"));
+        }
         flow.st.hash_dirty.push(who);
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
-        let target = flow.st.controllers.insert(row);
-        flow.link_row(target);
+        // Nothing closes a circle: that was looked at before.
+        let _ = flow.link_row(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         flow.welcome_back(who);

@@ -47,3 +47,11 @@ pub mod prelude {
         Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,
     };
 }
+
+// What the README and the book show in Rust is compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/determinism.md")]
+struct Determinism;

@@ -93,7 +93,7 @@ impl Flow<'_> {
         let inhibited = e.inhibited;
         if let Some(p) = e.periodic.as_mut() {
             p.n = p.n.saturating_add(1);
-            p.missed += (inhibited && catch_up) as u32;
+            p.missed = p.missed.saturating_add((inhibited && catch_up) as u32);
         }
         if let Some(next) = row.effects[at].due() {
             row.schedule(next);

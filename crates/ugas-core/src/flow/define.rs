@@ -21,41 +21,46 @@ impl Flow<'_> {
             }],
         };
         if self.st.definitions.list.len() >= self.limits.definitions as usize {
-            return Err(issue("limit", format!("at most {} definitions can be made", self.limits.definitions)));
+            return Err(issue(
+                "limit",
+                format!("at most {} definitions can be made", self.limits.definitions),
+            ));
         }
         let number = self.st.definitions.next_id();
         let definition = compile(self.rules, doc, number).map_err(|e| match e {
             Some(error) => error,
-            None => issue("bad-kind", "only effects and abilities can be defined at run time".into()),
+            None => issue(
+                "bad-kind",
+                "only effects and abilities can be defined at run time".into(),
+            ),
         })?;
         let is_effect = definition.effect.is_some();
         self.st.definitions.list.push(Some(definition));
-        Ok(if is_effect { DefId::Effect(EffectId(number)) } else { DefId::Ability(AbilityId(number)) })
+        Ok(if is_effect {
+            DefId::Effect(EffectId(number))
+        } else {
+            DefId::Ability(AbilityId(number))
+        })
     }
 }
 
 /// Compiles a run-time document; `None` if its kind cannot be defined at run time.
 pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<Definition, Option<LoadError>> {
     debug_assert!(number & RUNTIME_BIT != 0);
-    let mut c = Compiler::new(None);
-    c.rules = rules.clone();
+    let mut c = Compiler::over(rules);
     c.about(doc.name(), None);
-    let tags = c.rules.tags.len();
-    let keys = c.rules.key_names.len();
     let effect = match doc {
         Doc::Effect(e) => c.effect(e, EffectId(number), None),
         Doc::Ability(_) => None,
         _ => return Err(None),
     };
-    if c.rules.tags.len() > tags {
-        c.error("undeclared-tag", "uses a tag that the rules do not know; run-time definitions cannot add tags".into());
-    }
-    if c.rules.key_names.len() > keys {
-        c.error("unknown-key", "uses a set-by-caller key that the rules do not know".into());
-    }
     if c.has_errors() {
         return Err(Some(LoadError { issues: c.issues }));
     }
     let fingerprint = format!("{doc:?}").bytes().fold(3, |h, b| crate::rng::fold(h, b as u64));
-    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), fingerprint })
+    Ok(Definition {
+        doc: doc.clone(),
+        effect: effect.map(Arc::new),
+        fingerprint,
+    })
 }

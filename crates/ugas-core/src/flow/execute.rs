@@ -137,7 +137,7 @@ impl Flow<'_> {
         let (key, stacks) = (e.key(who), e.stacks);
         let Some(p) = e.periodic.as_mut() else { return };
         let execution = p.executed;
-        p.executed += 1;
+        p.executed = p.executed.saturating_add(1);
         let captured = e.cold.as_ref().map_or(Vec::new(), |c| c.captures.clone());
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Executed(def.id), who, spec.source);
@@ -176,7 +176,7 @@ impl Flow<'_> {
             let mut execution = 0;
             if let Some(p) = e.periodic.as_mut() {
                 execution = p.executed;
-                p.executed += 1;
+                p.executed = p.executed.saturating_add(1);
             }
             self.fact(who, via, FactKind::EffectExecuted { execution });
         }

@@ -290,7 +290,8 @@ impl Flow<'_> {
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Restored);
         self.hold_cues(def, target, via);
-        for _ in 0..missed {
+        // What was missed runs at once, but never more than one cause may do.
+        for _ in 0..missed.min(self.limits.reactions) {
             self.execute(target, seq);
         }
         self.cause = cause;

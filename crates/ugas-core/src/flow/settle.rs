@@ -332,6 +332,7 @@ impl Flow<'_> {
         if let Some(e) = row.effect_at(edge.seq)
             && let Some(cold) = &mut row.effects[e].cold
             && let Some(u) = cold.units.get_mut(edge.index as usize)
+            && unit.is_finite()
         {
             *u = unit;
         }

@@ -77,11 +77,14 @@ pub struct Explanation {
     pub base: f64,
     /// The text of the expression that supplies the base is known to be there.
     pub derived: bool,
+    /// Whether strongest wins: of all Multiply modifiers only the largest bonus and the largest penalty count, and
+    /// channels do not matter.
+    pub strongest: bool,
     /// Sum of Add modifiers.
     pub add: f64,
     /// Product of the channel factors.
     pub product: f64,
-    /// The channels in the order they multiply.
+    /// The channels in the order they multiply; where strongest wins, each line that counts is one of its own.
     pub channels: Vec<ChannelShare>,
     /// Sum of AddPost modifiers.
     pub post: f64,
@@ -100,12 +103,16 @@ impl Sim {
     pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<Explanation, Refusal> {
         let row = self.row(who)?;
         let layout = self.layout(row);
-        let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let slot = layout
+            .slot(attribute)
+            .ok_or(Refusal::UnknownAttribute { who, attribute })?;
         let def = &layout.slots[slot];
         let bounds = def.bounds(&row.attrs);
         let defs = &self.state().definitions;
         let priority = |seq: u64| {
-            let e = row.effect_at(seq).and_then(|i| defs.effect(self.rules(), row.effects[i].def));
+            let e = row
+                .effect_at(seq)
+                .and_then(|i| defs.effect(self.rules(), row.effects[i].def));
             e.map_or(0, |d| d.priority)
         };
         let mods = row.mods_of(slot);
@@ -119,9 +126,10 @@ impl Sim {
             name: self.rules().attribute_name(def.attribute).unwrap_or("?").to_owned(),
             base,
             derived: def.derived.is_some(),
+            strongest: def.strongest,
             add: parts.add,
             product: parts.product,
-            channels: channels(&lines),
+            channels: channels(&lines, def.strongest),
             post: parts.post,
             over: parts.over,
             bounds,
@@ -137,9 +145,15 @@ impl Sim {
         let d = &def.modifiers[m.index as usize];
         let follows = d.magnitude.live_on().and_then(|(attribute, of_target)| {
             let from = if of_target { who } else { e.source };
-            Some((self.rules().attribute_name(attribute)?.to_owned(), self.get(from, attribute).ok()?))
+            Some((
+                self.rules().attribute_name(attribute)?.to_owned(),
+                self.get(from, attribute).ok()?,
+            ))
         });
-        let origin = def.origin.as_ref().map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index as usize)));
+        let origin = def
+            .origin
+            .as_ref()
+            .map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index as usize)));
         let state = match m.off {
             0 => ModifierState::Counts,
             off if off & OFF != 0 => ModifierState::Inhibited,
@@ -167,13 +181,7 @@ impl Sim {
     }
 }
 
-fn hide_losers(
-    lines: &mut [ModifierLine],
-    mods: &[Mod],
-    parts: &Sums,
-    strongest: bool,
-    priority: impl Fn(u64) -> i32,
-) {
+fn hide_losers(lines: &mut [ModifierLine], mods: &[Mod], parts: &Sums, strongest: bool, priority: impl Fn(u64) -> i32) {
     let counts = |l: &ModifierLine| l.state == ModifierState::Counts;
     let best = mods
         .iter()
@@ -205,18 +213,24 @@ fn hide_losers(
     }
 }
 
-fn channels(lines: &[ModifierLine]) -> Vec<ChannelShare> {
+/// The factors in the order they multiply. Where strongest wins, a bonus and a penalty multiply even in one channel.
+fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
     let mut out: Vec<ChannelShare> = Vec::new();
     for (i, l) in lines.iter().enumerate() {
         if l.operation != Operation::Multiply || l.state != ModifierState::Counts {
             continue;
         }
+        let name = l.channel.clone().filter(|_| !strongest);
         match out.last_mut() {
-            Some(c) if l.channel.is_some() && c.name == l.channel => {
+            Some(c) if name.is_some() && c.name == name => {
                 c.factor += l.magnitude;
                 c.lines.push(i);
             }
-            _ => out.push(ChannelShare { name: l.channel.clone(), factor: 1.0 + l.magnitude, lines: vec![i] }),
+            _ => out.push(ChannelShare {
+                name,
+                factor: 1.0 + l.magnitude,
+                lines: vec![i],
+            }),
         }
     }
     out
@@ -232,12 +246,17 @@ impl Explanation {
             list.join(", ")
         };
         if let Some(over) = self.over {
-            let by = self.lines.iter().find(|l| {
-                l.operation == Operation::Override && l.state == ModifierState::Counts
-            });
+            let by = self
+                .lines
+                .iter()
+                .find(|l| l.operation == Operation::Override && l.state == ModifierState::Counts);
             let _ = write!(s, "{over} (override: {})", by.map_or("?", |l| l.effect_name.as_str()));
         } else {
-            let _ = if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
+            let _ = if self.add == 0.0 {
+                write!(s, "{}", self.base)
+            } else {
+                write!(s, "({} + {})", self.base, self.add)
+            };
             // People read them in the order things were applied; factors commute but for the last bit.
             let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
             shares.sort_by_key(|c| c.lines.iter().map(|&i| self.lines[i].applied).min());
@@ -263,13 +282,28 @@ impl Explanation {
 /// A factor for people: float dust such as 1.2000000000000002 is not shown.
 fn tidy(v: f64) -> f64 {
     let rounded = (v * 1e12).round() / 1e12;
-    if (rounded - v).abs() <= 1e-12 * v.abs() { rounded } else { v }
+    if (rounded - v).abs() <= 1e-12 * v.abs() {
+        rounded
+    } else {
+        v
+    }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.short())?;
-        write!(f, "  base {}{}", self.base, if self.derived { " (derived)" } else { "" })?;
+        write!(
+            f,
+            "  base {}{}",
+            self.base,
+            if self.derived { " (derived)" } else { "" }
+        )?;
+        if self.strongest {
+            write!(
+                f,
+                "\n  strongest wins: of the multiply lines only the largest bonus and the largest penalty count"
+            )?;
+        }
         for l in &self.lines {
             let sign = match l.operation {
                 Operation::Add => "add",

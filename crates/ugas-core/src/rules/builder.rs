@@ -4,14 +4,16 @@ use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read
 use super::compile::Compiler;
 use super::curve::CurveDef;
 use super::error::{LoadError, LoadIssue, Severity};
+use super::lookup::Kind;
 use super::names::Names;
 use super::tag::tag_segments;
 use super::{INITIAL_TAGS_NAME, Rules};
 use crate::rng::fold;
-use crate::{AbilityId, AttributeId, EffectId, HookId, SetId};
-use std::collections::BTreeMap;
+use crate::{AttributeId, EffectId, HookId, SetId};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use ugas_doc::{AttributeSet, Doc, Effect, Origin};
+use ugas_doc::{Attribute, AttributeSet, Doc, Effect, Origin};
 
 /// Collects documents and code; [`RulesBuilder::build`] compiles them or says everything that is wrong.
 ///
@@ -42,6 +44,17 @@ enum HookCode {
     After(super::calc::After),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
+}
+
+impl HookCode {
+    fn kind(&self) -> &'static str {
+        match self {
+            HookCode::Before(_) => "a before-hook",
+            HookCode::After(_) => "an after-hook",
+            HookCode::Requirement(_) => "a requirement",
+            HookCode::Avatar(_) => "an avatar validator",
+        }
+    }
 }
 
 impl RulesBuilder {
@@ -89,7 +102,13 @@ impl RulesBuilder {
         reads: impl IntoIterator<Item = Read>,
         run: impl Fn(&mut Calc<'_>) + Send + Sync + 'static,
     ) -> RulesBuilder {
-        self.calculator(name, FnCalculator { reads: reads.into_iter().collect(), run })
+        self.calculator(
+            name,
+            FnCalculator {
+                reads: reads.into_iter().collect(),
+                run,
+            },
+        )
     }
 
     /// Registers a hook that runs right before an effect changes a controller and may refuse it.
@@ -123,11 +142,9 @@ impl RulesBuilder {
     }
 
     /// Registers the validator that decides which effects bound to an avatar's place survive a change of avatar.
-    pub fn avatar_validator(
-        mut self,
-        valid: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static,
-    ) -> RulesBuilder {
-        self.hooks.push(("AvatarValidator".into(), HookCode::Avatar(Arc::new(valid))));
+    pub fn avatar_validator(mut self, valid: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static) -> RulesBuilder {
+        self.hooks
+            .push(("AvatarValidator".into(), HookCode::Avatar(Arc::new(valid))));
         self
     }
 
@@ -135,8 +152,10 @@ impl RulesBuilder {
     pub fn build(mut self) -> Result<Arc<Rules>, LoadError> {
         let mut c = Compiler::new(self.before.as_deref());
         let initial = Doc::from(Effect::infinite(INITIAL_TAGS_NAME));
-        c.rules.effect_names.intern(INITIAL_TAGS_NAME);
-        let docs: Vec<(Doc, Option<Origin>)> = std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
+        c.rules.to_mut().effect_names.intern(INITIAL_TAGS_NAME);
+        let docs: Vec<(Doc, Option<Origin>)> = std::iter::once((initial, None))
+            .chain(std::mem::take(&mut self.docs))
+            .collect();
 
         self.declare(&mut c, &docs);
         for (doc, origin) in &docs {
@@ -150,9 +169,9 @@ impl RulesBuilder {
             }
         }
         c.finish_sets();
+        let mut slips = Vec::new();
         for (name, code) in &self.calcs {
-            c.about(name, None);
-            c.calculator(name, code.clone());
+            slips.extend(c.calculator(name, code.clone()).into_iter().map(|why| (name, why)));
         }
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
@@ -160,7 +179,7 @@ impl RulesBuilder {
                 Doc::Effect(e) => {
                     let id = EffectId(c.rules.effect_names.find(&e.name).unwrap_or(0));
                     if let Some(def) = c.effect(e, id, origin.clone()) {
-                        c.rules.effects[id.index()] = Some(Arc::new(def));
+                        c.rules.to_mut().effects[id.index()] = Some(Arc::new(def));
                     }
                 }
                 Doc::Ability(a) => c.ability(a),
@@ -173,64 +192,94 @@ impl RulesBuilder {
                 c.template(t);
             }
         }
-        c.rules.fingerprint = docs.iter().fold(1, |h, (doc, _)| {
-            format!("{doc:?}").bytes().collect::<Vec<u8>>().chunks(8).fold(h, |h, chunk| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                fold(h, u64::from_le_bytes(word))
-            })
+        for (name, why) in slips {
+            // The same slip in a document is told there, with its file and line.
+            if !c
+                .issues
+                .iter()
+                .any(|i| i.code == "unknown-attribute" && i.message.ends_with(&why))
+            {
+                c.about(name, None);
+                c.error("unknown-attribute", format!("reads the {why}"));
+            }
+        }
+        c.rules.to_mut().fingerprint = docs.iter().fold(1, |h, (doc, _)| {
+            format!("{doc:?}")
+                .bytes()
+                .collect::<Vec<u8>>()
+                .chunks(8)
+                .fold(h, |h, chunk| {
+                    let mut word = [0; 8];
+                    word[..chunk.len()].copy_from_slice(chunk);
+                    fold(h, u64::from_le_bytes(word))
+                })
         });
         c.finish()
     }
 
     /// Gives every defined name its id first, so that documents may refer to each other in any order.
-    fn declare(&self, c: &mut Compiler, docs: &[(Doc, Option<Origin>)]) {
-        let mut seen: BTreeMap<(u8, String), ()> = BTreeMap::new();
+    fn declare(&self, c: &mut Compiler<'_>, docs: &[(Doc, Option<Origin>)]) {
+        let mut seen: BTreeSet<(u8, &str)> = BTreeSet::new();
         for (doc, origin) in docs {
             c.about(doc.name(), origin.clone());
-            let twice = seen.insert((doc.kind() as u8, doc.name().to_owned()), ()).is_some();
+            let twice = !seen.insert((doc.kind() as u8, doc.name()));
             if twice && !matches!(doc, Doc::TagRegistry(_)) {
-                c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
+                c.error(
+                    "duplicate-name",
+                    format!("a {} of this name is defined already", doc.kind().name()),
+                );
             }
-            match doc {
-                Doc::Attribute(a) => {
-                    intern(&mut c.rules.set_names, &mut c.rules.sets, &a.name);
-                    c.rules.attributes.intern(&a.name);
-                }
-                Doc::AttributeSet(s) => {
-                    intern(&mut c.rules.set_names, &mut c.rules.sets, &s.name);
-                    for a in &s.attributes {
-                        c.rules.attributes.intern(&a.name);
-                    }
-                }
+            let rules = c.rules.to_mut();
+            let declared = match doc {
+                Doc::Attribute(a) => Some((Kind::Set, declare_set(rules, &a.name, [&**a]))),
+                Doc::AttributeSet(s) => Some((Kind::Set, declare_set(rules, &s.name, &s.attributes))),
                 Doc::TagRegistry(r) => {
                     for t in &r.tags {
                         match tag_segments(&t.tag) {
                             Some(_) => {
-                                c.rules.tags.intern(&t.tag);
+                                c.rules.to_mut().tags.intern(&t.tag);
                             }
                             None => c.bad_tag(&t.tag),
                         }
                     }
+                    None
                 }
-                Doc::Effect(e) => intern(&mut c.rules.effect_names, &mut c.rules.effects, &e.name),
-                Doc::Ability(a) => intern(&mut c.rules.ability_names, &mut c.rules.abilities, &a.name),
+                Doc::Effect(e) => Some((
+                    Kind::Effect,
+                    intern(&mut rules.effect_names, &mut rules.effects, &e.name),
+                )),
+                Doc::Ability(a) => Some((
+                    Kind::Ability,
+                    intern(&mut rules.ability_names, &mut rules.abilities, &a.name),
+                )),
                 Doc::Controller(t) => {
-                    intern(&mut c.rules.template_names, &mut c.rules.templates, &t.owner_actor.actor_id)
+                    intern(&mut rules.template_names, &mut rules.templates, &t.owner_actor.actor_id);
+                    None
                 }
-                Doc::Curve(curve) => intern(&mut c.rules.curve_names, &mut c.rules.curves, &curve.name),
-            }
+                Doc::Curve(curve) => Some((
+                    Kind::Curve,
+                    intern(&mut rules.curve_names, &mut rules.curves, &curve.name),
+                )),
+            };
+            c.declared.extend(declared);
         }
-        for (name, _) in &self.calcs {
+        let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let mut once = |c: &mut Compiler<'_>, kind: &'static str, name| {
             c.about(name, None);
-            if c.rules.calc_names.find(name).is_some_and(|id| self.before.is_none() || c.has_calc(id)) {
-                c.error("duplicate-name", "a calculator of this name is registered already".into());
+            if !seen.insert((kind, name)) {
+                c.error("duplicate-name", format!("{kind} of this name is registered already"));
             }
-            intern(&mut c.rules.calc_names, &mut c.rules.calcs, name);
+        };
+        for (name, _) in &self.calcs {
+            once(c, "a calculator", name);
+            let rules = c.rules.to_mut();
+            intern(&mut rules.calc_names, &mut rules.calcs, name);
         }
         for (name, code) in &self.hooks {
-            let id = HookId(c.rules.hook_names.intern(name));
-            let hooks = &mut c.rules.hooks;
+            once(c, code.kind(), name);
+            let rules = c.rules.to_mut();
+            let id = HookId(rules.hook_names.intern(name));
+            let hooks = &mut rules.hooks;
             match code {
                 HookCode::Before(f) => hooks.before.push((id, f.clone())),
                 HookCode::After(f) => hooks.after.push(f.clone()),
@@ -243,16 +292,41 @@ impl RulesBuilder {
     }
 }
 
-fn intern<T>(names: &mut Names, table: &mut Vec<Option<T>>, name: &str) {
-    let id = names.intern(name) as usize;
-    while table.len() <= id {
+fn intern<T>(names: &mut Names, table: &mut Vec<Option<T>>, name: &str) -> u32 {
+    let id = names.intern(name);
+    while table.len() <= id as usize {
         table.push(None);
+    }
+    id
+}
+
+fn declare_set<'a>(rules: &mut Rules, name: &str, attributes: impl IntoIterator<Item = &'a Attribute>) -> u32 {
+    let set = intern(&mut rules.set_names, &mut rules.sets, name);
+    for a in attributes {
+        let attribute = AttributeId(rules.attributes.intern(&a.name));
+        rules.homes.insert((attribute, SetId(set)));
+    }
+    set
+}
+
+impl<'r> Compiler<'r> {
+    /// A compiler for a definition on top of finished rules.
+    pub(crate) fn over(rules: &'r Rules) -> Compiler<'r> {
+        Compiler {
+            rules: Cow::Borrowed(rules),
+            declared: BTreeSet::new(),
+            issues: Vec::new(),
+            document: String::new(),
+            origin: None,
+            defined: Vec::new(),
+        }
     }
 }
 
-impl Compiler {
-    pub(crate) fn new(before: Option<&Rules>) -> Compiler {
-        let rules = match before {
+impl Compiler<'_> {
+    /// A compiler for new rules, which keep the ids of older ones.
+    fn new(before: Option<&Rules>) -> Compiler<'static> {
+        let mut rules = match before {
             // Names stay, definitions and code go: what no document defines any more is a tombstone.
             Some(old) => Rules {
                 sets: old.sets.iter().map(|_| None).collect(),
@@ -261,6 +335,7 @@ impl Compiler {
                 curves: old.curves.iter().map(|_| None).collect(),
                 calcs: old.calcs.iter().map(|_| None).collect(),
                 templates: old.templates.iter().map(|_| None).collect(),
+                homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
                 warnings: Vec::new(),
                 fingerprint: 0,
@@ -269,6 +344,7 @@ impl Compiler {
             None => Rules {
                 tags: Default::default(),
                 attributes: Default::default(),
+                homes: BTreeSet::new(),
                 aliases: Vec::new(),
                 set_names: Default::default(),
                 sets: Vec::new(),
@@ -290,7 +366,15 @@ impl Compiler {
                 fingerprint: 0,
             },
         };
-        Compiler { rules, issues: Vec::new(), document: String::new(), origin: None, defined: Vec::new() }
+        rules.tags.undeclare();
+        Compiler {
+            rules: Cow::Owned(rules),
+            declared: BTreeSet::new(),
+            issues: Vec::new(),
+            document: String::new(),
+            origin: None,
+            defined: Vec::new(),
+        }
     }
 
     pub(crate) fn about(&mut self, document: &str, origin: Option<Origin>) {
@@ -320,31 +404,34 @@ impl Compiler {
         self.issues.iter().any(|i| i.severity == Severity::Error)
     }
 
-    fn has_calc(&self, id: u32) -> bool {
-        self.rules.calcs.get(id as usize).is_some_and(Option::is_some)
-    }
-
     fn curve(&mut self, doc: &ugas_doc::Curve) {
         match (CurveDef::new(doc), self.rules.curve_names.find(&doc.name)) {
-            (Ok(def), Some(id)) => self.rules.curves[id as usize] = Some(def),
+            (Ok(def), Some(id)) => self.rules.to_mut().curves[id as usize] = Some(def),
             (Ok(_), None) => {}
             (Err(why), _) => self.error("bad-curve", why),
         }
     }
 
-    fn calculator(&mut self, name: &str, code: Arc<dyn Calculator>) {
-        let reads: Box<[ReadDef]> = code
-            .reads()
-            .iter()
-            .map(|r| ReadDef {
-                attribute: AttributeId(self.rules.attributes.intern(&r.attribute)),
-                of_target: r.of_target,
-                when: r.when,
-            })
-            .collect();
-        if let Some(id) = self.rules.calc_names.find(name) {
-            self.rules.calcs[id as usize] = Some(CalcDef { code, reads });
+    /// Stores a calculator; says which of its reads no set defines.
+    fn calculator(&mut self, name: &str, code: Arc<dyn Calculator>) -> Vec<String> {
+        let (mut reads, mut slips) = (Vec::new(), Vec::new());
+        for r in code.reads() {
+            match self.find_attribute(&r.attribute) {
+                Ok(attribute) => reads.push(ReadDef {
+                    attribute,
+                    of_target: r.of_target,
+                    when: r.when,
+                }),
+                Err(why) => slips.push(why),
+            }
         }
+        if let Some(id) = self.rules.calc_names.find(name) {
+            self.rules.to_mut().calcs[id as usize] = Some(CalcDef {
+                code,
+                reads: reads.into(),
+            });
+        }
+        slips
     }
 
     fn ability(&mut self, doc: &ugas_doc::Ability) {
@@ -360,22 +447,19 @@ impl Compiler {
         for list in lists {
             self.tag_list(list);
         }
-        let id = AbilityId(self.rules.ability_names.intern(&doc.name));
-        self.rules.abilities[id.index()] = Some(Arc::new(doc.clone()));
+        if let Some(id) = self.rules.ability_names.find(&doc.name) {
+            self.rules.to_mut().abilities[id as usize] = Some(Arc::new(doc.clone()));
+        }
     }
 
     fn finish(mut self) -> Result<Arc<Rules>, LoadError> {
-        self.rules.tags.rank();
+        self.rules.to_mut().tags.rank();
         self.lint_tags();
         if self.has_errors() {
             return Err(LoadError { issues: self.issues });
         }
-        self.rules.warnings = self.issues;
-        Ok(Arc::new(self.rules))
+        let mut rules = self.rules.into_owned();
+        rules.warnings = self.issues;
+        Ok(Arc::new(rules))
     }
-}
-
-/// Ids of sets, so that the compiler's set pass can look names up.
-pub(crate) fn set_id(rules: &Rules, name: &str) -> Option<SetId> {
-    rules.set_names.find(name).map(SetId)
 }

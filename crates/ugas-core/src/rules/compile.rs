@@ -1,34 +1,17 @@
-//! The compiler's rooms: tags, names, effects, templates (sets have a file of their own). One function per kind of document; every finding is kept.
+//! The compiler's rooms: tags, names, effects, templates (sets and look-ups have files of their own). One function per kind of document; every finding is kept.
 
-use super::effect::{
-    CurveInput, EffectDef, ExecDef, GrantDef, ImmunityDef, Mag, ModDef, StackDef, ThenDef,
-};
+use super::Rules;
+use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef, ThenDef};
 use super::error::LoadIssue;
-use super::expr::Expr;
+use super::lookup::{Kind, suggestion};
 use super::tag::tag_segments;
 use super::template::{Template, TemplateEffect};
-use super::{Names, Rules};
 use crate::limits::MIN_PERIOD;
-use crate::{
-    AbilityGrant, AbilityId, ActorId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId,
-    SetId, SimTime, TagId,
-};
+use crate::{AbilityGrant, ActorId, ChannelId, EffectId, HookId, SetId, SimTime, TagId};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use ugas_doc::{
-    Controller, DurationPolicy, Effect, ExecutionPolicy, Magnitude, MagnitudeSource, MagnitudeType, Operation, Origin,
-    TagRegistry,
-};
-
-/// What documents define under names of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Set,
-    Effect,
-    Ability,
-    Curve,
-}
+use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Operation, Origin, TagRegistry};
 
 pub(crate) struct Compiler<'r> {
     /// Owned while rules are built; borrowed, and never changed, while a run-time definition is compiled.
@@ -54,10 +37,15 @@ impl Compiler<'_> {
 
     pub(crate) fn registry(&mut self, doc: &TagRegistry) {
         for entry in &doc.tags {
-            let Some(tag) = self.rules.tags.find(&entry.tag) else { continue };
+            let Some(tag) = self.rules.tags.find(&entry.tag) else {
+                continue;
+            };
             let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
-                let message = format!("{} is declared twice with different AllowMultiple; the first stays", entry.tag);
+                let message = format!(
+                    "{} is declared twice with different AllowMultiple; the first stays",
+                    entry.tag
+                );
                 self.warn("tag-conflict", message);
                 continue;
             }
@@ -81,7 +69,8 @@ impl Compiler<'_> {
         }
         let near = suggestion(self.rules.tags.nearest(name));
         if self.is_fixed() {
-            let message = format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}");
+            let message =
+                format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}");
             self.error("undeclared-tag", message);
             return None;
         }
@@ -91,8 +80,12 @@ impl Compiler<'_> {
 
     /// What can only be seen once all tags are known.
     pub(crate) fn lint_tags(&mut self) {
-        let tags: Vec<(TagId, String)> =
-            self.rules.tags.ids().map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned())).collect();
+        let tags: Vec<(TagId, String)> = self
+            .rules
+            .tags
+            .ids()
+            .map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned()))
+            .collect();
         for (_, name) in &tags {
             if name.split('.').count() > 5 {
                 self.about(name, None);
@@ -106,7 +99,10 @@ impl Compiler<'_> {
                 if let Some((_, child)) = child {
                     let parent = self.rules.tag_name(tag).unwrap_or("").to_owned();
                     self.about(&e.name, e.origin.clone());
-                    self.warn("parent-granted", format!("grants {parent}, which has more specific tags such as {child}"));
+                    self.warn(
+                        "parent-granted",
+                        format!("grants {parent}, which has more specific tags such as {child}"),
+                    );
                 }
             }
             for &cue in &e.cues {
@@ -116,200 +112,6 @@ impl Compiler<'_> {
                     self.warn("cue-prefix", format!("the cue {name} does not start with GameplayCue."));
                 }
             }
-        }
-    }
-
-    // Names -----------------------------------------------------------------------------------------------------
-
-    /// A name that a document of these rules defines. The name alone may be a tombstone of older rules.
-    pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<u32> {
-        self.names(kind).find(name).filter(|&id| self.defines(kind, id))
-    }
-
-    /// What was meant, to be put behind a message.
-    pub(crate) fn near(&self, kind: Kind, name: &str) -> String {
-        suggestion(self.names(kind).nearest_of(name, |id| self.defines(kind, id)))
-    }
-
-    fn names(&self, kind: Kind) -> &Names {
-        match kind {
-            Kind::Set => &self.rules.set_names,
-            Kind::Effect => &self.rules.effect_names,
-            Kind::Ability => &self.rules.ability_names,
-            Kind::Curve => &self.rules.curve_names,
-        }
-    }
-
-    fn defines(&self, kind: Kind, id: u32) -> bool {
-        fn there<T>(table: &[Option<T>], id: u32) -> bool {
-            table.get(id as usize).is_some_and(Option::is_some)
-        }
-        // Documents may refer to what comes later, so what is only declared yet counts too.
-        self.declared.contains(&(kind, id))
-            || match kind {
-                Kind::Set => there(&self.rules.sets, id),
-                Kind::Effect => there(&self.rules.effects, id),
-                Kind::Ability => there(&self.rules.abilities, id),
-                Kind::Curve => there(&self.rules.curves, id),
-            }
-    }
-
-    /// Whether the rules are finished, so that no name can be added: a run-time definition is compiled.
-    fn is_fixed(&self) -> bool {
-        matches!(self.rules, Cow::Borrowed(_))
-    }
-
-    /// `Name` of any set, or `Set.Name`.
-    pub(crate) fn find_attribute(&mut self, name: &str) -> Result<AttributeId, String> {
-        let known = self.rules.attribute(name);
-        if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
-            return Ok(id);
-        }
-        if let Some((set, short)) = name.split_once('.')
-            && let (Some(set), Some(plain)) = (self.find(Kind::Set, set).map(SetId), self.rules.attribute(short))
-            && self.rules.homes.contains(&(plain, set))
-        {
-            if let Some(&(alias, ..)) = self.rules.aliases.iter().find(|&&a| Some(a.0) == known && a.1 == set) {
-                return Ok(alias);
-            }
-            if self.is_fixed() {
-                return Err(format!("no document of the rules uses the form {name}; write {short}"));
-            }
-            let rules = self.rules.to_mut();
-            let alias = AttributeId(rules.attributes.intern(name));
-            rules.aliases.push((alias, set, plain));
-            return Ok(alias);
-        }
-        let near = self.rules.attributes.nearest_of(name, |id| self.rules.is_defined(AttributeId(id)));
-        Err(format!("unknown attribute {name}{}", suggestion(near)))
-    }
-
-
-    /// `Name` or `Set.Name`, of a set that exists.
-    pub(crate) fn attribute_ref(&mut self, place: &str, name: &str) -> Option<AttributeId> {
-        match self.find_attribute(name) {
-            Ok(id) => Some(id),
-            Err(why) => {
-                self.error("unknown-attribute", format!("{place}: {why}"));
-                None
-            }
-        }
-    }
-
-    pub(crate) fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
-        match Expr::parse(text, &mut |name| self.find_attribute(name)) {
-            Ok(e) => Some(e),
-            Err(why) => {
-                self.error("bad-expression", format!("{place}: {why}"));
-                None
-            }
-        }
-    }
-
-    pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
-        let found = self.find(Kind::Effect, name);
-        if found.is_none() {
-            let near = self.near(Kind::Effect, name);
-            self.error("unknown-effect", format!("{place}: unknown effect {name}{near}"));
-        }
-        found.map(EffectId)
-    }
-
-    fn ability_ref(&mut self, place: &str, name: &str) -> Option<AbilityId> {
-        let found = self.find(Kind::Ability, name);
-        if found.is_none() {
-            let near = self.near(Kind::Ability, name);
-            self.error("unknown-ability", format!("{place}: unknown ability {name}{near}"));
-        }
-        found.map(AbilityId)
-    }
-
-    fn calc_ref(&mut self, place: &str, name: &str) -> Option<CalcId> {
-        let found = self.rules.calculator(name);
-        if found.is_none() {
-            let known = |id: u32| self.rules.calcs[id as usize].is_some();
-            let near = suggestion(self.rules.calc_names.nearest_of(name, known));
-            self.error("unknown-calculation", format!("{place}: no calculator {name} is registered{near}"));
-        }
-        found
-    }
-
-    fn input(&mut self, name: Option<&str>) -> InputId {
-        let Some(name) = name else { return InputId::NONE };
-        if let Some(id) = self.rules.input(name) {
-            return id;
-        }
-        if self.is_fixed() {
-            let near = suggestion(self.rules.input_names.nearest(name));
-            self.error("unknown-input", format!("the rules do not know the input {name}{near}"));
-            return InputId::NONE;
-        }
-        InputId(self.rules.to_mut().input_names.intern(name))
-    }
-
-    fn key(&mut self, place: &str, name: &str) -> Option<KeyId> {
-        if let Some(id) = self.rules.key(name) {
-            return Some(id);
-        }
-        if self.is_fixed() {
-            let near = suggestion(self.rules.key_names.nearest(name));
-            let message = format!("{place}: the rules do not know the set-by-caller key {name}{near}");
-            self.error("unknown-key", message);
-            return None;
-        }
-        Some(KeyId(self.rules.to_mut().key_names.intern(name)))
-    }
-
-    fn magnitude(&mut self, place: &str, doc: &Magnitude) -> Option<Mag> {
-        let numbers = [doc.value, doc.coefficient, doc.pre_multiply_additive, doc.post_multiply_additive];
-        if let Some(v) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
-            self.error("not-finite", format!("{place}: {v} is not a finite number"));
-            return None;
-        }
-        let missing = |c: &mut Compiler, what: &str| {
-            c.error("missing-field", format!("{place}: {:?} needs {what}", doc.kind));
-            None
-        };
-        match doc.kind {
-            MagnitudeType::ScalableFloat => match &doc.curve {
-                None => match doc.value {
-                    Some(v) => Some(Mag::Value(v + 0.0)),
-                    None => missing(self, "Value or Curve"),
-                },
-                Some(name) => {
-                    let Some(curve) = self.find(Kind::Curve, name).map(CurveId) else {
-                        let near = self.near(Kind::Curve, name);
-                        self.error("unknown-curve", format!("{place}: unknown curve {name}{near}"));
-                        return None;
-                    };
-                    let input = match doc.curve_input.as_deref() {
-                        None | Some("Level") => CurveInput::Level,
-                        Some(name) => match self.find_attribute(name) {
-                            Ok(a) => CurveInput::Attribute(a),
-                            Err(_) => CurveInput::Caller(self.key(place, name)?),
-                        },
-                    };
-                    Some(Mag::Curve { curve, input, factor: doc.value.unwrap_or(1.0) })
-                }
-            },
-            MagnitudeType::AttributeBased => match &doc.backing_attribute {
-                None => missing(self, "BackingAttribute"),
-                Some(name) => Some(Mag::Attribute {
-                    attribute: self.attribute_ref(place, name)?,
-                    of_target: doc.source == Some(MagnitudeSource::Target),
-                    coefficient: doc.coefficient.unwrap_or(1.0),
-                    pre: doc.pre_multiply_additive.unwrap_or(0.0),
-                    post: doc.post_multiply_additive.unwrap_or(0.0),
-                }),
-            },
-            MagnitudeType::CustomCalculation => match &doc.calculator_class {
-                None => missing(self, "CalculatorClass"),
-                Some(name) => self.calc_ref(place, name).map(Mag::Calc),
-            },
-            MagnitudeType::SetByCaller => match &doc.data_tag {
-                None => missing(self, "DataTag"),
-                Some(name) => self.key(place, name).map(Mag::Caller),
-            },
         }
     }
 
@@ -339,7 +141,11 @@ impl Compiler<'_> {
             let place = format!("Executions[{i}]");
             let params = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
             if let Some(calculator) = self.calc_ref(&place, &e.calculator_class) {
-                executions.push(ExecDef { calculator, predictable: e.predictable, params });
+                executions.push(ExecDef {
+                    calculator,
+                    predictable: e.predictable,
+                    params,
+                });
             }
         }
         let mut immunity = Vec::new();
@@ -353,7 +159,10 @@ impl Compiler<'_> {
         let mut grants = Vec::new();
         for g in &doc.granted_abilities {
             if g.level == 0 {
-                self.error("bad-level", format!("GrantedAbilities: {} has level 0; levels start at 1", g.ability_class));
+                self.error(
+                    "bad-level",
+                    format!("GrantedAbilities: {} has level 0; levels start at 1", g.ability_class),
+                );
             }
             let input = self.input(g.input_id.as_deref());
             if let Some(ability) = self.ability_ref("GrantedAbilities", &g.ability_class) {
@@ -387,7 +196,10 @@ impl Compiler<'_> {
             if !known {
                 let known = |id: u32| self.rules.hooks.requirements.contains_key(&HookId(id));
                 let near = suggestion(self.rules.hook_names.nearest_of(name, known));
-                self.error("unknown-hook", format!("ApplicationRequirement: no requirement {name} is registered{near}"));
+                self.error(
+                    "unknown-hook",
+                    format!("ApplicationRequirement: no requirement {name} is registered{near}"),
+                );
             }
             id
         });
@@ -428,7 +240,9 @@ impl Compiler<'_> {
             has_live: false,
         };
         def.classify();
-        let failed = self.issues[errors_before..].iter().any(|i| i.severity == super::Severity::Error);
+        let failed = self.issues[errors_before..]
+            .iter()
+            .any(|i| i.severity == super::Severity::Error);
         (!failed).then_some(def)
     }
 
@@ -445,7 +259,10 @@ impl Compiler<'_> {
         match SimTime::try_seconds(p.period) {
             Some(t) if t >= MIN_PERIOD => Some(t),
             _ => {
-                self.error("bad-period", format!("Period is {} s; it must be at least 0.001 and finite", p.period));
+                self.error(
+                    "bad-period",
+                    format!("Period is {} s; it must be at least 0.001 and finite", p.period),
+                );
                 None
             }
         }
@@ -464,7 +281,11 @@ impl Compiler<'_> {
             op: m.operation,
             magnitude,
             channel,
-            channel_name: m.channel.as_deref().filter(|_| channel != ChannelId::NONE).map(Arc::from),
+            channel_name: m
+                .channel
+                .as_deref()
+                .filter(|_| channel != ChannelId::NONE)
+                .map(Arc::from),
             source_tags: self.tag_list(&m.source_tags),
             target_tags: self.tag_list(&m.target_tags),
         })
@@ -473,7 +294,10 @@ impl Compiler<'_> {
     fn stacking(&mut self, doc: &Effect) -> Option<StackDef> {
         let s = doc.stacking.as_ref()?;
         if doc.execution_policy != ExecutionPolicy::RunInParallel {
-            self.error("stacking-policy", "with Stacking the ExecutionPolicy must be RunInParallel".into());
+            self.error(
+                "stacking-policy",
+                "with Stacking the ExecutionPolicy must be RunInParallel".into(),
+            );
         }
         if doc.duration_policy == DurationPolicy::Instant {
             self.warn("unused-field", "Stacking is not used by Instant".into());
@@ -512,9 +336,18 @@ impl Compiler<'_> {
             };
             sets.push(id);
             for v in &s.attributes {
-                let Some(a) = self.attribute_ref(&s.name, &v.name) else { continue };
-                if !self.rules.set_attributes(id).is_some_and(|list| list.iter().any(|d| d.attribute == a)) {
-                    self.error("unknown-attribute", format!("the set {} has no attribute {}", s.name, v.name));
+                let Some(a) = self.attribute_ref(&s.name, &v.name) else {
+                    continue;
+                };
+                if !self
+                    .rules
+                    .set_attributes(id)
+                    .is_some_and(|list| list.iter().any(|d| d.attribute == a))
+                {
+                    self.error(
+                        "unknown-attribute",
+                        format!("the set {} has no attribute {}", s.name, v.name),
+                    );
                     continue;
                 }
                 for (list, value) in [(&mut base, v.base_value), (&mut stated, v.current_value)] {
@@ -529,7 +362,9 @@ impl Compiler<'_> {
         }
         let mut effects = Vec::new();
         for e in &doc.active_effects {
-            let Some(effect) = self.effect_ref("ActiveEffects", &e.effect_class) else { continue };
+            let Some(effect) = self.effect_ref("ActiveEffects", &e.effect_class) else {
+                continue;
+            };
             if e.level == 0 || e.stacks == 0 {
                 self.error("bad-level", format!("{}: Level and Stacks start at 1", e.effect_class));
             }
@@ -537,14 +372,23 @@ impl Compiler<'_> {
                 Some(d) if d >= 0.0 => SimTime::try_seconds(d),
                 _ => None,
             };
-            effects.push(TemplateEffect { effect, level: e.level, stacks: e.stacks, remaining });
+            effects.push(TemplateEffect {
+                effect,
+                level: e.level,
+                stacks: e.stacks,
+                remaining,
+            });
         }
         let explained = |tag: TagId| {
             let grants = |e: &TemplateEffect| self.rules.effect_def(e.effect).map(|d| d.granted_tags.contains(&tag));
             effects.iter().any(|e| grants(e) == Some(true))
         };
-        let known: Vec<TagId> =
-            doc.owned_tags.iter().filter_map(|t| self.rules.tags.find(t)).filter(|&t| explained(t)).collect();
+        let known: Vec<TagId> = doc
+            .owned_tags
+            .iter()
+            .filter_map(|t| self.rules.tags.find(t))
+            .filter(|&t| explained(t))
+            .collect();
         let mut tags: Vec<TagId> = self.tag_list(&doc.owned_tags).into_vec();
         tags.retain(|t| !known.contains(t));
         let mut abilities = Vec::new();
@@ -554,12 +398,18 @@ impl Compiler<'_> {
             }
             let input = self.input(a.input_id.as_deref());
             if let Some(ability) = self.ability_ref("GrantedAbilities", &a.ability_class) {
-                abilities.push(AbilityGrant { ability, level: a.level, input });
+                abilities.push(AbilityGrant {
+                    ability,
+                    level: a.level,
+                    input,
+                });
             }
         }
         let owner = ActorId::named(&doc.owner_actor.actor_id);
         let avatar = doc.avatar_actor.as_ref().map_or(owner, |a| ActorId::named(&a.actor_id));
-        let Some(id) = self.rules.template_names.find(&doc.owner_actor.actor_id) else { return };
+        let Some(id) = self.rules.template_names.find(&doc.owner_actor.actor_id) else {
+            return;
+        };
         self.rules.to_mut().templates[id as usize] = Some(Arc::new(Template {
             owner,
             avatar,
@@ -573,8 +423,4 @@ impl Compiler<'_> {
             position: doc.position,
         }));
     }
-}
-
-fn suggestion(near: Option<&str>) -> String {
-    near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
 }

@@ -59,9 +59,10 @@ impl Layout {
         let mut order_of = vec![usize::MAX; rules.attributes.len()];
         let mut registered = BTreeSet::new();
         for &set in sets {
-            let def = rules
-                .set_def(set)
-                .ok_or(Refusal::UnknownName { kind: crate::NameKind::Set, id: set.0 })?;
+            let def = rules.set_def(set).ok_or(Refusal::UnknownName {
+                kind: crate::NameKind::Set,
+                id: set.0,
+            })?;
             if registered.contains(&set) {
                 return Err(Refusal::SetRegistered { set });
             }
@@ -72,7 +73,10 @@ impl Layout {
             for a in &def.attributes {
                 if order_of[a.attribute.index()] != usize::MAX {
                     let (first, _): (SetId, _) = parts[order_of[a.attribute.index()]];
-                    return Err(Refusal::DuplicateAttribute { attribute: a.attribute, set: first });
+                    return Err(Refusal::DuplicateAttribute {
+                        attribute: a.attribute,
+                        set: first,
+                    });
                 }
                 order_of[a.attribute.index()] = parts.len();
                 parts.push((set, a));
@@ -80,7 +84,11 @@ impl Layout {
         }
         let max = limit.min(NO_SLOT as u32);
         if parts.len() as u32 > max {
-            return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
+            return Err(Refusal::Limit {
+                what: crate::LimitKind::Attributes,
+                max,
+                link: 0,
+            });
         }
         for (alias, set, attribute) in &rules.aliases {
             if registered.contains(set) {
@@ -112,8 +120,10 @@ impl Layout {
         for (slot, &part) in topological.iter().enumerate() {
             slot_of_part[part] = slot as u16;
         }
-        let slot_of: Box<[u16]> =
-            order_of.iter().map(|&at| if at == usize::MAX { NO_SLOT } else { slot_of_part[at] }).collect();
+        let slot_of: Box<[u16]> = order_of
+            .iter()
+            .map(|&at| if at == usize::MAX { NO_SLOT } else { slot_of_part[at] })
+            .collect();
         let bound = |b: BoundDef| match b {
             BoundDef::Open => SlotBound::Open,
             BoundDef::Value(v) => SlotBound::Value(v),
@@ -149,10 +159,18 @@ impl Layout {
                 Some(expr) => derived_value(expr, &slot_of, &initial).0,
                 None => clamp(a.default, lo, hi),
             };
-            initial.push(Attr { base, current: clamp(base, lo, hi) });
+            initial.push(Attr {
+                base,
+                current: clamp(base, lo, hi),
+            });
             slots.push(slot);
         }
-        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, initial: initial.into() })
+        Ok(Layout {
+            sets: sets.into(),
+            slots: slots.into(),
+            slot_of,
+            initial: initial.into(),
+        })
     }
 
     /// A derived attribute's base, and whether it was not finite.
@@ -162,11 +180,17 @@ impl Layout {
 
     /// The set that needs `set` to stay registered, if any.
     pub(crate) fn needed_by(&self, rules: &Rules, set: SetId) -> Option<SetId> {
-        let declared = self.sets.iter().find(|&&s| rules.set_def(s).is_some_and(|d| d.dependencies.contains(&set)));
+        let declared = self
+            .sets
+            .iter()
+            .find(|&&s| rules.set_def(s).is_some_and(|d| d.dependencies.contains(&set)));
         let uses = |slot: &&Slot| slot.set == set && slot.dependents.iter().any(|&d| self.slots[d as usize].set != set);
         declared.copied().or_else(|| {
             let slot = self.slots.iter().find(uses)?;
-            slot.dependents.iter().map(|&d| self.slots[d as usize].set).find(|&s| s != set)
+            slot.dependents
+                .iter()
+                .map(|&d| self.slots[d as usize].set)
+                .find(|&s| s != set)
         })
     }
 }

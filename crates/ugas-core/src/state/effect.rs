@@ -55,8 +55,10 @@ pub(crate) struct Cold {
     pub(crate) extra: Option<Box<SpecExtra>>,
     pub(crate) ability: Option<crate::AbilityId>,
     /// Reads captured at application, one list per execution, joined.
+    #[serde(with = "bits")]
     pub(crate) captures: Vec<f64>,
     /// Magnitude per stack of each modifier; NaN for one that was skipped. Empty while stacks are 1.
+    #[serde(with = "bits")]
     pub(crate) units: Vec<f64>,
     /// Tags granted by this instance beyond its definition's.
     pub(crate) tags: Vec<TagId>,
@@ -64,6 +66,19 @@ pub(crate) struct Cold {
     pub(crate) dropped: Vec<u16>,
     /// The length last given, for stacks that start their time anew.
     pub(crate) length: SimTime,
+}
+
+/// Numbers that may be NaN travel as their bits: JSON and others have no word for NaN.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(list: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(list.iter().map(|v| v.to_bits()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<u64>::deserialize(from)?.into_iter().map(f64::from_bits).collect())
+    }
 }
 
 impl Effect {

@@ -8,7 +8,7 @@ use crate::TagId;
 use crate::rules::TagTable;
 use serde::{Deserialize, Serialize};
 
-const INLINE: usize = 4;
+const INLINE: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Count {

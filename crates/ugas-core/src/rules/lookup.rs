@@ -1,0 +1,231 @@
+//! The compiler's look-ups: names in documents become ids, or an error that says what was meant.
+
+use super::compile::Compiler;
+use super::effect::{CurveInput, Mag};
+use super::expr::Expr;
+use super::names::Names;
+use crate::{AbilityId, AttributeId, CalcId, CurveId, EffectId, InputId, KeyId, SetId};
+use std::borrow::Cow;
+use ugas_doc::{Magnitude, MagnitudeSource, MagnitudeType};
+
+/// What documents define under names of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Set,
+    Effect,
+    Ability,
+    Curve,
+}
+
+impl Compiler<'_> {
+    /// A name that a document of these rules defines. The name alone may be a tombstone of older rules.
+    pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<u32> {
+        self.names(kind).find(name).filter(|&id| self.defines(kind, id))
+    }
+
+    /// What was meant, to be put behind a message.
+    pub(crate) fn near(&self, kind: Kind, name: &str) -> String {
+        suggestion(self.names(kind).nearest_of(name, |id| self.defines(kind, id)))
+    }
+
+    fn names(&self, kind: Kind) -> &Names {
+        match kind {
+            Kind::Set => &self.rules.set_names,
+            Kind::Effect => &self.rules.effect_names,
+            Kind::Ability => &self.rules.ability_names,
+            Kind::Curve => &self.rules.curve_names,
+        }
+    }
+
+    fn defines(&self, kind: Kind, id: u32) -> bool {
+        fn there<T>(table: &[Option<T>], id: u32) -> bool {
+            table.get(id as usize).is_some_and(Option::is_some)
+        }
+        // Documents may refer to what comes later, so what is only declared yet counts too.
+        self.declared.contains(&(kind, id))
+            || match kind {
+                Kind::Set => there(&self.rules.sets, id),
+                Kind::Effect => there(&self.rules.effects, id),
+                Kind::Ability => there(&self.rules.abilities, id),
+                Kind::Curve => there(&self.rules.curves, id),
+            }
+    }
+
+    /// Whether the rules are finished, so that no name can be added: a run-time definition is compiled.
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self.rules, Cow::Borrowed(_))
+    }
+
+    /// `Name` of any set, or `Set.Name`.
+    pub(crate) fn find_attribute(&mut self, name: &str) -> Result<AttributeId, String> {
+        let known = self.rules.attribute(name);
+        if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
+            return Ok(id);
+        }
+        if let Some((set, short)) = name.split_once('.')
+            && let (Some(set), Some(plain)) = (self.find(Kind::Set, set).map(SetId), self.rules.attribute(short))
+            && self.rules.homes.contains(&(plain, set))
+        {
+            if let Some(&(alias, ..)) = self.rules.aliases.iter().find(|&&a| Some(a.0) == known && a.1 == set) {
+                return Ok(alias);
+            }
+            if self.is_fixed() {
+                return Err(format!("no document of the rules uses the form {name}; write {short}"));
+            }
+            let rules = self.rules.to_mut();
+            let alias = AttributeId(rules.attributes.intern(name));
+            rules.aliases.push((alias, set, plain));
+            return Ok(alias);
+        }
+        let near = self
+            .rules
+            .attributes
+            .nearest_of(name, |id| self.rules.is_defined(AttributeId(id)));
+        Err(format!("unknown attribute {name}{}", suggestion(near)))
+    }
+
+    /// `Name` or `Set.Name`, of a set that exists.
+    pub(crate) fn attribute_ref(&mut self, place: &str, name: &str) -> Option<AttributeId> {
+        match self.find_attribute(name) {
+            Ok(id) => Some(id),
+            Err(why) => {
+                self.error("unknown-attribute", format!("{place}: {why}"));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
+        match Expr::parse(text, &mut |name| self.find_attribute(name)) {
+            Ok(e) => Some(e),
+            Err(why) => {
+                self.error("bad-expression", format!("{place}: {why}"));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
+        let found = self.find(Kind::Effect, name);
+        if found.is_none() {
+            let near = self.near(Kind::Effect, name);
+            self.error("unknown-effect", format!("{place}: unknown effect {name}{near}"));
+        }
+        found.map(EffectId)
+    }
+
+    pub(crate) fn ability_ref(&mut self, place: &str, name: &str) -> Option<AbilityId> {
+        let found = self.find(Kind::Ability, name);
+        if found.is_none() {
+            let near = self.near(Kind::Ability, name);
+            self.error("unknown-ability", format!("{place}: unknown ability {name}{near}"));
+        }
+        found.map(AbilityId)
+    }
+
+    pub(crate) fn calc_ref(&mut self, place: &str, name: &str) -> Option<CalcId> {
+        let found = self.rules.calculator(name);
+        if found.is_none() {
+            let known = |id: u32| self.rules.calcs[id as usize].is_some();
+            let near = suggestion(self.rules.calc_names.nearest_of(name, known));
+            self.error(
+                "unknown-calculation",
+                format!("{place}: no calculator {name} is registered{near}"),
+            );
+        }
+        found
+    }
+
+    pub(crate) fn input(&mut self, name: Option<&str>) -> InputId {
+        let Some(name) = name else { return InputId::NONE };
+        if let Some(id) = self.rules.input(name) {
+            return id;
+        }
+        if self.is_fixed() {
+            let near = suggestion(self.rules.input_names.nearest(name));
+            self.error("unknown-input", format!("the rules do not know the input {name}{near}"));
+            return InputId::NONE;
+        }
+        InputId(self.rules.to_mut().input_names.intern(name))
+    }
+
+    fn key(&mut self, place: &str, name: &str) -> Option<KeyId> {
+        if let Some(id) = self.rules.key(name) {
+            return Some(id);
+        }
+        if self.is_fixed() {
+            let near = suggestion(self.rules.key_names.nearest(name));
+            let message = format!("{place}: the rules do not know the set-by-caller key {name}{near}");
+            self.error("unknown-key", message);
+            return None;
+        }
+        Some(KeyId(self.rules.to_mut().key_names.intern(name)))
+    }
+
+    pub(crate) fn magnitude(&mut self, place: &str, doc: &Magnitude) -> Option<Mag> {
+        let numbers = [
+            doc.value,
+            doc.coefficient,
+            doc.pre_multiply_additive,
+            doc.post_multiply_additive,
+        ];
+        if let Some(v) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
+            self.error("not-finite", format!("{place}: {v} is not a finite number"));
+            return None;
+        }
+        let missing = |c: &mut Compiler, what: &str| {
+            c.error("missing-field", format!("{place}: {:?} needs {what}", doc.kind));
+            None
+        };
+        match doc.kind {
+            MagnitudeType::ScalableFloat => match &doc.curve {
+                None => match doc.value {
+                    Some(v) => Some(Mag::Value(v + 0.0)),
+                    None => missing(self, "Value or Curve"),
+                },
+                Some(name) => {
+                    let Some(curve) = self.find(Kind::Curve, name).map(CurveId) else {
+                        let near = self.near(Kind::Curve, name);
+                        self.error("unknown-curve", format!("{place}: unknown curve {name}{near}"));
+                        return None;
+                    };
+                    let input = match doc.curve_input.as_deref() {
+                        None | Some("Level") => CurveInput::Level,
+                        Some(name) => match self.find_attribute(name) {
+                            Ok(a) => CurveInput::Attribute(a),
+                            Err(_) => CurveInput::Caller(self.key(place, name)?),
+                        },
+                    };
+                    Some(Mag::Curve {
+                        curve,
+                        input,
+                        factor: doc.value.unwrap_or(1.0),
+                    })
+                }
+            },
+            MagnitudeType::AttributeBased => match &doc.backing_attribute {
+                None => missing(self, "BackingAttribute"),
+                Some(name) => Some(Mag::Attribute {
+                    attribute: self.attribute_ref(place, name)?,
+                    of_target: doc.source == Some(MagnitudeSource::Target),
+                    coefficient: doc.coefficient.unwrap_or(1.0),
+                    pre: doc.pre_multiply_additive.unwrap_or(0.0),
+                    post: doc.post_multiply_additive.unwrap_or(0.0),
+                }),
+            },
+            MagnitudeType::CustomCalculation => match &doc.calculator_class {
+                None => missing(self, "CalculatorClass"),
+                Some(name) => self.calc_ref(place, name).map(Mag::Calc),
+            },
+            MagnitudeType::SetByCaller => match &doc.data_tag {
+                None => missing(self, "DataTag"),
+                Some(name) => self.key(place, name).map(Mag::Caller),
+            },
+        }
+    }
+}
+
+/// What was meant, to be put behind a message.
+pub(crate) fn suggestion(near: Option<&str>) -> String {
+    near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+}

@@ -1,0 +1,260 @@
+//! The compiler's room for sets: each document by itself, then all of them on top of what they depend on.
+
+use super::attribute::{AttributeDef, BoundDef, SetDef};
+use super::compile::Compiler;
+use super::lookup::Kind;
+use super::{Layout, Side};
+use crate::limits::Limits;
+use crate::{AttributeId, Refusal, SetId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted};
+
+/// A circle is told with at most this many names.
+const SHOWN: usize = 8;
+
+/// How far the walk over the sets has come with one of them.
+#[derive(Clone, Copy, PartialEq)]
+enum Walk {
+    New,
+    /// What it depends on is being walked.
+    Open,
+    /// It stands on a circle, or on something that is not there.
+    Broken,
+    Whole,
+}
+
+impl Compiler<'_> {
+    pub(crate) fn set(&mut self, doc: &AttributeSet) {
+        let Some(id) = self.find(Kind::Set, &doc.name).map(SetId) else {
+            return;
+        };
+        if doc.attributes.is_empty() {
+            self.error("empty-set", "has no attributes".into());
+        }
+        let mut dependencies = Vec::new();
+        for name in &doc.dependencies {
+            match self.find(Kind::Set, name) {
+                Some(set) => dependencies.push(SetId(set)),
+                None => {
+                    let near = self.near(Kind::Set, name);
+                    self.error("unknown-set", format!("depends on the unknown set {name}{near}"));
+                }
+            }
+        }
+        let attributes: Box<[AttributeDef]> = doc.attributes.iter().filter_map(|a| self.attribute_def(a)).collect();
+        for (i, a) in attributes.iter().enumerate() {
+            if attributes[..i].iter().any(|b| b.attribute == a.attribute) {
+                let name = self.rules.attribute_name(a.attribute).unwrap_or("").to_owned();
+                self.error("duplicate-name", format!("defines {name} twice"));
+            }
+        }
+        self.rules.to_mut().sets[id.index()] = Some(SetDef {
+            dependencies: dependencies.into(),
+            attributes,
+        });
+        self.defined.push((id, doc.name.clone(), self.origin.clone()));
+    }
+
+    fn attribute_def(&mut self, doc: &Attribute) -> Option<AttributeDef> {
+        let default = match (doc.default_base_value, &doc.derived_from) {
+            (Some(v), _) if v.is_finite() => v,
+            (Some(v), _) => {
+                self.error(
+                    "not-finite",
+                    format!("{}: DefaultBaseValue is {v}; write a finite number", doc.name),
+                );
+                return None;
+            }
+            (None, Some(_)) => 0.0,
+            (None, None) => {
+                self.error("missing-default", format!("{}: needs DefaultBaseValue", doc.name));
+                return None;
+            }
+        };
+        let clamping = doc.clamping.clone().unwrap_or_default();
+        let min = self.bound(&doc.name, "Min", clamping.min)?;
+        let max = self.bound(&doc.name, "Max", clamping.max)?;
+        let derived = match &doc.derived_from {
+            Some(d) => Some(Arc::new(
+                self.expression(&format!("{}: DerivedFrom", doc.name), &d.expression)?,
+            )),
+            None => None,
+        };
+        if derived
+            .iter()
+            .flat_map(|e| e.reads())
+            .any(|(side, _)| side != Side::Own)
+        {
+            self.error(
+                "bad-expression",
+                format!("{}: DerivedFrom reads only its own controller", doc.name),
+            );
+        }
+        let on_depleted = doc.on_depleted.unwrap_or(match doc.name.as_str() {
+            "Health" => OnDepleted::Death,
+            _ => OnDepleted::Nothing,
+        });
+        Some(AttributeDef {
+            attribute: AttributeId(self.rules.to_mut().attributes.intern(&doc.name)),
+            default,
+            min,
+            max,
+            category: doc.category,
+            replication: doc.replication_mode,
+            aggregation: doc.aggregation,
+            on_bound_change: doc.on_bound_change,
+            death: on_depleted == OnDepleted::Death,
+            derived,
+        })
+    }
+
+    fn bound(&mut self, attribute: &str, which: &str, bound: Option<Bound>) -> Option<BoundDef> {
+        match bound {
+            None => Some(BoundDef::Open),
+            Some(Bound::Value(v)) if v.is_finite() => Some(BoundDef::Value(v)),
+            Some(Bound::Value(v)) => {
+                self.error(
+                    "not-finite",
+                    format!("{attribute}: Clamping.{which} is {v}; leave it out for no bound"),
+                );
+                None
+            }
+            Some(Bound::Attribute(name)) => self
+                .attribute_ref(&format!("{attribute}: Clamping.{which}"), &name)
+                .map(BoundDef::Attribute),
+        }
+    }
+
+    /// Each set on top of what it depends on, so that a circle or a missing reference is found here and not at spawn.
+    ///
+    /// A set shows every circle and every excess of the sets below it, so only sets that nothing needs are laid out;
+    /// the ones below follow where something is wrong, to name the lowest that has it.
+    pub(crate) fn finish_sets(&mut self) {
+        let defined = std::mem::take(&mut self.defined);
+        let whole = self.whole_sets(&defined);
+        let needed: BTreeSet<SetId> = whole.iter().flat_map(|&s| self.dependencies(s)).copied().collect();
+        let mut open: Vec<SetId> = whole.iter().copied().filter(|s| !needed.contains(s)).collect();
+        let mut found: BTreeMap<SetId, Option<Refusal>> = BTreeMap::new();
+        while let Some(set) = open.pop() {
+            if found.contains_key(&set) {
+                continue;
+            }
+            let limit = Limits::default().attributes_per_controller;
+            // A reference to a set it does not declare is checked when the sets are registered together.
+            let refusal = Layout::build(&self.rules, &self.with_dependencies(set), limit).err();
+            if matches!(
+                refusal,
+                Some(Refusal::Cycle { .. } | Refusal::DuplicateAttribute { .. })
+            ) {
+                open.extend(self.dependencies(set));
+            }
+            found.insert(set, refusal);
+        }
+        let circles = |set: SetId| matches!(found.get(&set), Some(Some(Refusal::Cycle { .. })));
+        for (id, name, origin) in defined {
+            self.about(&name, origin);
+            match found.get(&id) {
+                Some(&Some(Refusal::Cycle { attribute, .. })) if !self.dependencies(id).iter().any(|&d| circles(d)) => {
+                    let names = self.cycle_names(id, attribute);
+                    self.error("cycle", format!("attributes depend on themselves in a circle: {names}"));
+                }
+                Some(Some(r @ Refusal::Limit { .. })) => self.error("limit", r.describe(&self.rules)),
+                _ => {}
+            }
+        }
+    }
+
+    fn dependencies(&self, set: SetId) -> &[SetId] {
+        self.rules.set_def(set).map_or(&[], |def| &def.dependencies)
+    }
+
+    /// The sets that can be registered at all, in document order; an error for each circle of sets. The walk keeps its
+    /// own stack: a chain of sets may be longer than a thread's.
+    fn whole_sets(&mut self, defined: &[(SetId, String, Option<ugas_doc::Origin>)]) -> Vec<SetId> {
+        let mut state = vec![Walk::New; self.rules.sets.len()];
+        for (start, name, origin) in defined {
+            if state[start.index()] != Walk::New {
+                continue;
+            }
+            self.about(name, origin.clone());
+            state[start.index()] = Walk::Open;
+            let mut stack = vec![(*start, 0)];
+            while let Some((set, next)) = stack.pop() {
+                let Some(&below) = self.dependencies(set).get(next) else {
+                    let rests = |d: &SetId| state[d.index()] == Walk::Whole;
+                    let whole = self.rules.set_def(set).is_some() && self.dependencies(set).iter().all(rests);
+                    state[set.index()] = if whole { Walk::Whole } else { Walk::Broken };
+                    continue;
+                };
+                stack.push((set, next + 1));
+                match state[below.index()] {
+                    Walk::New => {
+                        state[below.index()] = Walk::Open;
+                        stack.push((below, 0));
+                    }
+                    Walk::Open => {
+                        let from = stack.iter().position(|&(s, _)| s == below).unwrap_or(0);
+                        let circle = stack[from..]
+                            .iter()
+                            .map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
+                        let mut names: Vec<&str> = circle.take(SHOWN).collect();
+                        names.push(if stack.len() - from > SHOWN { "…" } else { names[0] });
+                        let message = format!("sets depend on each other in a circle: {}", names.join(" → "));
+                        self.error("cycle", message);
+                    }
+                    Walk::Broken | Walk::Whole => {}
+                }
+            }
+        }
+        defined
+            .iter()
+            .map(|&(set, ..)| set)
+            .filter(|s| state[s.index()] == Walk::Whole)
+            .collect()
+    }
+
+    /// The set after everything it depends on.
+    fn with_dependencies(&self, set: SetId) -> Vec<SetId> {
+        let (mut order, mut seen) = (Vec::new(), BTreeSet::from([set]));
+        let mut stack = vec![(set, 0)];
+        while let Some((set, next)) = stack.pop() {
+            match self.dependencies(set).get(next) {
+                Some(&below) => {
+                    stack.push((set, next + 1));
+                    if seen.insert(below) {
+                        stack.push((below, 0));
+                    }
+                }
+                None => order.push(set),
+            }
+        }
+        order
+    }
+
+    fn cycle_names(&self, set: SetId, from: AttributeId) -> String {
+        let sets = self.with_dependencies(set);
+        let next = |a: AttributeId| {
+            let all = sets.iter().filter_map(|&s| self.rules.set_attributes(s)).flatten();
+            let d = all.into_iter().find(|d| d.attribute == a)?;
+            let bound = [d.min, d.max].into_iter().find_map(|b| match b {
+                BoundDef::Attribute(x) => Some(x),
+                _ => None,
+            });
+            bound.or_else(|| d.derived.as_ref()?.reads().next().map(|(_, x)| x))
+        };
+        let mut names = vec![from];
+        while let Some(a) = next(names[names.len() - 1]) {
+            let closes = names.contains(&a);
+            names.push(a);
+            if closes || names.len() > SHOWN {
+                break;
+            }
+        }
+        let shown: Vec<&str> = names
+            .iter()
+            .map(|&a| self.rules.attribute_name(a).unwrap_or("?"))
+            .collect();
+        shown.join(" → ")
+    }
+}

@@ -1,0 +1,143 @@
+//! The documentation tells the truth: every scenario it shows holds, and every path its command lines name exists.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The first word of a block that is a whole scenario.
+const SCENARIO: &str = "Scenario:";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The README and the pages of the book, with their paths from the root.
+fn pages() -> Vec<(String, String)> {
+    let mut names = vec!["README.md".to_owned()];
+    for entry in fs::read_dir(root().join("book/src")).expect("the book") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
+        if name.ends_with(".md") {
+            names.push(format!("book/src/{name}"));
+        }
+    }
+    names.sort();
+    let read = |name: String| {
+        let text = fs::read_to_string(root().join(&name)).expect("a page");
+        (name, text)
+    };
+    names.into_iter().map(read).collect()
+}
+
+/// A fenced block: its language, and its lines with their numbers.
+struct Block<'a> {
+    language: &'a str,
+    lines: Vec<(usize, &'a str)>,
+}
+
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block<'_>> = None;
+    for (at, line) in text.lines().enumerate() {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => {
+                open = Some(Block {
+                    language,
+                    lines: Vec::new(),
+                });
+            }
+            (Some(_), Some(block)) => blocks.push(block),
+            (None, Some(mut block)) => {
+                block.lines.push((at + 1, line));
+                open = Some(block);
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a fence is not closed");
+    blocks
+}
+
+#[test]
+fn every_scenario_in_the_documentation_holds() {
+    let mut wrong = Vec::new();
+    for (name, text) in pages() {
+        let mut shown = 0;
+        for block in blocks(&text).iter().filter(|b| b.language == "yaml") {
+            let Some((first, _)) = block.lines.first().filter(|(_, l)| l.starts_with(SCENARIO)) else {
+                continue;
+            };
+            // Empty lines before it give a failure the line of the page.
+            let lines = block.lines.iter().map(|(_, line)| *line);
+            let scenario = "\n".repeat(first - 1) + &lines.collect::<Vec<_>>().join("\n");
+            let results = ugas_lab::run_str(&name, &scenario);
+            assert!(
+                results.reports.len() + results.unreadable.len() > 0,
+                "{name}:{first}: nothing ran"
+            );
+            if !results.is_ok() {
+                wrong.push(results.describe());
+            }
+            shown += 1;
+        }
+        // A scenario whose fence is misspelt would not be run.
+        let meant = text.lines().filter(|l| l.starts_with(SCENARIO)).count();
+        assert_eq!(shown, meant, "{name}: scenarios in blocks marked yaml, and scenarios");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_pages_that_should_show_scenarios_do() {
+    for (name, text) in pages() {
+        let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md"].contains(&name.as_str());
+        assert!(
+            !needs || text.contains("\n```yaml\nScenario:"),
+            "{name} shows no scenario"
+        );
+    }
+}
+
+/// The paths that a command line gives to `ugas`; none if it does not call it.
+fn paths_of(line: &str) -> Vec<&str> {
+    let command = line.trim_start_matches("$ ").split(" #").next().unwrap_or_default();
+    let arguments = ["cargo run -- ", "cargo run -q -- ", "ugas "]
+        .iter()
+        .find_map(|start| command.strip_prefix(start));
+    let mut words = arguments.unwrap_or_default().split_whitespace().skip(1);
+    let mut paths = Vec::new();
+    while let Some(word) = words.next() {
+        if word.starts_with("--") {
+            // Every option of the command takes a value.
+            words.next();
+        } else {
+            paths.push(word);
+        }
+    }
+    paths
+}
+
+#[test]
+fn the_paths_of_a_command_line_are_found() {
+    assert_eq!(
+        paths_of("$ cargo run -- sim a.yaml --runs 3 b   # c.yaml"),
+        ["a.yaml", "b"]
+    );
+    assert_eq!(paths_of("$ ugas test scenarios"), ["scenarios"]);
+    assert!(paths_of("$ cargo test --workspace").is_empty());
+    assert!(paths_of("$ cargo run -p ugas --example embed").is_empty());
+}
+
+#[test]
+fn every_path_a_command_line_names_exists() {
+    let mut checked = 0;
+    for (name, text) in pages() {
+        for block in blocks(&text).iter().filter(|b| b.language == "console") {
+            for (line, command) in &block.lines {
+                for path in paths_of(command) {
+                    assert!(root().join(path).exists(), "{name}:{line}: there is no {path}");
+                    checked += usize::from(name == "README.md");
+                }
+            }
+        }
+    }
+    assert!(checked > 0, "the README shows no command line with a path");
+}
