@@ -52,16 +52,12 @@ pub use ids::{
 };
 pub use image::{Portable, RowImage, RowJournal};
 pub use limits::Limits;
-pub use op::{
-    AbilityGrant, Anchor, Change, DefId, EffectFilter, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
-};
-pub use query::{
-    ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState,
-};
+pub use op::{AbilityGrant, Anchor, Change, DefId, EffectFilter, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra};
+pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
-    AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, LoadError, LoadIssue, Read, ReadKey,
-    Rules, RulesBuilder, Severity, TagQuery, TagSet, tag_parents, tag_segments,
+    AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, LoadError, LoadIssue, Read, ReadKey, Rules,
+    RulesBuilder, Severity, TagQuery, TagSet, tag_parents, tag_segments,
 };
 pub use sim::{Host, NoHost, Progress, Sim, SimConfig};
 pub use state::{CauseLink, CauseWhat};

@@ -1,9 +1,7 @@
 //! Ops: the only way in. A press, an AI order, a network request, a scenario line and an API call are all ops:
 //! small, ordered, serialisable. Replay, undo and prediction record this one stream.
 
-use crate::{
-    AbilityId, ActorId, ControllerId, EffectId, EffectKey, KeyId, Rate, SetId, SimTime, TagId, TemplateId,
-};
+use crate::{AbilityId, ActorId, ControllerId, EffectId, EffectKey, KeyId, Rate, SetId, SimTime, TagId, TemplateId};
 use serde::{Deserialize, Serialize};
 use ugas_doc::Doc;
 
@@ -209,12 +207,18 @@ pub struct SpawnSpec {
 impl SpawnSpec {
     /// From a template.
     pub fn template(template: TemplateId) -> SpawnSpec {
-        SpawnSpec { template: Some(template), ..SpawnSpec::default() }
+        SpawnSpec {
+            template: Some(template),
+            ..SpawnSpec::default()
+        }
     }
 
     /// From sets.
     pub fn sets(sets: Vec<SetId>) -> SpawnSpec {
-        SpawnSpec { sets, ..SpawnSpec::default() }
+        SpawnSpec {
+            sets,
+            ..SpawnSpec::default()
+        }
     }
 
     /// Adds an innate tag.
@@ -263,7 +267,10 @@ impl Anchor {
     /// assert_eq!(ugas_core::Anchor::at([1.0, 0.0, 0.0]).facing, [0.0, 0.0, 1.0]);
     /// ```
     pub fn at(position: [f64; 3]) -> Anchor {
-        Anchor { position, facing: [0.0, 0.0, 1.0] }
+        Anchor {
+            position,
+            facing: [0.0, 0.0, 1.0],
+        }
     }
 }
 

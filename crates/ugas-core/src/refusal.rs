@@ -277,7 +277,11 @@ impl Refusal {
             Refusal::StaleHandle => "the handle names nothing that exists now".into(),
             Refusal::UnknownName { kind, id } => format!("the rules have no {kind:?} with id {id}"),
             Refusal::UnknownAttribute { who, attribute: a } => {
-                format!("controller {} has no attribute {}; register a set that defines it", who.0, attribute(a))
+                format!(
+                    "controller {} has no attribute {}; register a set that defines it",
+                    who.0,
+                    attribute(a)
+                )
             }
             Refusal::Inactive => "the controller is inactive".into(),
             Refusal::Authority => "only the authority may do this".into(),
@@ -286,7 +290,10 @@ impl Refusal {
             Refusal::BlockedTags { found } => format!("the target has the blocking tag {}", tag(found)),
             Refusal::SourceTags { tag: t } => format!("the source's tags do not fit: {}", tag(t)),
             Refusal::Immune { by, .. } => {
-                format!("the target is immune through {}", rules.effect_name(by).unwrap_or("a run-time effect"))
+                format!(
+                    "the target is immune through {}",
+                    rules.effect_name(by).unwrap_or("a run-time effect")
+                )
             }
             Refusal::Restricted => "a rule forbids it".into(),
             Refusal::Condition => "the application condition does not hold".into(),
@@ -309,7 +316,11 @@ impl Refusal {
                 BadValue::Number => "the number must be finite".into(),
             },
             Refusal::Cycle { who, attribute: a } => {
-                format!("it would make {} of controller {} depend on itself", attribute(a), who.0)
+                format!(
+                    "it would make {} of controller {} depend on itself",
+                    attribute(a),
+                    who.0
+                )
             }
             Refusal::Limit { what, max, .. } => format!("the limit of {max} for {what:?} is reached"),
             Refusal::Hook { hook } => format!("the hook {} said no", rules.hook_name(hook).unwrap_or("?")),
@@ -370,7 +381,10 @@ impl std::fmt::Display for InsertError {
         match self {
             InsertError::IdTaken(who) => write!(f, "a controller with id {} exists already", who.0),
             InsertError::OtherRules { theirs, ours } => {
-                write!(f, "it was made under other rules (hash {theirs:016x}, here {ours:016x})")
+                write!(
+                    f,
+                    "it was made under other rules (hash {theirs:016x}, here {ours:016x})"
+                )
             }
             InsertError::Limit(r) => write!(f, "{r}"),
             InsertError::Definition(what) => write!(f, "a run-time definition does not compile here: {what}"),

@@ -9,8 +9,8 @@ use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, Causes, Controllers, Definitions, Index, Row};
 use crate::{
     ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, FactKind, Facts,
-    InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec,
-    TemplateId, Trace,
+    InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TemplateId,
+    Trace,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,12 @@ pub struct SimConfig {
 
 impl Default for SimConfig {
     fn default() -> SimConfig {
-        SimConfig { seed: 0, limits: Limits::default(), trace: false, frame: SimTime::frames(1, 60) }
+        SimConfig {
+            seed: 0,
+            limits: Limits::default(),
+            trace: false,
+            frame: SimTime::frames(1, 60),
+        }
     }
 }
 
@@ -108,7 +113,10 @@ impl Sim {
             rules,
             state,
             index: Index::default(),
-            log: Log { tracing: config.trace, ..Log::default() },
+            log: Log {
+                tracing: config.trace,
+                ..Log::default()
+            },
             scratch: Scratch::default(),
             causes: Causes::default(),
             journals: BTreeMap::new(),
@@ -213,7 +221,13 @@ impl Sim {
         let mut flow = self.flow();
         flow.start(id, ControllerId::NONE);
         if !flow.journals.is_empty() {
-            flow.journal_op(id, &Op::ApplyToMany { spec: spec.clone(), targets: targets.to_vec() });
+            flow.journal_op(
+                id,
+                &Op::ApplyToMany {
+                    spec: spec.clone(),
+                    targets: targets.to_vec(),
+                },
+            );
         }
         results.clear();
         let applied = flow.apply_to_many(spec, targets, &mut |r| results.push(r));
@@ -252,13 +266,21 @@ impl Sim {
     /// Runs what falls due up to an absolute time, in order. A time before now changes nothing.
     pub fn advance_to(&mut self, time: SimTime, _host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
-            return Progress { reached: self.state.now, due: 0, finished: false };
+            return Progress {
+                reached: self.state.now,
+                due: 0,
+                finished: false,
+            };
         }
         let (due, finished) = self.flow().advance(time);
         if finished {
             self.state.now = time;
         }
-        Progress { reached: self.state.now, due, finished }
+        Progress {
+            reached: self.state.now,
+            due,
+            finished,
+        }
     }
 
     // Log -------------------------------------------------------------------------------------------------------
@@ -318,7 +340,11 @@ impl Sim {
     /// hosts that ask often keep a map of their own.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
-        self.state.controllers.iter().find(|r| r.owner == actor || r.avatar == actor).map(|r| r.id)
+        self.state
+            .controllers
+            .iter()
+            .find(|r| r.owner == actor || r.avatar == actor)
+            .map(|r| r.id)
     }
     /// The owner: lifecycle, authority, persistence.
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
@@ -349,7 +375,10 @@ impl Sim {
     #[inline]
     fn slot(&self, who: ControllerId, attribute: AttributeId) -> Result<(&Row, usize), Refusal> {
         let row = self.row(who)?;
-        let slot = self.layout(row).slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let slot = self
+            .layout(row)
+            .slot(attribute)
+            .ok_or(Refusal::UnknownAttribute { who, attribute })?;
         Ok((row, slot))
     }
 
@@ -387,7 +416,9 @@ impl Sim {
     pub fn hash(&mut self) -> u64 {
         let dirty = std::mem::take(&mut self.state.hash_dirty);
         for &who in &dirty {
-            let Some(slot) = self.state.controllers.slot(who) else { continue };
+            let Some(slot) = self.state.controllers.slot(who) else {
+                continue;
+            };
             let row = self.state.controllers.row(slot);
             if !row.hash_dirty {
                 continue;
@@ -401,8 +432,19 @@ impl Sim {
         self.state.hash_dirty = dirty;
         self.state.hash_dirty.clear();
         let s = &self.state;
-        let words = [s.now.0 as u64, s.seed, s.next_id as u64, s.next_op, s.hash_sum, self.rules.fingerprint()];
-        let defs = s.definitions.list.iter().map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
+        let words = [
+            s.now.0 as u64,
+            s.seed,
+            s.next_id as u64,
+            s.next_op,
+            s.hash_sum,
+            self.rules.fingerprint(),
+        ];
+        let defs = s
+            .definitions
+            .list
+            .iter()
+            .map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
         words.into_iter().chain(defs).fold(9, |h, w| mix(h ^ w).rotate_left(17))
     }
 
@@ -424,7 +466,15 @@ impl Sim {
                 c.row.clone_from(row);
                 (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
             }
-            None => into.inner = Some(Captured { row: row.clone(), at, rules, serial, dues }),
+            None => {
+                into.inner = Some(Captured {
+                    row: row.clone(),
+                    at,
+                    rules,
+                    serial,
+                    dues,
+                })
+            }
         }
         Ok(())
     }
@@ -483,7 +533,14 @@ impl Sim {
         let target = flow.slot(who)?;
         let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
-        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, definitions })
+        Ok(Portable {
+            version: PORTABLE_VERSION,
+            rules,
+            at,
+            sets,
+            row,
+            definitions,
+        })
     }
 
     /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
@@ -494,7 +551,10 @@ impl Sim {
         }
         let ours = self.rules.fingerprint();
         if from.rules != ours {
-            return Err(InsertError::OtherRules { theirs: from.rules, ours });
+            return Err(InsertError::OtherRules {
+                theirs: from.rules,
+                ours,
+            });
         }
         if self.exists(who) {
             return Err(InsertError::IdTaken(who));
@@ -522,11 +582,21 @@ impl Sim {
         let mut flow = self.flow();
         flow.start(id, who);
         let known = flow.st.definitions.list.len() - made;
-        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
-            row.layout = layout;
-            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
-        });
+        let checked = flow
+            .layout_for(&from.sets, who)
+            .map_err(|_| "the sets")
+            .and_then(|layout| {
+                row.layout = layout;
+                let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
+                Check {
+                    layout,
+                    rules: flow.rules,
+                    defs,
+                    limits: flow.limits,
+                    at: from.at,
+                }
+                .row(&mut row)
+            });
         if let Err(what) = checked {
             flow.st.definitions.list.truncate(known);
             return Err(InsertError::Damaged(what));
@@ -573,7 +643,11 @@ impl Sim {
         let room = self.config.limits.definitions as usize;
         if self.state.definitions.list.len() + new.len() > room {
             let max = self.config.limits.definitions;
-            return Err(InsertError::Limit(Refusal::Limit { what: LimitKind::Definitions, max, link: 0 }));
+            return Err(InsertError::Limit(Refusal::Limit {
+                what: LimitKind::Definitions,
+                max,
+                link: 0,
+            }));
         }
         let mut compiled = Vec::new();
         for (doc, number) in &new {
@@ -586,8 +660,12 @@ impl Sim {
         self.state.definitions.list.extend(compiled);
         let map = |id: u32| renumber.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| *new);
         row.effects.iter_mut().for_each(|e| e.def = EffectId(map(e.def.0)));
-        row.queue.iter_mut().for_each(|q| q.spec.effect = EffectId(map(q.spec.effect.0)));
-        row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
+        row.queue
+            .iter_mut()
+            .for_each(|q| q.spec.effect = EffectId(map(q.spec.effect.0)));
+        row.grants
+            .iter_mut()
+            .for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
         Ok(made)
     }
 

@@ -244,14 +244,20 @@ pub struct Attribute {
 impl Attribute {
     /// An unbounded statistic.
     pub fn new(name: impl Into<String>, default_base_value: f64) -> Attribute {
-        Attribute { name: name.into(), default_base_value: Some(default_base_value), ..Attribute::default() }
+        Attribute {
+            name: name.into(),
+            default_base_value: Some(default_base_value),
+            ..Attribute::default()
+        }
     }
 
     /// An attribute computed from others.
     pub fn derived(name: impl Into<String>, expression: impl Into<String>) -> Attribute {
         Attribute {
             name: name.into(),
-            derived_from: Some(DerivedFrom { expression: expression.into() }),
+            derived_from: Some(DerivedFrom {
+                expression: expression.into(),
+            }),
             ..Attribute::default()
         }
     }
@@ -312,7 +318,10 @@ pub struct AttributeSet {
 impl AttributeSet {
     /// An empty set.
     pub fn new(name: impl Into<String>) -> AttributeSet {
-        AttributeSet { name: name.into(), ..AttributeSet::default() }
+        AttributeSet {
+            name: name.into(),
+            ..AttributeSet::default()
+        }
     }
 
     /// Adds an attribute.

@@ -29,8 +29,8 @@ mod tag;
 mod value;
 
 pub use ability::{
-    Ability, AbilityTags, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy,
-    GlobalCooldown, GroupPolicy, NetExecution, Trigger,
+    Ability, AbilityTags, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy, GlobalCooldown,
+    GroupPolicy, NetExecution, Trigger,
 };
 pub use attribute::{
     Absorb, Aggregation, Attribute, AttributeSet, Bound, Category, Clamping, DerivedFrom, Metadata, OnBoundChange,
@@ -41,7 +41,7 @@ pub use controller::{
 };
 pub use curve::{Curve, CurvePoint, Interpolation};
 pub use effect::{
-    Area, AreaFilter, AreaShape, Affiliation, Combat, CombatKind, CombatRule, CombatStyle, ConditionalEffects,
+    Affiliation, Area, AreaFilter, AreaShape, Combat, CombatKind, CombatRule, CombatStyle, ConditionalEffects,
     DurationPolicy, Effect, Execution, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Modifier, Modify,
     ModifyOperation, OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy,
     Stacking,
@@ -209,7 +209,11 @@ pub struct Origin {
 impl Origin {
     /// A place in a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
-        Origin { file: file.into(), line, modifier_lines: Vec::new() }
+        Origin {
+            file: file.into(),
+            line,
+            modifier_lines: Vec::new(),
+        }
     }
 
     /// The line of modifier `index`, or of the document where that is not known.

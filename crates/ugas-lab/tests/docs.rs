@@ -14,7 +14,11 @@ fn root() -> PathBuf {
 fn pages() -> Vec<(String, String)> {
     let mut names = vec!["README.md".to_owned()];
     for entry in fs::read_dir(root().join("book/src")).expect("the book") {
-        let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
+        let name = entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("a plain name");
         if name.ends_with(".md") {
             names.push(format!("book/src/{name}"));
         }

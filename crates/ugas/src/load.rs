@@ -31,7 +31,10 @@ impl std::error::Error for LoadFailure {}
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    build(ugas_data::read_folder(folder.as_ref()).map_err(LoadFailure::Read)?, builder)
+    build(
+        ugas_data::read_folder(folder.as_ref()).map_err(LoadFailure::Read)?,
+        builder,
+    )
 }
 
 /// Adds every document of a text to a builder and builds; `name` stands for the file in messages.

@@ -41,7 +41,9 @@ impl Flow<'_> {
         let mut done = 0;
         let mut warmed = 0;
         while let Some(entry) = self.ix.agenda.pop(until) {
-            let Some(target) = self.st.controllers.slot(entry.who()) else { continue };
+            let Some(target) = self.st.controllers.slot(entry.who()) else {
+                continue;
+            };
             let row = self.st.controllers.row_mut(target);
             if row.published != entry.published() {
                 continue;
@@ -87,7 +89,9 @@ impl Flow<'_> {
 
     fn run_period(&mut self, target: usize, at: usize, due: Due) {
         let effect = self.row(target).effects[at].def;
-        let catch_up = self.def(effect).is_some_and(|d| d.period_inhibition == PeriodInhibition::CatchUp);
+        let catch_up = self
+            .def(effect)
+            .is_some_and(|d| d.period_inhibition == PeriodInhibition::CatchUp);
         let row = self.row_mut(target);
         let e = &mut row.effects[at];
         let inhibited = e.inhibited;

@@ -50,10 +50,17 @@ impl Flow<'_> {
     fn try_apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let target = self.slot(spec.target)?;
         let Some(def) = self.def(spec.effect) else {
-            return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
+            return Err(Refusal::UnknownName {
+                kind: NameKind::Effect,
+                id: spec.effect.0,
+            });
         };
         let ordinal = self.number(target, birth);
-        let key = EffectKey { birth, target: spec.target, ordinal };
+        let key = EffectKey {
+            birth,
+            target: spec.target,
+            ordinal,
+        };
         self.check_spec(spec)?;
         self.check_attributes(&def, target)?;
         self.journal_source(spec.target, spec.source);
@@ -85,7 +92,11 @@ impl Flow<'_> {
         if of_root == root && last != 0 {
             self.sc.births.insert((last, who), count);
         }
-        let next = if self.sc.births.is_empty() { 0 } else { self.sc.births.get(&(birth, who)).map_or(0, |n| n + 1) };
+        let next = if self.sc.births.is_empty() {
+            0
+        } else {
+            self.sc.births.get(&(birth, who)).map_or(0, |n| n + 1)
+        };
         self.st.controllers.row_mut(target).last_birth = (birth, next, root);
         next
     }
@@ -103,7 +114,10 @@ impl Flow<'_> {
         let source = if known { Ok(()) } else { Err(Refusal::StaleHandle) };
         let Some(x) = &spec.extra else { return source };
         let numbers = x.set_by_caller.iter().map(|(_, v)| *v);
-        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
+        let hit = x
+            .hit
+            .iter()
+            .flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
         if numbers.chain(hit).any(|v| !v.is_finite()) {
             return bad(BadValue::Number);
         }
@@ -113,7 +127,9 @@ impl Flow<'_> {
         if x.duration.is_some_and(|d| d < SimTime::ZERO || d > SimTime::LONGEST) {
             return bad(BadValue::Duration);
         }
-        if x.period.is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST) {
+        if x.period
+            .is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST)
+        {
             return bad(BadValue::Period);
         }
         source
@@ -126,7 +142,10 @@ impl Flow<'_> {
         for m in &def.modifiers {
             let Some(slot) = layout.slot(m.attribute) else {
                 let who = self.row(target).id;
-                return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
+                return Err(Refusal::UnknownAttribute {
+                    who,
+                    attribute: m.attribute,
+                });
             };
             derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
         }
@@ -137,8 +156,18 @@ impl Flow<'_> {
 
     /// An effect of nothing but plain values needs no filters, captures, tags, cues or reactions.
     #[inline]
-    fn apply_simple(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
-        let via = Via { source: spec.source, key, effect: spec.effect };
+    fn apply_simple(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        key: EffectKey,
+    ) -> Result<EffectKey, Refusal> {
+        let via = Via {
+            source: spec.source,
+            key,
+            effect: spec.effect,
+        };
         if def.policy == DurationPolicy::Instant {
             if spec.extra.as_ref().is_some_and(|x| x.duration.is_some()) {
                 self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
@@ -150,7 +179,9 @@ impl Flow<'_> {
                     if !self.plan_write(target, slot, op, stacked(op, unit, spec.stacks)) {
                         self.sc.writes.clear();
                         self.sc.dirty.clear();
-                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+                        return Err(Refusal::NonFinite {
+                            attribute: Some(m.attribute),
+                        });
                     }
                     self.mark(target, slot);
                 }
@@ -164,12 +195,10 @@ impl Flow<'_> {
                 over = x.duration;
                 period = x.period.filter(|_| def.period.is_some()).or(def.period);
             }
-            let duration = match (&def.duration, over) {
+            let duration = match (def.fixed_duration, over) {
                 (Some(_), Some(d)) => d,
-                (Some(Mag::Value(v)), None) => {
-                    SimTime::try_seconds(*v).ok_or(Refusal::BadValue { what: BadValue::Duration })?
-                }
-                (_, over) => {
+                (Some(d), None) => d,
+                (None, over) => {
                     if over.is_some() {
                         self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
                     }
@@ -188,23 +217,51 @@ impl Flow<'_> {
             }));
             self.sc.units = units;
             let plan = Plan { key, duration, period };
+            let seq = self.row(target).next_seq;
             self.put_effect(def, spec, target, &plan);
-            self.settle(via, Emit::Facts);
+            if def.granted_tags.is_empty() {
+                self.settle(via, Emit::Facts);
+            } else {
+                let mut flips = std::mem::take(&mut self.sc.flips);
+                flips.clear();
+                self.grant_tags(def, seq, target, &mut flips);
+                self.settle(via, Emit::Facts);
+                self.emit_flips(target, &flips, via);
+                self.sc.flips = flips;
+                self.finish_verb();
+            }
             self.publish(target);
         }
-        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        self.fact(
+            spec.target,
+            via,
+            FactKind::EffectApplied {
+                level: spec.level,
+                stacks: spec.stacks,
+            },
+        );
         Ok(key)
     }
 
     /// The shortest way: one plain value on an attribute without modifiers, dependents or readers. False if it is not
     /// that case.
     #[inline]
-    pub(crate) fn write_one(&mut self, modifiers: &[ModDef], stacks: u32, target: usize, via: Via) -> Result<bool, Refusal> {
+    pub(crate) fn write_one(
+        &mut self,
+        modifiers: &[ModDef],
+        stacks: u32,
+        target: usize,
+        via: Via,
+    ) -> Result<bool, Refusal> {
         let [m] = modifiers else { return Ok(false) };
-        let Mag::Value(unit) = m.magnitude else { return Ok(false) };
+        let Mag::Value(unit) = m.magnitude else {
+            return Ok(false);
+        };
         let row = self.st.controllers.row(target);
         let layout = &self.ix.layouts[row.layout as usize];
-        let Some(slot) = layout.slot(m.attribute) else { return Ok(false) };
+        let Some(slot) = layout.slot(m.attribute) else {
+            return Ok(false);
+        };
         let slot_def = &layout.slots[slot];
         if row.is_modded(slot) || row.readers > 0 || !slot_def.dependents.is_empty() {
             return Ok(false);
@@ -216,10 +273,15 @@ impl Flow<'_> {
         let start = window.start(old.base);
         let end = operate(op, start, stacked(op, unit, stacks));
         if !end.is_finite() {
-            return Err(Refusal::NonFinite { attribute: Some(attribute) });
+            return Err(Refusal::NonFinite {
+                attribute: Some(attribute),
+            });
         }
         let base = window.settle(old.base, start, end, op == ModOp::Override);
-        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
+        let new = Attr {
+            base,
+            current: clamp(base, lo, hi) + 0.0,
+        };
         if new != old {
             self.row_mut(target).attrs[slot] = new;
             self.changed(who, attribute, death, old, new, via);
@@ -268,7 +330,11 @@ impl Flow<'_> {
         if self.row(target).immunities > 0
             && let Some((blocker, by)) = self.immune(def, spec, target)
         {
-            let via = Via { source: spec.source, key, effect: spec.effect };
+            let via = Via {
+                source: spec.source,
+                key,
+                effect: spec.effect,
+            };
             self.fact(spec.target, via, FactKind::Immune { blocker, by });
             return Err(Refusal::Immune { blocker, by });
         }
@@ -282,13 +348,25 @@ impl Flow<'_> {
             }
         }
         if let Some(id) = def.requirement {
-            let holds = self.rules.hooks.requirements.get(&id).is_some_and(|f| f(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))));
+            let holds = self
+                .rules
+                .hooks
+                .requirements
+                .get(&id)
+                .is_some_and(|f| f(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))));
             if !holds {
                 return Err(Refusal::Condition);
             }
         }
         if let Some(chance) = &def.chance {
-            let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            let about = About {
+                spec,
+                target,
+                birth: key.birth,
+                ordinal: key.ordinal,
+                stacks: spec.stacks,
+                execution: 0,
+            };
             let needed = self.magnitude(chance, about, SITE_CHANCE)?;
             let rolled = self.draw(about, SITE_CHANCE).unit();
             if rolled >= needed {
@@ -337,7 +415,12 @@ impl Flow<'_> {
         for e in row.effects.iter().filter(|e| !e.inhibited) {
             let Some(active) = self.def(e.def) else { continue };
             let hit = active.immunity.iter().any(|rule| {
-                let tags = || def.effect_tags.iter().chain(&def.granted_tags).any(|&t| under(&rule.effect_tags, t));
+                let tags = || {
+                    def.effect_tags
+                        .iter()
+                        .chain(&def.granted_tags)
+                        .any(|&t| under(&rule.effect_tags, t))
+                };
                 let source = || rule.source_tags.iter().any(|&t| self.source_has(spec.source, t));
                 (rule.effect_tags.is_empty() || tags())
                     && (rule.effects.is_empty() || rule.effects.contains(&def.id))
@@ -368,7 +451,14 @@ impl Flow<'_> {
         key: EffectKey,
         stacks: u32,
     ) -> Result<Plan, Refusal> {
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let about = About {
+            spec,
+            target,
+            birth: key.birth,
+            ordinal: key.ordinal,
+            stacks,
+            execution: 0,
+        };
         self.capture_units(def, about, &[], &[])?;
         let duration = self.duration(def, about)?;
         let mut captures = std::mem::take(&mut self.sc.captures);
@@ -379,7 +469,12 @@ impl Flow<'_> {
         if def.policy != DurationPolicy::Instant {
             self.check_cycles(def, target, spec.source)?;
         }
-        let period = spec.extra.as_ref().and_then(|x| x.period).filter(|_| def.period.is_some()).or(def.period);
+        let period = spec
+            .extra
+            .as_ref()
+            .and_then(|x| x.period)
+            .filter(|_| def.period.is_some())
+            .or(def.period);
         Ok(Plan { key, duration, period })
     }
 
@@ -414,7 +509,9 @@ impl Flow<'_> {
                     units.push(f64::NAN);
                 }
                 Err(Refusal::NonFinite { .. }) => {
-                    refused = Some(Refusal::NonFinite { attribute: Some(m.attribute) });
+                    refused = Some(Refusal::NonFinite {
+                        attribute: Some(m.attribute),
+                    });
                     break;
                 }
                 Err(r) => {
@@ -433,14 +530,20 @@ impl Flow<'_> {
             (Some(_), Some(d)) => Ok(d),
             (Some(m), None) => {
                 let seconds = self.magnitude(m, about, SITE_DURATION)?;
-                let d = SimTime::try_seconds(seconds).ok_or(Refusal::BadValue { what: BadValue::Duration })?;
+                let d = SimTime::try_seconds(seconds).ok_or(Refusal::BadValue {
+                    what: BadValue::Duration,
+                })?;
                 Ok(d.max(SimTime::ZERO))
             }
             (None, over) => {
                 if over.is_some() {
                     self.diagnose(about.spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
                 }
-                Ok(if def.policy == DurationPolicy::Instant { SimTime::ZERO } else { SimTime::NEVER })
+                Ok(if def.policy == DurationPolicy::Instant {
+                    SimTime::ZERO
+                } else {
+                    SimTime::NEVER
+                })
             }
         }
     }
@@ -448,7 +551,13 @@ impl Flow<'_> {
     // Commit ----------------------------------------------------------------------------------------------------
 
     /// Starts an admitted application: captures, then changes.
-    pub(crate) fn begin(&mut self, def: &EffectRef<'_>, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
+    pub(crate) fn begin(
+        &mut self,
+        def: &EffectRef<'_>,
+        spec: &Spec,
+        target: usize,
+        key: EffectKey,
+    ) -> Result<EffectKey, Refusal> {
         if def.execution_policy == ExecutionPolicy::RunInMerge && def.policy != DurationPolicy::Instant {
             let active = self.row(target).effects.iter().position(|e| e.def == def.id);
             if let Some(at) = active {
@@ -470,11 +579,22 @@ impl Flow<'_> {
 
     fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
         let key = plan.key;
-        let via = Via { source: spec.source, key, effect: spec.effect };
+        let via = Via {
+            source: spec.source,
+            key,
+            effect: spec.effect,
+        };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+        let about = About {
+            spec,
+            target,
+            birth: key.birth,
+            ordinal: key.ordinal,
+            stacks: spec.stacks,
+            execution: 0,
+        };
         let mut context = Vec::new();
         if let Err(r) = self.write_and_execute(def, about, via, &mut context) {
             self.roll_back(saved, target);
@@ -487,9 +607,23 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        self.fact(
+            spec.target,
+            via,
+            FactKind::EffectApplied {
+                level: spec.level,
+                stacks: spec.stacks,
+            },
+        );
         for &tag in &def.cues {
-            self.fact(spec.target, via, FactKind::Cue { tag, cue: CueType::Execute });
+            self.fact(
+                spec.target,
+                via,
+                FactKind::Cue {
+                    tag,
+                    cue: CueType::Execute,
+                },
+            );
         }
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
@@ -500,7 +634,11 @@ impl Flow<'_> {
 
     fn apply_lasting(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
         let key = plan.key;
-        let via = Via { source: spec.source, key, effect: spec.effect };
+        let via = Via {
+            source: spec.source,
+            key,
+            effect: spec.effect,
+        };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
@@ -517,7 +655,14 @@ impl Flow<'_> {
         self.settle(via, Emit::Later);
         let mut context = Vec::new();
         if def.period.is_none() && !def.executions.is_empty() {
-            let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            let about = About {
+                spec,
+                target,
+                birth: key.birth,
+                ordinal: key.ordinal,
+                stacks: spec.stacks,
+                execution: 0,
+            };
             if let Err(r) = self.execute_results(def, about, via, &mut context) {
                 self.undo_changes();
                 if let Some(at) = self.row(target).effect_at(seq) {
@@ -545,8 +690,18 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
-        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks });
+        let stacks = self
+            .row(target)
+            .effect_at(seq)
+            .map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
+        self.fact(
+            spec.target,
+            via,
+            FactKind::EffectApplied {
+                level: spec.level,
+                stacks,
+            },
+        );
         if !inhibited {
             self.hold_cues(def, target, via);
         }
@@ -580,7 +735,11 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let seq = row.next_seq;
         row.next_seq += 1;
-        let end = if plan.duration == SimTime::NEVER { SimTime::NEVER } else { now + plan.duration };
+        let end = if plan.duration == SimTime::NEVER {
+            SimTime::NEVER
+        } else {
+            now + plan.duration
+        };
         let mut effect = Effect {
             seq,
             birth: plan.key.birth,
@@ -599,10 +758,20 @@ impl Flow<'_> {
             watches: def.has_ongoing() || def.is_filtered(),
         };
         if let Some(period) = plan.period {
-            effect.periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
+            effect.periodic = Some(Periodic {
+                period,
+                anchor: now,
+                n: 1,
+                executed: 0,
+                missed: 0,
+            });
         }
         if let Some(x) = spec.extra.as_ref().filter(|x| !x.is_only_time()) {
-            let context = crate::SpecExtra { duration: None, period: None, ..(**x).clone() };
+            let context = crate::SpecExtra {
+                duration: None,
+                period: None,
+                ..(**x).clone()
+            };
             effect.cold_mut().extra = Some(Box::new(context));
         }
         if spec.ability != crate::AbilityId::NONE {
@@ -644,16 +813,32 @@ impl Flow<'_> {
     ) {
         let row = self.row(target);
         let who = row.id;
-        let dropped = row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec());
+        let dropped = row
+            .effect_at(seq)
+            .map_or(Vec::new(), |e| row.effects[e].dropped().to_vec());
         for (index, m) in def.modifiers.iter().enumerate() {
-            let Some(slot) = self.layout(target).slot(m.attribute) else { continue };
+            let Some(slot) = self.layout(target).slot(m.attribute) else {
+                continue;
+            };
             if !def.acts_on_current(m) || units[index].is_nan() || dropped.contains(&(index as u16)) {
                 continue;
             }
             let op = ModOp::from(m.op);
-            let off = if m.is_filtered() && !self.filter_holds(m, source, target) { FILTERED } else { 0 };
+            let off = if m.is_filtered() && !self.filter_holds(m, source, target) {
+                FILTERED
+            } else {
+                0
+            };
             let magnitude = stacked(op, units[index], stacks) + 0.0;
-            let new = Mod { magnitude, seq, channel: m.channel, slot: slot as u16, index: index as u16, op, off };
+            let new = Mod {
+                magnitude,
+                seq,
+                channel: m.channel,
+                slot: slot as u16,
+                index: index as u16,
+                op,
+                off,
+            };
             self.row_mut(target).add_mod(new);
             self.mark(target, slot);
             if def.has_live
@@ -705,15 +890,22 @@ impl Flow<'_> {
 
     /// A copy of the row, where an application may still fail after it has removed others.
     fn checkpoint(&mut self, def: &EffectDef, target: usize) -> Option<(Box<Row>, [usize; 3])> {
-        let risky = !def.remove_with_tags.is_empty() && (!def.executions.is_empty() || def.policy == DurationPolicy::Instant);
+        let risky =
+            !def.remove_with_tags.is_empty() && (!def.executions.is_empty() || def.policy == DurationPolicy::Instant);
         risky.then(|| {
-            let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
+            let lengths = [
+                self.log.facts.list.len(),
+                self.log.diagnostics.len(),
+                self.sc.reactions.len(),
+            ];
             (Box::new(self.row(target).clone()), lengths)
         })
     }
 
     fn roll_back(&mut self, saved: Option<(Box<Row>, [usize; 3])>, target: usize) {
-        let Some((row, [facts, diagnostics, reactions])) = saved else { return };
+        let Some((row, [facts, diagnostics, reactions])) = saved else {
+            return;
+        };
         let _ = self.replace_row(target, *row);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);

@@ -12,12 +12,22 @@ pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
     /// A foreign controller as it was when something from it was looked at: its tags and current values.
-    Source { source: ControllerId, tags: Tags, values: Box<[(AttributeId, f64)]> },
+    Source {
+        source: ControllerId,
+        tags: Tags,
+        values: Box<[(AttributeId, f64)]>,
+    },
     /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
     /// for that by themselves; doing it twice changes nothing.
     Recheck(Cause),
     /// A foreign attribute that a live modifier follows has moved.
-    Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
+    Follow {
+        source: ControllerId,
+        attribute: AttributeId,
+        value: f64,
+        cause: Cause,
+        via: Via,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +52,12 @@ impl Journal {
         if self.entries.len() >= limit as usize {
             self.entries.pop_front();
         }
-        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, what });
+        self.entries.push_back(JournalEntry {
+            at,
+            serial: self.next,
+            dues: self.dues,
+            what,
+        });
         self.next += 1;
     }
 }
@@ -57,7 +72,11 @@ pub(crate) struct Replay<'j> {
 
 impl<'j> Replay<'j> {
     pub(crate) fn new(only: ControllerId, journal: &'j Journal) -> Replay<'j> {
-        Replay { only, journal, cursor: 0 }
+        Replay {
+            only,
+            journal,
+            cursor: 0,
+        }
     }
 
     /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
@@ -67,7 +86,10 @@ impl<'j> Replay<'j> {
             _ => None,
         };
         let entries = &self.journal.entries;
-        let next = entries.iter().filter(|e| e.serial >= self.cursor && e.at == now).find_map(of);
+        let next = entries
+            .iter()
+            .filter(|e| e.serial >= self.cursor && e.at == now)
+            .find_map(of);
         next.or_else(|| entries.iter().rev().filter(|e| e.serial < self.cursor).find_map(of))
     }
 
@@ -134,11 +156,27 @@ impl Flow<'_> {
     #[cold]
     fn note_source(&mut self, target: ControllerId, source: ControllerId) {
         let (limit, at) = (self.limits.journal, self.st.now);
-        let Some(row) = self.st.controllers.get(source) else { return };
-        let Some(j) = self.journals.get_mut(&target) else { return };
+        let Some(row) = self.st.controllers.get(source) else {
+            return;
+        };
+        let Some(j) = self.journals.get_mut(&target) else {
+            return;
+        };
         let slots = &self.ix.layouts[row.layout as usize].slots;
-        let values = slots.iter().zip(&row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
-        j.push(limit, at, JournalWhat::Source { source, tags: row.tags.clone(), values });
+        let values = slots
+            .iter()
+            .zip(&row.attrs)
+            .map(|(s, a)| (s.attribute, a.current))
+            .collect();
+        j.push(
+            limit,
+            at,
+            JournalWhat::Source {
+                source,
+                tags: row.tags.clone(),
+                values,
+            },
+        );
     }
 
     #[inline]
@@ -149,7 +187,17 @@ impl Flow<'_> {
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&edge.target) {
             let (source, attribute) = (edge.source, edge.attribute);
-            j.push(limit, at, JournalWhat::Follow { source, attribute, value, cause, via });
+            j.push(
+                limit,
+                at,
+                JournalWhat::Follow {
+                    source,
+                    attribute,
+                    value,
+                    cause,
+                    via,
+                },
+            );
         }
     }
 
@@ -239,7 +287,13 @@ impl Flow<'_> {
                     // A refusal then is a refusal now; what differs is what the replay is for.
                     let _ = self.run(*id, op);
                 }
-                JournalWhat::Follow { source, attribute, value, cause, via } => {
+                JournalWhat::Follow {
+                    source,
+                    attribute,
+                    value,
+                    cause,
+                    via,
+                } => {
                     self.cause = *cause;
                     self.follow_again(who, *source, *attribute, *value, *via);
                 }
@@ -291,16 +345,35 @@ impl Flow<'_> {
 
     /// A followed foreign attribute moved at this point of the journal.
     fn follow_again(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId, value: f64, via: Via) {
-        let Some(target) = self.st.controllers.slot(who) else { return };
-        let effects: Vec<_> = self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq, e.def)).collect();
+        let Some(target) = self.st.controllers.slot(who) else {
+            return;
+        };
+        let effects: Vec<_> = self
+            .row(target)
+            .effects
+            .iter()
+            .filter(|e| e.source == source)
+            .map(|e| (e.seq, e.def))
+            .collect();
         for (seq, def) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {
                 if m.magnitude.live_on() != Some((attribute, false)) {
                     continue;
                 }
-                let edge = LiveEdge { source, attribute, target: who, seq, index: index as u16 };
-                let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
+                let edge = LiveEdge {
+                    source,
+                    attribute,
+                    target: who,
+                    seq,
+                    index: index as u16,
+                };
+                let slot = self
+                    .row(target)
+                    .mods
+                    .iter()
+                    .find(|x| x.seq == seq && x.index == edge.index)
+                    .map(|x| x.slot);
                 if let Some(slot) = slot
                     && self.follow(target, slot as usize, &edge, value, via)
                 {

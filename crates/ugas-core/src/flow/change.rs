@@ -17,7 +17,12 @@ impl Flow<'_> {
     }
 
     /// Changes every effect that matches, or none if one of them cannot be changed.
-    pub(crate) fn change_matching(&mut self, target: usize, filter: &EffectFilter, change: Change) -> Result<u32, Refusal> {
+    pub(crate) fn change_matching(
+        &mut self,
+        target: usize,
+        filter: &EffectFilter,
+        change: Change,
+    ) -> Result<u32, Refusal> {
         let matched = self.matching(target, filter);
         for &seq in &matched {
             self.check_change(target, seq, change)?;
@@ -30,9 +35,14 @@ impl Flow<'_> {
 
     fn check_change(&self, target: usize, seq: u64, change: Change) -> Result<(), Refusal> {
         let row = self.row(target);
-        let Some(at) = row.effect_at(seq) else { return Err(Refusal::StaleHandle) };
+        let Some(at) = row.effect_at(seq) else {
+            return Err(Refusal::StaleHandle);
+        };
         let e = &row.effects[at];
-        let limit = self.def(e.def).and_then(|d| d.stacking.as_ref().map(|s| s.limit)).unwrap_or(u32::MAX);
+        let limit = self
+            .def(e.def)
+            .and_then(|d| d.stacking.as_ref().map(|s| s.limit))
+            .unwrap_or(u32::MAX);
         let bad = |what| Err(Refusal::BadValue { what });
         let timed = e.end != SimTime::NEVER;
         match change {
@@ -40,7 +50,9 @@ impl Flow<'_> {
             Change::Stacks(n) if n == 0 || n > self.limits.stacks.min(limit) => bad(BadValue::Stacks),
             Change::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => bad(BadValue::Duration),
             Change::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => bad(BadValue::Duration),
-            Change::Period(p) if e.periodic.is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => bad(BadValue::Period),
+            Change::Period(p) if e.periodic.is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => {
+                bad(BadValue::Period)
+            }
             Change::SetByCaller(_, v) if !v.is_finite() => bad(BadValue::Number),
             Change::Level(_)
             | Change::Stacks(_)
@@ -97,14 +109,35 @@ impl Flow<'_> {
 
     /// Gives an active effect another level, source, caller's values and stacks, and evaluates its magnitudes again.
     /// With `keep_frozen`, what a source that is gone left behind stays.
-    pub(crate) fn evaluate_again(&mut self, target: usize, seq: u64, spec: &Spec, keep_frozen: bool) -> Result<(), Refusal> {
-        let Some(def) = self.def(spec.effect) else { return Err(Refusal::StaleHandle) };
-        let Some(at) = self.row(target).effect_at(seq) else { return Err(Refusal::StaleHandle) };
+    pub(crate) fn evaluate_again(
+        &mut self,
+        target: usize,
+        seq: u64,
+        spec: &Spec,
+        keep_frozen: bool,
+    ) -> Result<(), Refusal> {
+        let Some(def) = self.def(spec.effect) else {
+            return Err(Refusal::StaleHandle);
+        };
+        let Some(at) = self.row(target).effect_at(seq) else {
+            return Err(Refusal::StaleHandle);
+        };
         let e = &self.row(target).effects[at];
         let (old_source, inhibited) = (e.source, e.inhibited);
         let key = e.key(spec.target);
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
-        let frozen = if keep_frozen { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
+        let about = About {
+            spec,
+            target,
+            birth: key.birth,
+            ordinal: key.ordinal,
+            stacks: spec.stacks,
+            execution: 0,
+        };
+        let frozen = if keep_frozen {
+            self.units_of(target, seq, def.modifiers.len())
+        } else {
+            Vec::new()
+        };
         let dropped = self.row(target).effects[at].dropped().to_vec();
         self.capture_units(&def, about, &frozen, &dropped)?;
         self.unlink_live(target, &def, seq, old_source);
@@ -128,27 +161,43 @@ impl Flow<'_> {
             self.switch_mods(target, seq, true);
         }
         self.sc.units = units;
-        self.settle(Via { source: spec.source, key, effect: spec.effect }, Emit::Facts);
+        self.settle(
+            Via {
+                source: spec.source,
+                key,
+                effect: spec.effect,
+            },
+            Emit::Facts,
+        );
         Ok(())
     }
 
     /// The magnitude per stack of each modifier an effect has now; NaN where there is none.
     fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
         let row = self.row(target);
-        let Some(at) = row.effect_at(seq) else { return Vec::new() };
+        let Some(at) = row.effect_at(seq) else {
+            return Vec::new();
+        };
         let kept = row.effects[at].cold.as_ref().map_or(&[][..], |c| &c.units);
         let mut units = vec![f64::NAN; modifiers];
         units[..kept.len()].copy_from_slice(kept);
         if kept.is_empty() {
-            row.mods.iter().filter(|m| m.seq == seq).for_each(|m| units[m.index as usize] = m.magnitude);
+            row.mods
+                .iter()
+                .filter(|m| m.seq == seq)
+                .for_each(|m| units[m.index as usize] = m.magnitude);
         }
         units
     }
 
     /// Another number of stacks: magnitudes are multiplied anew, timers stay.
     pub(crate) fn set_stacks(&mut self, target: usize, seq: u64, stacks: u32, what: EffectChange) {
-        let Some(at) = self.row(target).effect_at(seq) else { return };
-        let modifiers = self.def(self.row(target).effects[at].def).map_or(0, |d| d.modifiers.len());
+        let Some(at) = self.row(target).effect_at(seq) else {
+            return;
+        };
+        let modifiers = self
+            .def(self.row(target).effects[at].def)
+            .map_or(0, |d| d.modifiers.len());
         let before = self.units_of(target, seq, modifiers);
         let row = self.row_mut(target);
         let e = &mut row.effects[at];
@@ -164,7 +213,11 @@ impl Flow<'_> {
         let mut touched = Vec::with_capacity(mine.len());
         for m in mine {
             let unit = units.get(m.index as usize).copied().unwrap_or(m.magnitude);
-            let magnitude = if m.op == ModOp::Override { m.magnitude } else { stacked(m.op, unit, stacks) + 0.0 };
+            let magnitude = if m.op == ModOp::Override {
+                m.magnitude
+            } else {
+                stacked(m.op, unit, stacks) + 0.0
+            };
             row.add_mod(Mod { magnitude, ..m });
             touched.push(m.slot as usize);
         }
@@ -179,8 +232,16 @@ impl Flow<'_> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else { return };
         let (e, who) = (&row.effects[at], row.id);
-        let via = Via { source: e.source, key: e.key(who), effect: e.def };
-        let kind = FactKind::EffectChanged { what, stacks: e.stacks, level: e.level };
+        let via = Via {
+            source: e.source,
+            key: e.key(who),
+            effect: e.def,
+        };
+        let kind = FactKind::EffectChanged {
+            what,
+            stacks: e.stacks,
+            level: e.level,
+        };
         self.fact(who, via, kind);
     }
 }

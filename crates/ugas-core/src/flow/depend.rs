@@ -15,9 +15,13 @@ impl Flow<'_> {
         let who = self.row(target).id;
         let mut new: Vec<(Node, Node)> = Vec::new();
         for m in def.modifiers.iter().filter(|m| def.acts_on_current(m)) {
-            let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
+            let Some((attribute, of_target)) = m.magnitude.live_on() else {
+                continue;
+            };
             let from = if of_target { who } else { source };
-            let Some(source_row) = self.st.controllers.get(from) else { continue };
+            let Some(source_row) = self.st.controllers.get(from) else {
+                continue;
+            };
             let read = self.ix.layouts[source_row.layout as usize].slot(attribute);
             if let (Some(read), Some(slot)) = (read, self.layout(target).slot(m.attribute)) {
                 new.push(((from, read as u16), (who, slot as u16)));
@@ -56,19 +60,38 @@ impl Flow<'_> {
 
     /// Whether following would close a circle: possible only for a source that comes back after the world moved on.
     fn closes_cycle(&self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) -> bool {
-        let Some(source_row) = self.st.controllers.get(source) else { return false };
-        let Some(read) = self.ix.layouts[source_row.layout as usize].slot(attribute) else { return false };
+        let Some(source_row) = self.st.controllers.get(source) else {
+            return false;
+        };
+        let Some(read) = self.ix.layouts[source_row.layout as usize].slot(attribute) else {
+            return false;
+        };
         let m = self.row(target).mods.iter().find(|m| m.seq == seq && m.index == index);
         m.is_some_and(|m| self.leads_to((self.row(target).id, m.slot), (source, read as u16), &[]))
     }
 
     /// Starts following: a live modifier of an effect just put on a row.
-    pub(crate) fn link_live(&mut self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) {
-        let Some(source_slot) = self.st.controllers.slot(source) else { return };
+    pub(crate) fn link_live(
+        &mut self,
+        target: usize,
+        seq: u64,
+        index: u16,
+        source: ControllerId,
+        attribute: AttributeId,
+    ) {
+        let Some(source_slot) = self.st.controllers.slot(source) else {
+            return;
+        };
         let layout = &self.ix.layouts[self.row(source_slot).layout as usize];
         let Some(slot) = layout.slot(attribute) else { return };
         let attribute = layout.slots[slot].attribute;
-        let edge = LiveEdge { source, attribute, target: self.row(target).id, seq, index };
+        let edge = LiveEdge {
+            source,
+            attribute,
+            target: self.row(target).id,
+            seq,
+            index,
+        };
         if self.ix.live.insert(edge) {
             self.st.controllers.row_mut(source_slot).readers += 1;
         }
@@ -78,17 +101,34 @@ impl Flow<'_> {
     pub(crate) fn unlink_live(&mut self, target: usize, def: &EffectDef, seq: u64, source: ControllerId) {
         let who = self.row(target).id;
         for (index, m) in def.modifiers.iter().enumerate() {
-            let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
+            let Some((attribute, of_target)) = m.magnitude.live_on() else {
+                continue;
+            };
             let from = if of_target { who } else { source };
             self.unlink_edge(from, attribute, who, seq, index as u16);
         }
     }
 
-    pub(crate) fn unlink_edge(&mut self, from: ControllerId, attribute: AttributeId, who: ControllerId, seq: u64, index: u16) {
-        let Some(source_slot) = self.st.controllers.slot(from) else { return };
+    pub(crate) fn unlink_edge(
+        &mut self,
+        from: ControllerId,
+        attribute: AttributeId,
+        who: ControllerId,
+        seq: u64,
+        index: u16,
+    ) {
+        let Some(source_slot) = self.st.controllers.slot(from) else {
+            return;
+        };
         let layout = &self.ix.layouts[self.row(source_slot).layout as usize];
         let attribute = layout.slot(attribute).map_or(attribute, |s| layout.slots[s].attribute);
-        if self.ix.live.remove(&LiveEdge { source: from, attribute, target: who, seq, index }) {
+        if self.ix.live.remove(&LiveEdge {
+            source: from,
+            attribute,
+            target: who,
+            seq,
+            index,
+        }) {
             self.st.controllers.row_mut(source_slot).readers -= 1;
         }
     }
@@ -97,9 +137,22 @@ impl Flow<'_> {
     pub(crate) fn follow_all(&mut self, def: &EffectDef, target: usize, seq: u64, source: ControllerId) {
         let who = self.row(target).id;
         for (index, m) in def.modifiers.iter().enumerate() {
-            let Some((attribute, of_target)) = m.magnitude.live_on() else { continue };
-            let edge = LiveEdge { source: if of_target { who } else { source }, attribute, target: who, seq, index: index as u16 };
-            let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
+            let Some((attribute, of_target)) = m.magnitude.live_on() else {
+                continue;
+            };
+            let edge = LiveEdge {
+                source: if of_target { who } else { source },
+                attribute,
+                target: who,
+                seq,
+                index: index as u16,
+            };
+            let slot = self
+                .row(target)
+                .mods
+                .iter()
+                .find(|x| x.seq == seq && x.index == edge.index)
+                .map(|x| x.slot);
             if let (Some(slot), Some(value)) = (slot, self.current_of(edge.source, attribute))
                 && self.follow(target, slot as usize, &edge, value, super::Via::NOTHING)
             {
@@ -112,12 +165,21 @@ impl Flow<'_> {
     /// is; which attribute that was is told.
     pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
         let mut linked = Ok(());
-        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let effects: Vec<_> = self
+            .row(target)
+            .effects
+            .iter()
+            .map(|e| (e.seq, e.def, e.source))
+            .collect();
         let who = self.row(target).id;
         for (seq, def, source) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {
-                let there = self.row(target).mods.iter().any(|x| x.seq == seq && x.index == index as u16);
+                let there = self
+                    .row(target)
+                    .mods
+                    .iter()
+                    .any(|x| x.seq == seq && x.index == index as u16);
                 if let (Some((attribute, of_target)), true) = (m.magnitude.live_on(), there) {
                     let from = if of_target { who } else { source };
                     if self.closes_cycle(target, seq, index as u16, from, attribute) {
@@ -145,17 +207,25 @@ impl Flow<'_> {
             .st
             .controllers
             .iter()
-            .filter(|r| (r.live > 0 || r.watching > 0) && r.effects.iter().any(|e| e.source == source || r.id == source))
+            .filter(|r| {
+                (r.live > 0 || r.watching > 0) && r.effects.iter().any(|e| e.source == source || r.id == source)
+            })
             .map(|r| r.id)
             .collect();
         for who in rows {
-            let Some(target) = self.st.controllers.slot(who) else { continue };
+            let Some(target) = self.st.controllers.slot(who) else {
+                continue;
+            };
             let known: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
             // What would close a circle keeps its last value.
             let _ = self.link_row(target);
             let now: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
             for edge in now.iter().filter(|e| !known.contains(e)) {
-                let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index);
+                let m = self
+                    .row(target)
+                    .mods
+                    .iter()
+                    .find(|m| m.seq == edge.seq && m.index == edge.index);
                 let value = self.current_of(source, edge.attribute);
                 if let (Some(slot), Some(value)) = (m.map(|m| m.slot as usize), value)
                     && self.follow(target, slot, edge, value, super::Via::NOTHING)
@@ -168,7 +238,12 @@ impl Flow<'_> {
 
     /// Forgets every edge into a row.
     pub(crate) fn unlink_row(&mut self, target: usize) {
-        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let effects: Vec<_> = self
+            .row(target)
+            .effects
+            .iter()
+            .map(|e| (e.seq, e.def, e.source))
+            .collect();
         for (seq, def, source) in effects {
             if let Some(def) = self.def(def) {
                 self.unlink_live(target, &def, seq, source);

@@ -30,7 +30,7 @@ pub(crate) use remove::Trigger;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
-use crate::state::{Causes, CauseLink, CauseWhat, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
+use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
 use crate::{
     Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
     Refusal, SimTime, Trace, TraceKind,
@@ -69,8 +69,11 @@ pub(crate) struct Via {
 }
 
 impl Via {
-    pub(crate) const NOTHING: Via =
-        Via { source: ControllerId::NONE, key: EffectKey::NONE, effect: EffectId::NONE };
+    pub(crate) const NOTHING: Via = Via {
+        source: ControllerId::NONE,
+        key: EffectKey::NONE,
+        effect: EffectId::NONE,
+    };
 }
 
 /// A pending write to one attribute's base.
@@ -189,7 +192,13 @@ impl<'a> Flow<'a> {
             let half = self.log.diagnostics.len() / 2;
             self.log.diagnostics.drain(..half);
         }
-        self.log.diagnostics.push(Diagnostic { at: self.st.now, who, effect, cause: self.cause, kind });
+        self.log.diagnostics.push(Diagnostic {
+            at: self.st.now,
+            who,
+            effect,
+            cause: self.cause,
+            kind,
+        });
     }
 
     #[inline]
@@ -212,13 +221,23 @@ impl<'a> Flow<'a> {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);
         }
-        self.log.trace.push(Trace { at: self.st.now, who, kind });
+        self.log.trace.push(Trace {
+            at: self.st.now,
+            who,
+            kind,
+        });
     }
 
     /// Makes what follows a consequence of `what`; returns the cause to go back to.
     #[inline]
     pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
-        let step = CauseLink { what, who, source, at: self.st.now, root: self.cause.root };
+        let step = CauseLink {
+            what,
+            who,
+            source,
+            at: self.st.now,
+            root: self.cause.root,
+        };
         let link = self.causes.push(self.limits.cause_links, step, self.cause.link);
         let cause = self.cause;
         self.cause.link = link;
@@ -276,12 +295,22 @@ impl<'a> Flow<'a> {
 /// Stacks multiply everything but an Override. What leaves the range of numbers is held at its edge.
 #[inline]
 pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
-    if op == ModOp::Override || stacks == 1 { unit } else { pipeline::held(unit * stacks as f64) }
+    if op == ModOp::Override || stacks == 1 {
+        unit
+    } else {
+        pipeline::held(unit * stacks as f64)
+    }
 }
 
 /// The birth of an effect that another effect caused: a mix of the parent's key, the trigger and where in it.
 pub(crate) fn child_birth(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
-    let words = [parent.birth, parent.ordinal as u64, trigger, execution as u64, position as u64];
+    let words = [
+        parent.birth,
+        parent.ordinal as u64,
+        trigger,
+        execution as u64,
+        position as u64,
+    ];
     // The top bit keeps it apart from op ids of clients below 32768.
     words.iter().fold(7, |h, &w| crate::rng::fold(h, w)) | 1 << 63
 }

@@ -1,8 +1,8 @@
 //! What several applications of one effect on one target do: queue, merge, stack.
 
+use super::Flow;
 use super::magnitude::About;
 use super::remove::Trigger;
-use super::Flow;
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, EffectRef, Queued};
 use crate::{EffectChange, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
@@ -22,10 +22,20 @@ impl Flow<'_> {
         let row = self.row(target);
         let max = self.limits.effects_per_controller;
         if row.effects.len() + row.queue.len() >= max as usize {
-            return Err(Refusal::Limit { what: LimitKind::Effects, max, link: self.cause.link });
+            return Err(Refusal::Limit {
+                what: LimitKind::Effects,
+                max,
+                link: self.cause.link,
+            });
         }
         let (root, link) = (self.cause.root, self.cause.link);
-        let queued = Queued { spec: spec.clone(), birth: key.birth, ordinal: key.ordinal, root, link };
+        let queued = Queued {
+            spec: spec.clone(),
+            birth: key.birth,
+            ordinal: key.ordinal,
+            root,
+            link,
+        };
         self.row_mut(target).queue.push(queued);
         Ok(key)
     }
@@ -33,11 +43,23 @@ impl Flow<'_> {
     /// Starts the next of a sequence; one that is refused now is skipped.
     pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
         while !self.row(target).effects.iter().any(|e| e.def == effect) {
-            let Some(at) = self.row(target).queue.iter().position(|q| q.spec.effect == effect) else { return };
+            let Some(at) = self.row(target).queue.iter().position(|q| q.spec.effect == effect) else {
+                return;
+            };
             let q = self.row_mut(target).queue.remove(at);
             let Some(def) = self.def(effect) else { return };
-            let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
-            let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
+            let key = EffectKey {
+                birth: q.birth,
+                target: q.spec.target,
+                ordinal: q.ordinal,
+            };
+            let cause = std::mem::replace(
+                &mut self.cause,
+                crate::Cause {
+                    root: q.root,
+                    link: q.link,
+                },
+            );
             self.journal_source(q.spec.target, q.spec.source);
             let begun = self
                 .check_attributes(&def, target)
@@ -62,7 +84,14 @@ impl Flow<'_> {
         let e = &self.row(target).effects[at];
         let (seq, level, stacks, end) = (e.seq, e.level, e.stacks, e.end);
         let existing = e.key(spec.target);
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let about = About {
+            spec,
+            target,
+            birth: key.birth,
+            ordinal: key.ordinal,
+            stacks,
+            execution: 0,
+        };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if spec.level >= level {
@@ -90,15 +119,32 @@ impl Flow<'_> {
         at: usize,
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
-        let Some(rule) = &def.stacking else { return Err(Refusal::StaleHandle) };
+        let Some(rule) = &def.stacking else {
+            return Err(Refusal::StaleHandle);
+        };
         let e = &self.row(target).effects[at];
         let (seq, have, source) = (e.seq, e.stacks, e.source);
         let existing = e.key(spec.target);
         let wanted = have as u64 + spec.stacks as u64;
         let stacks = wanted.min(rule.limit as u64).min(self.limits.stacks as u64) as u32;
-        let source = if rule.by == StackBy::Target { spec.source } else { source };
-        let stacked = Spec { stacks, source, ..spec.clone() };
-        let about = About { spec: &stacked, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let source = if rule.by == StackBy::Target {
+            spec.source
+        } else {
+            source
+        };
+        let stacked = Spec {
+            stacks,
+            source,
+            ..spec.clone()
+        };
+        let about = About {
+            spec: &stacked,
+            target,
+            birth: key.birth,
+            ordinal: key.ordinal,
+            stacks,
+            execution: 0,
+        };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if let Err(r) = self.evaluate_again(target, seq, &stacked, false) {

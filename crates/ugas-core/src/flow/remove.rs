@@ -5,9 +5,7 @@ use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, Effect};
-use crate::{
-    BadValue, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, RemoveReason, SimTime, TagId,
-};
+use crate::{BadValue, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, RemoveReason, SimTime, TagId};
 use ugas_doc::{ExecutionPolicy, OnExpire};
 
 /// What makes an effect apply another.
@@ -26,7 +24,9 @@ impl Flow<'_> {
     pub(crate) fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
         let target = self.slot(key.target)?;
         if stacks == 0 || stacks < -1 {
-            return Err(Refusal::BadValue { what: BadValue::RemoveCount });
+            return Err(Refusal::BadValue {
+                what: BadValue::RemoveCount,
+            });
         }
         if let Some(at) = self.row(target).find_queued(key) {
             self.row_mut(target).queue.remove(at);
@@ -45,7 +45,11 @@ impl Flow<'_> {
 
     /// Removes every effect that matches, queued ones of those definitions first.
     pub(crate) fn remove_matching(&mut self, target: usize, filter: &EffectFilter) -> u32 {
-        let reason = if filter.with_any_tag.is_empty() { RemoveReason::Removed } else { RemoveReason::ByTag };
+        let reason = if filter.with_any_tag.is_empty() {
+            RemoveReason::Removed
+        } else {
+            RemoveReason::ByTag
+        };
         let matched = self.matching(target, filter);
         self.clear_queue(target, filter, &matched);
         for &seq in &matched {
@@ -60,11 +64,13 @@ impl Flow<'_> {
         let hit = |e: &&Effect| {
             filter.effect.is_none_or(|d| d == e.def)
                 && filter.source.is_none_or(|s| s == e.source)
-                && (filter.with_any_tag.is_empty() || self.def(e.def).is_some_and(|d| self.tagged(&d, &filter.with_any_tag)))
+                && (filter.with_any_tag.is_empty()
+                    || self.def(e.def).is_some_and(|d| self.tagged(&d, &filter.with_any_tag)))
                 && filter.modifies.is_none_or(|a| {
                     let layout = self.layout(target);
                     let Some(slot) = layout.slot(a) else { return false };
-                    self.def(e.def).is_some_and(|d| d.modifiers.iter().any(|m| layout.slot(m.attribute) == Some(slot)))
+                    self.def(e.def)
+                        .is_some_and(|d| d.modifiers.iter().any(|m| layout.slot(m.attribute) == Some(slot)))
                 })
         };
         row.effects.iter().filter(hit).map(|e| e.seq).collect()
@@ -73,7 +79,8 @@ impl Flow<'_> {
     /// Whether an effect's own or granted tags match any of these.
     fn tagged(&self, def: &EffectDef, tags: &[TagId]) -> bool {
         let mine = def.effect_tags.iter().chain(&def.granted_tags);
-        mine.clone().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
+        mine.clone()
+            .any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
     }
 
     fn clear_queue(&mut self, target: usize, filter: &EffectFilter, matched: &[u64]) {
@@ -81,8 +88,11 @@ impl Flow<'_> {
             return;
         }
         let row = self.row(target);
-        let defs: Vec<_> =
-            matched.iter().filter_map(|&s| row.effect_at(s)).map(|i| row.effects[i].def).collect();
+        let defs: Vec<_> = matched
+            .iter()
+            .filter_map(|&s| row.effect_at(s))
+            .map(|i| row.effects[i].def)
+            .collect();
         let by_source = filter.source;
         self.row_mut(target)
             .queue
@@ -92,14 +102,19 @@ impl Flow<'_> {
     /// What a new effect removes by tag before it acts.
     pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
         if !def.remove_with_tags.is_empty() {
-            let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
+            let filter = EffectFilter {
+                with_any_tag: def.remove_with_tags.to_vec(),
+                ..EffectFilter::default()
+            };
             self.remove_matching(target, &filter);
         }
     }
 
     /// The end of an effect's time: it ends, or its stacks start their time anew.
     pub(crate) fn expire(&mut self, target: usize, seq: u64) {
-        let Some(at) = self.row(target).effect_at(seq) else { return };
+        let Some(at) = self.row(target).effect_at(seq) else {
+            return;
+        };
         let e = &self.row(target).effects[at];
         let (def, stacks) = (e.def, e.stacks);
         let length = e.cold.as_ref().map_or(SimTime::ZERO, |c| c.length);
@@ -121,7 +136,11 @@ impl Flow<'_> {
     pub(crate) fn restart(&mut self, target: usize, seq: u64, length: SimTime) {
         let now = self.row(target).clock.local(self.st.now);
         self.reschedule(target, seq, |e| {
-            e.end = if length == SimTime::NEVER { SimTime::NEVER } else { now + length };
+            e.end = if length == SimTime::NEVER {
+                SimTime::NEVER
+            } else {
+                now + length
+            };
         });
     }
 
@@ -141,11 +160,19 @@ impl Flow<'_> {
 
     /// Ends an active effect. `then` tells which conditional effects follow; none in destruction.
     pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
-        let Some(at) = self.row(target).effect_at(seq) else { return };
+        let Some(at) = self.row(target).effect_at(seq) else {
+            return;
+        };
         let who = self.row(target).id;
-        let Some(def) = self.def(self.row(target).effects[at].def) else { return };
+        let Some(def) = self.def(self.row(target).effects[at].def) else {
+            return;
+        };
         let (effect, source) = (self.row(target).effects[at].def, self.row(target).effects[at].source);
-        let what = if reason == RemoveReason::Expired { CauseWhat::Expired(effect) } else { CauseWhat::Removed(effect) };
+        let what = if reason == RemoveReason::Expired {
+            CauseWhat::Expired(effect)
+        } else {
+            CauseWhat::Removed(effect)
+        };
         let cause = self.because(what, who, source);
         let e = self.take_effect(target, at, &def);
         let key = e.key(who);

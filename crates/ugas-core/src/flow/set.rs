@@ -42,7 +42,10 @@ impl Flow<'_> {
         }
         self.settle(Via::NOTHING, Emit::Later);
         // What is new did not change: it began.
-        let (was, now) = (self.ix.layouts[old as usize].clone(), self.ix.layouts[layout as usize].clone());
+        let (was, now) = (
+            self.ix.layouts[old as usize].clone(),
+            self.ix.layouts[layout as usize].clone(),
+        );
         let mut changes = std::mem::take(&mut self.sc.before);
         changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
         self.sc.before = changes;
@@ -67,7 +70,9 @@ impl Flow<'_> {
         let gone = |slot: u16| layout.slots[slot as usize].set == set;
         let users = self.users_of(target, &layout, set);
         if let (Some(&(at, _)), false) = (users.first(), force) {
-            return Err(Refusal::SetInUse { by: self.row(target).effects[at].key(who) });
+            return Err(Refusal::SetInUse {
+                by: self.row(target).effects[at].key(who),
+            });
         }
         for (at, index) in users {
             self.row_mut(target).effects[at].cold_mut().dropped.push(index);
@@ -107,7 +112,9 @@ impl Flow<'_> {
             let row = self.row(target);
             let Some(at) = row.effect_at(m.seq) else { continue };
             let (def, source) = (row.effects[at].def, row.effects[at].source);
-            let live = self.def(def).and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            let live = self
+                .def(def)
+                .and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
             if let Some((attribute, of_target)) = live {
                 let from = if of_target { who } else { source };
                 self.unlink_edge(from, attribute, who, m.seq, m.index);
@@ -149,7 +156,10 @@ impl Flow<'_> {
                     Some(expr) => new.derive(expr, &attrs).0,
                     None => clamp(self.default_of(def.set, def.attribute), lo, hi),
                 };
-                attrs[slot] = Attr { base, current: clamp(base, lo, hi) };
+                attrs[slot] = Attr {
+                    base,
+                    current: clamp(base, lo, hi),
+                };
             }
         }
         let row = self.row_mut(target);
@@ -165,6 +175,8 @@ impl Flow<'_> {
 
     fn default_of(&self, set: SetId, attribute: crate::AttributeId) -> f64 {
         let list = self.rules.set_attributes(set).unwrap_or(&[]);
-        list.iter().find(|a| a.attribute == attribute).map_or(0.0, |a| a.default)
+        list.iter()
+            .find(|a| a.attribute == attribute)
+            .map_or(0.0, |a| a.default)
     }
 }

@@ -33,7 +33,9 @@ impl Flow<'_> {
 
     /// Settles everything marked.
     pub(crate) fn settle(&mut self, via: Via, emit: Emit) {
-        let Some(&(first, _)) = self.sc.dirty.first() else { return };
+        let Some(&(first, _)) = self.sc.dirty.first() else {
+            return;
+        };
         let alone = self.row(first as usize).readers == 0 && self.sc.dirty.iter().all(|d| d.0 == first);
         if alone {
             self.settle_row(first as usize, via, emit);
@@ -76,7 +78,11 @@ impl Flow<'_> {
         let old = r.attrs[slot];
         let (lo, hi) = def.bounds(&r.attrs);
         let sums = self.sums_of(r, slot, def.strongest);
-        let write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16);
+        let write = self
+            .sc
+            .writes
+            .iter()
+            .find(|w| w.row == row as u32 && w.slot == slot as u16);
         let (mut base, mut not_finite) = (old.base, false);
         if let Some(w) = write {
             base = Window::new(&sums, lo, hi).settle(base, w.start, w.end, w.over);
@@ -85,13 +91,28 @@ impl Flow<'_> {
         } else if def.proportional && emit != Emit::Nothing {
             base = self.in_proportion(row as u32, def, base, lo, hi);
         }
-        let new = Attr { base, current: sums.value(base, lo, hi) };
+        let new = Attr {
+            base,
+            current: sums.value(base, lo, hi),
+        };
         let who = r.id;
         if not_finite {
-            self.diagnose(who, via.effect, DiagnosticKind::NonFinite { attribute: def.attribute });
+            self.diagnose(
+                who,
+                via.effect,
+                DiagnosticKind::NonFinite {
+                    attribute: def.attribute,
+                },
+            );
         }
         if sums.saturated || (sums.over.is_none() && !((base + sums.add) * sums.product + sums.post).is_finite()) {
-            self.diagnose(who, via.effect, DiagnosticKind::Saturated { attribute: def.attribute });
+            self.diagnose(
+                who,
+                via.effect,
+                DiagnosticKind::Saturated {
+                    attribute: def.attribute,
+                },
+            );
         }
         if new.base == old.base && new.current == old.current {
             return false;
@@ -103,10 +124,19 @@ impl Flow<'_> {
         match emit {
             Emit::Facts => self.changed(who, def.attribute, def.death, old, new, via),
             Emit::Later => {
-                let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
+                let known = self
+                    .sc
+                    .before
+                    .iter()
+                    .any(|b| b.row == row as u32 && b.slot == slot as u16);
                 if !known {
                     let (row, slot) = (row as u32, slot as u16);
-                    self.sc.before.push(Before { row, slot, base: old.base, current: old.current });
+                    self.sc.before.push(Before {
+                        row,
+                        slot,
+                        base: old.base,
+                        current: old.current,
+                    });
                 }
             }
             Emit::Nothing => {}
@@ -115,7 +145,15 @@ impl Flow<'_> {
     }
 
     #[inline]
-    pub(crate) fn changed(&mut self, who: ControllerId, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
+    pub(crate) fn changed(
+        &mut self,
+        who: ControllerId,
+        attribute: AttributeId,
+        death: bool,
+        old: Attr,
+        new: Attr,
+        via: Via,
+    ) {
         self.fact(
             who,
             via,
@@ -139,7 +177,10 @@ impl Flow<'_> {
             let layout = self.ix.layouts[self.row(b.row as usize).layout as usize].clone();
             let row = self.row(b.row as usize);
             let (who, new) = (row.id, row.attrs[b.slot as usize]);
-            let old = Attr { base: b.base, current: b.current };
+            let old = Attr {
+                base: b.base,
+                current: b.current,
+            };
             if new != old {
                 let def = &layout.slots[b.slot as usize];
                 self.changed(who, def.attribute, def.death, old, new, via);
@@ -163,7 +204,11 @@ impl Flow<'_> {
 
     /// Plans one operation on one attribute's base; operations of one effect on one attribute are one write.
     pub(crate) fn plan_write(&mut self, row: usize, slot: usize, op: ModOp, magnitude: f64) -> bool {
-        let at = self.sc.writes.iter().position(|w| w.row == row as u32 && w.slot == slot as u16);
+        let at = self
+            .sc
+            .writes
+            .iter()
+            .position(|w| w.row == row as u32 && w.slot == slot as u16);
         let at = at.unwrap_or_else(|| {
             let r = self.row(row);
             let def = &self.ix.layouts[r.layout as usize].slots[slot];
@@ -173,7 +218,13 @@ impl Flow<'_> {
             } else {
                 Window::plain(lo, hi).start(r.attrs[slot].base)
             };
-            self.sc.writes.push(Write { row: row as u32, slot: slot as u16, over: false, start, end: start });
+            self.sc.writes.push(Write {
+                row: row as u32,
+                slot: slot as u16,
+                over: false,
+                start,
+                end: start,
+            });
             self.sc.writes.len() - 1
         });
         let w = &mut self.sc.writes[at];
@@ -185,9 +236,13 @@ impl Flow<'_> {
     /// Base keeps its share of a range whose bounds moved in this settle.
     fn in_proportion(&self, row: u32, def: &Slot, base: f64, lo: f64, hi: f64) -> f64 {
         let was = |bound: SlotBound, now: f64| match bound {
-            SlotBound::Slot(s) => {
-                self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2)
-            }
+            SlotBound::Slot(s) => self
+                .sc
+                .moved
+                .iter()
+                .rev()
+                .find(|m| (m.0, m.1) == (row, s))
+                .map_or(now, |m| m.2),
             SlotBound::Open | SlotBound::Value(_) => now,
         };
         let (old_lo, old_hi) = (was(def.lo, lo), was(def.hi, hi));
@@ -203,7 +258,10 @@ impl Flow<'_> {
 
     fn settle_graph(&mut self, via: Via, emit: Emit) {
         let dirty = std::mem::take(&mut self.sc.dirty);
-        let starts = dirty.iter().map(|&(row, slot)| (self.row(row as usize).id, slot)).collect();
+        let starts = dirty
+            .iter()
+            .map(|&(row, slot)| (self.row(row as usize).id, slot))
+            .collect();
         let mut nodes = self.affected(starts);
         for &(row, slot) in &dirty {
             if let Some(n) = nodes.get_mut(&(self.row(row as usize).id, slot)) {
@@ -224,7 +282,9 @@ impl Flow<'_> {
             }
             let edges: Vec<LiveEdge> = self.edges(key.0, &layout, slot);
             for edge in edges {
-                let Some((target, target_slot)) = self.edge_end(&edge) else { continue };
+                let Some((target, target_slot)) = self.edge_end(&edge) else {
+                    continue;
+                };
                 let value = self.row(row).attrs[slot].current;
                 let moved = changed && self.follow(target, target_slot, &edge, value, via);
                 arrive(&mut nodes, &mut ready, (edge.target, target_slot as u16), moved);
@@ -239,7 +299,14 @@ impl Flow<'_> {
         let mut stack = Vec::new();
         for key in starts {
             if let (Some(row), false) = (self.st.controllers.slot(key.0), nodes.contains_key(&key)) {
-                nodes.insert(key, Node { row: row as u32, waiting: 0, dirty: false });
+                nodes.insert(
+                    key,
+                    Node {
+                        row: row as u32,
+                        waiting: 0,
+                        dirty: false,
+                    },
+                );
                 stack.push(key);
             }
         }
@@ -247,7 +314,11 @@ impl Flow<'_> {
             self.successors(key, &mut |next| {
                 let node = nodes.entry(next).or_insert_with(|| {
                     stack.push(next);
-                    Node { row: self.st.controllers.slot(next.0).unwrap_or(0) as u32, waiting: 0, dirty: false }
+                    Node {
+                        row: self.st.controllers.slot(next.0).unwrap_or(0) as u32,
+                        waiting: 0,
+                        dirty: false,
+                    }
                 });
                 node.waiting += 1;
             });
@@ -257,9 +328,13 @@ impl Flow<'_> {
 
     /// What directly follows an attribute.
     pub(crate) fn successors(&self, key: (ControllerId, u16), each: &mut dyn FnMut((ControllerId, u16))) {
-        let Some(row) = self.st.controllers.get(key.0) else { return };
+        let Some(row) = self.st.controllers.get(key.0) else {
+            return;
+        };
         let layout = &self.ix.layouts[row.layout as usize];
-        let Some(def) = layout.slots.get(key.1 as usize) else { return };
+        let Some(def) = layout.slots.get(key.1 as usize) else {
+            return;
+        };
         for &d in &def.dependents {
             each((key.0, d));
         }
@@ -274,7 +349,9 @@ impl Flow<'_> {
 
     /// Whether every attribute reachable from a row's own can be ordered.
     pub(crate) fn is_acyclic_from(&self, who: ControllerId) -> Result<(), (ControllerId, u16)> {
-        let Some(row) = self.st.controllers.get(who) else { return Ok(()) };
+        let Some(row) = self.st.controllers.get(who) else {
+            return Ok(());
+        };
         let mut nodes = self.affected((0..row.attrs.len() as u16).map(|s| (who, s)).collect());
         let mut ready: Vec<(ControllerId, u16)> =
             nodes.iter().filter(|(_, n)| n.waiting == 0).map(|(k, _)| *k).collect();
@@ -294,20 +371,30 @@ impl Flow<'_> {
 
     fn edges(&self, who: ControllerId, layout: &Layout, slot: usize) -> Vec<LiveEdge> {
         let mine = |e: &&LiveEdge| self.replay.is_none_or(|r| e.target == r.only);
-        self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
+        self.ix
+            .edges_from(who, layout.slots[slot].attribute)
+            .filter(mine)
+            .copied()
+            .collect()
     }
 
     /// The row and slot a live modifier acts on.
     fn edge_end(&self, edge: &LiveEdge) -> Option<(usize, usize)> {
         let target = self.st.controllers.slot(edge.target)?;
-        let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index)?;
+        let m = self
+            .row(target)
+            .mods
+            .iter()
+            .find(|m| m.seq == edge.seq && m.index == edge.index)?;
         Some((target, m.slot as usize))
     }
 
     /// Moves a live modifier to a new value of what it follows; true if that changes its contribution.
     pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
-        let Some(at) = row.mods.iter().position(|m| m.seq == edge.seq && m.index == edge.index) else { return false };
+        let Some(at) = row.mods.iter().position(|m| m.seq == edge.seq && m.index == edge.index) else {
+            return false;
+        };
         let old = row.mods[at];
         let Some(e) = row.effect_at(edge.seq) else { return false };
         let (def, level, stacks) = (row.effects[e].def, row.effects[e].level, row.effects[e].stacks);
@@ -315,7 +402,10 @@ impl Flow<'_> {
         let Some(def) = self.def(def) else { return false };
         let m = &def.modifiers[edge.index as usize];
         let unit = self.live_value(&m.magnitude, value, level, spec_extra.as_deref());
-        let mut new = Mod { off: old.off & !NOT_FINITE, ..old };
+        let mut new = Mod {
+            off: old.off & !NOT_FINITE,
+            ..old
+        };
         if unit.is_finite() {
             new.magnitude = super::stacked(old.op, unit, stacks) + 0.0;
         } else {

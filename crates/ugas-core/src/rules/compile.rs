@@ -238,6 +238,7 @@ impl Compiler<'_> {
             simple: false,
             simple_period: false,
             has_live: false,
+            fixed_duration: None,
         };
         def.classify();
         let failed = self.issues[errors_before..]

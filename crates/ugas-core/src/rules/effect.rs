@@ -159,6 +159,8 @@ pub(crate) struct EffectDef {
     pub(crate) simple: bool,
     /// A period of nothing but value modifiers, without cues or effects that follow.
     pub(crate) simple_period: bool,
+    /// The duration in flicks where it is a plain value.
+    pub(crate) fixed_duration: Option<SimTime>,
     /// Whether any modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
 }
@@ -187,6 +189,10 @@ impl EffectDef {
         let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
         let plain = self.modifiers.iter().all(plain);
         self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
+        self.fixed_duration = match self.duration {
+            Some(Mag::Value(v)) => SimTime::try_seconds(v),
+            _ => None,
+        };
         self.simple = plain && self.is_simple();
         self.simple_period = plain
             && self.period.is_some()
@@ -197,7 +203,7 @@ impl EffectDef {
 
     fn is_simple(&self) -> bool {
         self.executions.is_empty()
-            && self.granted_tags.is_empty()
+            && (self.granted_tags.is_empty() || self.policy != DurationPolicy::Instant)
             && self.source_required.is_empty()
             && self.source_blocked.is_empty()
             && self.chance.is_none()
@@ -211,7 +217,7 @@ impl EffectDef {
             && self.grants.is_empty()
             && self.cues.is_empty()
             && (self.execution_policy == ExecutionPolicy::RunInParallel || self.policy == DurationPolicy::Instant)
-            && (self.policy != DurationPolicy::HasDuration || matches!(self.duration, Some(Mag::Value(v)) if v > 0.0))
+            && (self.policy != DurationPolicy::HasDuration || self.fixed_duration.is_some_and(|d| d > SimTime::ZERO))
             && !(self.period.is_some() && self.execute_on_application)
     }
 }

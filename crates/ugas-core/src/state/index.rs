@@ -39,19 +39,33 @@ impl Index {
         id
     }
 
-    pub(crate) fn edges_from(
-        &self,
-        source: ControllerId,
-        attribute: AttributeId,
-    ) -> impl Iterator<Item = &LiveEdge> {
-        let low = LiveEdge { source, attribute, target: ControllerId(0), seq: 0, index: 0 };
-        let high = LiveEdge { source, attribute, target: ControllerId::NONE, seq: u64::MAX, index: u16::MAX };
+    pub(crate) fn edges_from(&self, source: ControllerId, attribute: AttributeId) -> impl Iterator<Item = &LiveEdge> {
+        let low = LiveEdge {
+            source,
+            attribute,
+            target: ControllerId(0),
+            seq: 0,
+            index: 0,
+        };
+        let high = LiveEdge {
+            source,
+            attribute,
+            target: ControllerId::NONE,
+            seq: u64::MAX,
+            index: u16::MAX,
+        };
         self.live.range(low..=high)
     }
 
     /// All edges out of a controller.
     pub(crate) fn edges_out(&self, source: ControllerId) -> impl Iterator<Item = &LiveEdge> {
-        let low = LiveEdge { source, attribute: AttributeId(0), target: ControllerId(0), seq: 0, index: 0 };
+        let low = LiveEdge {
+            source,
+            attribute: AttributeId(0),
+            target: ControllerId(0),
+            seq: 0,
+            index: 0,
+        };
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 

@@ -139,11 +139,15 @@ impl Row {
     }
 
     pub(crate) fn find(&self, key: EffectKey) -> Option<usize> {
-        self.effects.iter().rposition(|e| e.birth == key.birth && e.ordinal == key.ordinal)
+        self.effects
+            .iter()
+            .rposition(|e| e.birth == key.birth && e.ordinal == key.ordinal)
     }
 
     pub(crate) fn find_queued(&self, key: EffectKey) -> Option<usize> {
-        self.queue.iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
+        self.queue
+            .iter()
+            .position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
     }
 
     #[inline]
