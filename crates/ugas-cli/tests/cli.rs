@@ -268,5 +268,6 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     let ran = ran(child.wait_with_output());
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // The reader may leave before the first line or after the last: both are an ordinary end.
+    assert!(matches!(ran.code, Some(0 | 1)), "{:?} {}", ran.code, ran.err);
 }
