@@ -37,11 +37,7 @@ pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
     for stride in [7, 60, STEPS] {
         let other = strided::<S>(plan, stride);
         equal("W4 values at another stride", frames.0, other.0);
-        equal(
-            "W4 facts and their order at another stride",
-            f64::from(frames.1 == other.1),
-            1.0,
-        );
+        equal("W4 facts and their order at another stride", f64::from(frames.1 == other.1), 1.0);
         equal("W4 due items at another stride", frames.2 as f64, other.2 as f64);
     }
     let (asked, searched) = (run(Workload::TagQuery), searched(plan));
@@ -74,10 +70,7 @@ pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
     for (runner, other) in runners.iter().zip(&results).skip(1) {
         for (&(what, expected), &(_, found)) in results[0].checksums.iter().zip(&other.checksums) {
             if (found - expected).abs() > 1e-9 * expected.abs() {
-                faults.push(format!(
-                    "{what}: {} has {found}, {} has {expected}",
-                    runner.name, runners[0].name
-                ));
+                faults.push(format!("{what}: {} has {found}, {} has {expected}", runner.name, runners[0].name));
             }
         }
     }
@@ -88,10 +81,7 @@ pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
 fn expected_damage(plan: &Plan) -> f64 {
     let mut taken = vec![0.0f64; plan.count];
     plan.hits.iter().for_each(|&who| taken[who as usize] += 1.0);
-    taken
-        .iter()
-        .map(|&hits| hits.min(crate::plan::template()[HEALTH]))
-        .sum()
+    taken.iter().map(|&hits| hits.min(crate::plan::template()[HEALTH])).sum()
 }
 
 /// Values, digest of all facts, number of due items and base of health of W4, advanced by so many frames at a time.
@@ -104,23 +94,14 @@ fn strided<S: Subject>(plan: &Plan, stride: usize) -> (f64, u64, u64, f64) {
         left -= frames;
     }
     let health = (0..plan.count as u32).map(|who| world.base(who, HEALTH)).sum();
-    (
-        workload::current_sum(&world, plan),
-        world.facts_digest(),
-        world.due_done(),
-        health,
-    )
+    (workload::current_sum(&world, plan), world.facts_digest(), world.due_done(), health)
 }
 
 /// How many queries of W5 are answered with yes, found by walking up from every tag.
 fn searched(plan: &Plan) -> f64 {
     let tree = TagTree::new();
     let yes = plan.queries.iter().filter(|&&(who, ask)| {
-        let has = |wanted| {
-            plan.tags[who as usize]
-                .iter()
-                .any(|&tag| tree.lineage(tag).any(|up| up == wanted))
-        };
+        let has = |wanted| plan.tags[who as usize].iter().any(|&tag| tree.lineage(tag).any(|up| up == wanted));
         match ask {
             Ask::All(tags) => tags.into_iter().all(has),
             Ask::Any(tags) => tags.into_iter().any(has),

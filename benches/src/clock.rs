@@ -13,10 +13,7 @@ pub(crate) fn nanoseconds() -> u64 {
         fn clock_gettime(clock: i32, time: *mut TimeSpec) -> i32;
     }
     const THREAD_CPU_TIME: i32 = 3;
-    let mut time = TimeSpec {
-        seconds: 0,
-        nanoseconds: 0,
-    };
+    let mut time = TimeSpec { seconds: 0, nanoseconds: 0 };
     // SAFETY: the structure has the layout of `timespec` on 64-bit Linux and lives for the whole call.
     let result = unsafe { clock_gettime(THREAD_CPU_TIME, &mut time) };
     assert_eq!(result, 0, "the thread's CPU clock always exists on Linux");

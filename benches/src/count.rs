@@ -36,10 +36,7 @@ pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
         world.take_facts();
     }
     workload::start_effects(&mut world, plan);
-    Bytes {
-        bare,
-        full: each(before),
-    }
+    Bytes { bare, full: each(before) }
 }
 
 /// Allocations in steps of a game that goes on as it did before.
@@ -52,7 +49,7 @@ pub(crate) struct Steady {
 /// W4 with coming and going: in each step a hundredth of the controllers gets an effect of one second, is hit, and is
 /// read. Counting starts when four seconds have warmed all buffers.
 pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
-    const WARM_STEPS: usize = 240;
+    const WARM_STEPS: usize = 900;
     const COUNTED_STEPS: usize = 300;
     let mut world = workload::running::<S>(plan);
     let mut next = 0..plan.count as u32;
@@ -91,16 +88,9 @@ pub(crate) fn instructions(runner: &Runner, workload: Workload, count: usize) ->
         .map_err(|_| "valgrind not installed".to_owned())?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let operations = stdout
-        .trim()
-        .parse::<f64>()
-        .map_err(|_| format!("the child failed: {}", stderr.trim()))?;
-    let collected = stderr
-        .lines()
-        .find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
-    let collected = collected
-        .filter(|&count| count > 0.0)
-        .ok_or("callgrind did not see the measured section")?;
+    let operations = stdout.trim().parse::<f64>().map_err(|_| format!("the child failed: {}", stderr.trim()))?;
+    let collected = stderr.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
+    let collected = collected.filter(|&count| count > 0.0).ok_or("callgrind did not see the measured section")?;
     Ok(collected / operations)
 }
 
@@ -110,18 +100,10 @@ pub(crate) const CHILD_WORD: &str = "count-once";
 /// The child: runs one workload once and prints how many operations that were.
 pub(crate) fn child(runners: &[Runner], arguments: &[String]) -> Result<(), String> {
     let [name, workload, count] = arguments else {
-        return Err(format!(
-            "{CHILD_WORD} takes a subject, a workload and a number of controllers"
-        ));
+        return Err(format!("{CHILD_WORD} takes a subject, a workload and a number of controllers"));
     };
-    let runner = runners
-        .iter()
-        .find(|runner| runner.name == name)
-        .ok_or("no such subject")?;
-    let workload = Workload::ALL
-        .into_iter()
-        .find(|one| format!("{one:?}") == *workload)
-        .ok_or("no such workload")?;
+    let runner = runners.iter().find(|runner| runner.name == name).ok_or("no such subject")?;
+    let workload = Workload::ALL.into_iter().find(|one| format!("{one:?}") == *workload).ok_or("no such workload")?;
     let plan = Plan::new(count.parse().map_err(|_| "the number of controllers is not a number")?);
     let Run { operations, .. } = (runner.run)(workload, &plan);
     println!("{operations}");

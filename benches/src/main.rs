@@ -20,18 +20,7 @@ use std::process::ExitCode;
 use table::Table;
 use workload::Workload;
 
-const WORDS: [&str; 10] = [
-    "w1",
-    "w2",
-    "w3",
-    "w4",
-    "w5",
-    "bytes",
-    "allocs",
-    "scale",
-    "instructions",
-    "gates",
-];
+const WORDS: [&str; 10] = ["w1", "w2", "w3", "w4", "w5", "bytes", "allocs", "scale", "instructions", "gates"];
 const USAGE: &str =
     "usage: ugas-bench [w1 w2 w3 w4 w5 bytes allocs scale instructions gates] [reps=N] [--markdown FILE]";
 
@@ -44,11 +33,7 @@ struct Options {
 
 impl Options {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-        let mut options = Options {
-            words: vec![],
-            repetitions: 9,
-            markdown: None,
-        };
+        let mut options = Options { words: vec![], repetitions: 9, markdown: None };
         while let Some(argument) = arguments.next() {
             if let Some(number) = argument.strip_prefix("reps=") {
                 let parsed = number.parse().ok().filter(|&number| number > 0);
@@ -79,9 +64,7 @@ impl Options {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let runners: Vec<Runner> = std::iter::once(Runner::of::<stick::Stick>())
-        .chain([ours::runner()])
-        .collect();
+    let runners: Vec<Runner> = std::iter::once(Runner::of::<stick::Stick>()).chain([ours::runner()]).collect();
     let result = match arguments.split_first() {
         Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),
         _ => Options::parse(arguments.into_iter()).and_then(|options| bench(&runners, &options)),
@@ -113,13 +96,7 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
     };
     let timed = options.workloads();
     let repetitions = options.repetitions;
-    show(report::times(
-        runners,
-        &plans,
-        &timed,
-        repetitions,
-        options.asks("scale"),
-    ));
+    show(report::times(runners, &plans, &timed, repetitions, options.asks("scale")));
     if options.asks("bytes") {
         show(report::bytes(runners, &plans));
     }
@@ -127,11 +104,7 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
         show(report::allocations(runners, &plans));
     }
     if options.asks("instructions") {
-        let chosen = if timed.is_empty() {
-            Workload::ALL.to_vec()
-        } else {
-            timed
-        };
+        let chosen = if timed.is_empty() { Workload::ALL.to_vec() } else { timed };
         match report::instructions(runners, &chosen) {
             Ok(table) => show(table),
             Err(reason) => println!("instructions not counted: {reason}\n"),

@@ -73,9 +73,7 @@ fn compile() -> Compiled {
             None => attribute,
         }
     };
-    let set = (0..base.len())
-        .map(attribute)
-        .fold(AttributeSet::new("Plan"), AttributeSet::with);
+    let set = (0..base.len()).map(attribute).fold(AttributeSet::new("Plan"), AttributeSet::with);
     let immune = tag_name(&tree, plan::IMMUNE);
     let unless_immune = |mut effect: Effect| {
         effect.application_blocked_tags = vec![immune.clone()];
@@ -116,18 +114,10 @@ fn compile() -> Compiled {
     Compiled {
         plain: rules.template("Plain").expect(known),
         full: rules.template("Full").expect(known),
-        attributes: (0..base.len())
-            .map(|index| rules.attribute(&attribute_name(index)).expect(known))
-            .collect(),
-        effects: (0..planned.len())
-            .map(|index| rules.effect(&effect_name(index)).expect(known))
-            .collect(),
-        tags: all_tags()
-            .map(|tag| rules.tag(&tag_name(&tree, tag)).expect(known))
-            .collect(),
-        granting: all_tags()
-            .map(|tag| rules.effect(&granting_name(tag)).expect(known))
-            .collect(),
+        attributes: (0..base.len()).map(|index| rules.attribute(&attribute_name(index)).expect(known)).collect(),
+        effects: (0..planned.len()).map(|index| rules.effect(&effect_name(index)).expect(known)).collect(),
+        tags: all_tags().map(|tag| rules.tag(&tag_name(&tree, tag)).expect(known)).collect(),
+        granting: all_tags().map(|tag| rules.effect(&granting_name(tag)).expect(known)).collect(),
         rules,
     }
 }
@@ -206,11 +196,7 @@ impl Subject for Ours {
     fn apply_all(&mut self, who: u32, effects: &[u16], keys: &mut Vec<EffectKey>) {
         let plan = self.plan;
         self.specs.clear();
-        self.specs.extend(
-            effects
-                .iter()
-                .map(|&effect| spec(plan.effects[usize::from(effect)], who)),
-        );
+        self.specs.extend(effects.iter().map(|&effect| spec(plan.effects[usize::from(effect)], who)));
         self.sim.apply_all(&self.specs, &mut self.results);
         keys.extend(self.results.iter().map(|&result| accepted(result)));
     }
@@ -236,10 +222,7 @@ impl Subject for Ours {
     fn advance(&mut self, frames: i64) {
         let until = SimTime(self.sim.now().0 + frames * FRAME);
         let progress = self.sim.advance_to(until, &mut NoHost);
-        assert!(
-            progress.finished,
-            "the budget of one advance is larger than any step of the plan"
-        );
+        assert!(progress.finished, "the budget of one advance is larger than any step of the plan");
         self.due += progress.due;
     }
 
@@ -280,9 +263,7 @@ impl Subject for Ours {
         self.sim.facts().list.iter().fold(0xcbf2_9ce4_8422_2325, |hash, fact| {
             text.clear();
             write!(text, "{fact:?}").expect("a string takes everything");
-            text.bytes().fold(hash, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            })
+            text.bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
         })
     }
 

@@ -70,32 +70,18 @@ pub(crate) struct EffectPlan {
 pub(crate) fn effects() -> Vec<EffectPlan> {
     let timed = (0..EFFECTS_EACH).map(|index| {
         let channel = index / 4;
-        let (operation, magnitude) = if (index + channel).is_multiple_of(2) {
-            (Operation::Add, 5.0)
-        } else {
-            (Operation::Multiply, 0.1)
-        };
+        let (operation, magnitude) =
+            if (index + channel).is_multiple_of(2) { (Operation::Add, 5.0) } else { (Operation::Multiply, 0.1) };
         EffectPlan {
             attribute: MODIFIED.start + index % 4,
             operation,
             channel: channel as u16,
             magnitude,
-            life: Life::Timed {
-                duration: SECOND * (1 + index as i64),
-            },
+            life: Life::Timed { duration: SECOND * (1 + index as i64) },
         }
     });
-    let hurt = |life| EffectPlan {
-        attribute: HEALTH,
-        operation: Operation::Add,
-        channel: 0,
-        magnitude: -1.0,
-        life,
-    };
-    let poison = Life::Periodic {
-        duration: 10 * SECOND,
-        period: SECOND,
-    };
+    let hurt = |life| EffectPlan { attribute: HEALTH, operation: Operation::Add, channel: 0, magnitude: -1.0, life };
+    let poison = Life::Periodic { duration: 10 * SECOND, period: SECOND };
     timed.chain([hurt(Life::Instant), hurt(poison)]).collect()
 }
 
@@ -123,11 +109,7 @@ impl TagTree {
     pub(crate) const NONE: u16 = u16::MAX;
 
     pub(crate) fn new() -> TagTree {
-        let mut tree = TagTree {
-            end: vec![],
-            parent: vec![],
-            leaves: vec![],
-        };
+        let mut tree = TagTree { end: vec![], parent: vec![], leaves: vec![] };
         for _ in 0..8 {
             tree.grow(1, TagTree::NONE);
         }
@@ -150,9 +132,7 @@ impl TagTree {
 
     /// The tag, then its ancestors up to the root.
     pub(crate) fn lineage(&self, tag: u16) -> impl Iterator<Item = u16> {
-        std::iter::successors(Some(tag), |&tag| {
-            Some(self.parent[tag as usize]).filter(|&up| up != TagTree::NONE)
-        })
+        std::iter::successors(Some(tag), |&tag| Some(self.parent[tag as usize]).filter(|&up| up != TagTree::NONE))
     }
 }
 
@@ -195,18 +175,8 @@ impl Plan {
         let tags = owned_tags(&tree, count);
         let queries = queries(&tree, &tags);
         let mut dice = Dice(5);
-        let hits = (0..100 * count)
-            .map(|_| dice.below(count))
-            .map(|who| who as u32)
-            .collect();
-        Plan {
-            count,
-            additions: additions(count),
-            hits,
-            running: running(count),
-            tags,
-            queries,
-        }
+        let hits = (0..100 * count).map(|_| dice.below(count)).map(|who| who as u32).collect();
+        Plan { count, additions: additions(count), hits, running: running(count), tags, queries }
     }
 }
 
@@ -214,11 +184,7 @@ impl Plan {
 fn additions(count: usize) -> Vec<u16> {
     let mut dice = Dice(99);
     let pick = |index: usize| {
-        if index % 16 < 8 {
-            (index % 8) as u16
-        } else {
-            dice.below(EFFECTS_EACH) as u16
-        }
+        if index % 16 < 8 { (index % 8) as u16 } else { dice.below(EFFECTS_EACH) as u16 }
     };
     (0..count * EFFECTS_EACH).map(pick).collect()
 }
@@ -265,14 +231,8 @@ fn queries(tree: &TagTree, owned: &[[u16; TAGS_EACH]]) -> Vec<(u32, Ask)> {
     let mut query = |index: usize| {
         let who = dice.below(owned.len());
         let mut tag = |most_steps_up: usize| {
-            let leaf = if dice.below(2) == 0 {
-                dice.pick(&owned[who])
-            } else {
-                dice.pick(&tree.leaves)
-            };
-            tree.lineage(leaf)
-                .nth(dice.below(most_steps_up + 1))
-                .expect("a leaf has three ancestors")
+            let leaf = if dice.below(2) == 0 { dice.pick(&owned[who]) } else { dice.pick(&tree.leaves) };
+            tree.lineage(leaf).nth(dice.below(most_steps_up + 1)).expect("a leaf has three ancestors")
         };
         let ask = match index % 3 {
             0 => Ask::All([tag(1), tag(1), tag(1)]),

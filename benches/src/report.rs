@@ -24,10 +24,7 @@ pub(crate) struct Plans {
 
 impl Plans {
     pub(crate) fn new() -> Plans {
-        Plans {
-            many: Plan::new(MANY),
-            few: Plan::new(FEW),
-        }
+        Plans { many: Plan::new(MANY), few: Plan::new(FEW) }
     }
 }
 
@@ -41,16 +38,9 @@ struct Times {
 impl Times {
     fn take(runner: &Runner, workload: Workload, plan: &Plan, repetitions: usize) -> Times {
         let runs: Vec<Run> = (0..repetitions).map(|_| (runner.run)(workload, plan)).collect();
-        let mut each: Vec<f64> = runs
-            .iter()
-            .map(|run| run.nanoseconds as f64 / run.operations as f64)
-            .collect();
+        let mut each: Vec<f64> = runs.iter().map(|run| run.nanoseconds as f64 / run.operations as f64).collect();
         each.sort_by(f64::total_cmp);
-        Times {
-            least: each[0],
-            median: each[each.len() / 2],
-            last: runs[0],
-        }
+        Times { least: each[0], median: each[each.len() / 2], last: runs[0] }
     }
 
     fn cell(&self, factor: f64) -> String {
@@ -68,35 +58,16 @@ pub(crate) fn times(runners: &[Runner], plans: &Plans, chosen: &[Workload], repe
     let title = format!("Time at {MANY} controllers: least of {repetitions} runs, median in parentheses");
     let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);
     for &workload in chosen {
-        let take = |plan| {
-            runners
-                .iter()
-                .map(|one| Times::take(one, workload, plan, repetitions))
-                .collect::<Vec<_>>()
-        };
+        let take = |plan| runners.iter().map(|one| Times::take(one, workload, plan, repetitions)).collect::<Vec<_>>();
         let many = take(&plans.many);
         let few = if scale { take(&plans.few) } else { vec![] };
-        let growth: Vec<String> = many
-            .iter()
-            .zip(&few)
-            .map(|(many, few)| figure(many.least / few.least))
-            .collect();
-        let growth = if growth.is_empty() {
-            "-".to_owned()
-        } else {
-            growth.join(" · ")
-        };
+        let growth: Vec<String> = many.iter().zip(&few).map(|(many, few)| figure(many.least / few.least)).collect();
+        let growth = if growth.is_empty() { "-".to_owned() } else { growth.join(" · ") };
         let ratio = maybe(many.get(1).map(|ours| ours.least / many[0].least));
         let mut row = |title: &str, factor: fn(&Times) -> f64, growth: &str| {
             let cell = |times: &Times| times.cell(factor(times));
             let ours = many.get(1).map_or_else(|| "-".to_owned(), cell);
-            table.row(vec![
-                title.to_owned(),
-                cell(&many[0]),
-                ours,
-                ratio.clone(),
-                growth.to_owned(),
-            ]);
+            table.row(vec![title.to_owned(), cell(&many[0]), ours, ratio.clone(), growth.to_owned()]);
         };
         if workload == Workload::Step {
             row("W4 step of 1/60 s with 80,000 effects (µs)", Times::per_step, "-");
@@ -113,12 +84,7 @@ pub(crate) fn bytes(runners: &[Runner], plans: &Plans) -> Table {
     let mut row = |title: &str, pick: fn(&count::Bytes) -> f64| {
         let ours = held.get(1).map(pick);
         let stick = pick(&held[0]);
-        table.row(vec![
-            title.to_owned(),
-            figure(stick),
-            maybe(ours),
-            maybe(ours.map(|ours| ours / stick)),
-        ]);
+        table.row(vec![title.to_owned(), figure(stick), maybe(ours), maybe(ours.map(|ours| ours / stick))]);
     };
     row("16 attributes", |bytes| bytes.bare);
     row("16 attributes, 12 tags, 4 abilities, 8 effects", |bytes| bytes.full);
@@ -153,25 +119,14 @@ pub(crate) fn instructions(runners: &[Runner], chosen: &[Workload]) -> Result<Ta
     let title = format!("Instructions per operation at {MANY} controllers (callgrind)");
     let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);
     for &workload in chosen {
-        let count = |size| {
-            runners
-                .iter()
-                .map(|one| count::instructions(one, workload, size))
-                .collect()
-        };
+        let count = |size| runners.iter().map(|one| count::instructions(one, workload, size)).collect();
         let many: Vec<f64> = Result::from_iter::<Vec<Result<f64, String>>>(count(MANY))?;
         let few: Vec<f64> = Result::from_iter::<Vec<Result<f64, String>>>(count(FEW))?;
         let growth: Vec<String> = many.iter().zip(&few).map(|(many, few)| figure(many / few)).collect();
         let title = workload.title().trim_end_matches(" (ns)").to_owned();
         let ours = many.get(1).copied();
         let ratio = ours.map(|ours| ours / many[0]);
-        table.row(vec![
-            title,
-            figure(many[0]),
-            maybe(ours),
-            maybe(ratio),
-            growth.join(" · "),
-        ]);
+        table.row(vec![title, figure(many[0]), maybe(ours), maybe(ratio), growth.join(" · ")]);
     }
     Ok(table)
 }
@@ -185,27 +140,19 @@ pub(crate) struct Gates {
 impl Gates {
     fn judge(&mut self, gate: String, found: String, holds: bool) {
         self.passed &= holds;
-        self.table
-            .row(vec![gate, found, if holds { "pass" } else { "FAIL" }.to_owned()]);
+        self.table.row(vec![gate, found, if holds { "pass" } else { "FAIL" }.to_owned()]);
     }
 }
 
 /// Judges all subjects.
 pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
-    let mut gates = Gates {
-        table: Table::new("Gates", &["gate", "found", "result"]),
-        passed: true,
-    };
+    let mut gates = Gates { table: Table::new("Gates", &["gate", "found", "result"]), passed: true };
     for runner in runners {
         let name = runner.name;
         let (many, few) = ((runner.steady)(&plans.many), (runner.steady)(&plans.few));
         for (size, steady) in [(MANY, &many), (FEW, &few)] {
             let gate = format!("{name}: no allocation in a steady step, {size} controllers");
-            gates.judge(
-                gate,
-                format!("{} in {} steps", steady.allocations, steady.steps),
-                steady.allocations == 0,
-            );
+            gates.judge(gate, format!("{} in {} steps", steady.allocations, steady.steps), steady.allocations == 0);
         }
         // The stick is not what is shipped: it may be as large as speed wants.
         if name != crate::stick::NAME {
@@ -222,17 +169,10 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
             let (many, few) = (each(&plans.many), each(&plans.few));
             // Buffers that double allocate ever more rarely; one in a hundred operations is no growth.
             let gate = format!("{title}: allocations, 10k against 1k");
-            gates.judge(
-                gate,
-                format!("{many:.4} against {few:.4}"),
-                many <= few * SCALE_LIMIT + 0.01,
-            );
+            gates.judge(gate, format!("{many:.4} against {few:.4}"), many <= few * SCALE_LIMIT + 0.01);
             let count = |size| count::instructions(runner, workload, size);
             let (found, holds) = match (count(MANY), count(FEW)) {
-                (Ok(many), Ok(few)) => (
-                    format!("{} against {}", figure(many), figure(few)),
-                    many <= few * SCALE_LIMIT,
-                ),
+                (Ok(many), Ok(few)) => (format!("{} against {}", figure(many), figure(few)), many <= few * SCALE_LIMIT),
                 (Err(reason), _) | (_, Err(reason)) => (format!("not counted: {reason}"), true),
             };
             gates.judge(format!("{title}: instructions, 10k against 1k"), found, holds);

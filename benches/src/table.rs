@@ -8,10 +8,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(title: impl Into<String>, columns: &[&str]) -> Table {
-        Table {
-            title: title.into(),
-            rows: vec![columns.iter().map(|&column| column.to_owned()).collect()],
-        }
+        Table { title: title.into(), rows: vec![columns.iter().map(|&column| column.to_owned()).collect()] }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -24,33 +21,16 @@ impl Table {
 
     pub(crate) fn markdown(&self) -> String {
         let columns = self.rows[0].len();
-        let width = |column: usize| {
-            self.rows
-                .iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        };
+        let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let line = |cells: &[String]| {
             let pad = |(column, cell): (usize, &String)| {
-                if column == 0 {
-                    format!("{cell:<0$}", widths[0])
-                } else {
-                    format!("{cell:>0$}", widths[column])
-                }
+                if column == 0 { format!("{cell:<0$}", widths[0]) } else { format!("{cell:>0$}", widths[column]) }
             };
-            format!(
-                "| {} |\n",
-                cells.iter().enumerate().map(pad).collect::<Vec<_>>().join(" | ")
-            )
+            format!("| {} |\n", cells.iter().enumerate().map(pad).collect::<Vec<_>>().join(" | "))
         };
         let rule = widths.iter().enumerate().map(|(column, &width)| {
-            if column == 0 {
-                "-".repeat(width)
-            } else {
-                format!("{}:", "-".repeat(width - 1))
-            }
+            if column == 0 { "-".repeat(width) } else { format!("{}:", "-".repeat(width - 1)) }
         });
         let mut text = format!("**{}**\n\n{}", self.title, line(&self.rows[0]));
         text += &line(&rule.collect::<Vec<_>>());

@@ -100,14 +100,7 @@ fn measure<S, T>(world: &mut S, work: impl FnOnce(&mut S) -> T) -> (T, Run) {
     let result = std::hint::black_box(measured_section(std::hint::black_box(world), work));
     let nanoseconds = clock::nanoseconds() - start;
     let allocations = (alloc::allocations() - allocations) as u64;
-    (
-        result,
-        Run {
-            nanoseconds,
-            allocations,
-            ..Run::default()
-        },
-    )
+    (result, Run { nanoseconds, allocations, ..Run::default() })
 }
 
 /// A world with its controllers, nothing else.
@@ -131,12 +124,7 @@ fn spawn<S: Subject>(plan: &Plan, work: impl FnOnce(&mut S)) -> Run {
     let mut world = S::new(plan.count);
     let ((), run) = measure(&mut world, work);
     let checksum = current_sum(&world, plan);
-    Run {
-        operations: plan.count as u64,
-        facts: world.take_facts() as u64,
-        checksum,
-        ..run
-    }
+    Run { operations: plan.count as u64, facts: world.take_facts() as u64, checksum, ..run }
 }
 
 fn modifiers<S: Subject>(plan: &Plan, modify: impl Fn(&mut S, u32, &[u16], &mut Vec<S::Key>) -> f64) -> Run {
@@ -159,12 +147,7 @@ fn modifiers<S: Subject>(plan: &Plan, modify: impl Fn(&mut S, u32, &[u16], &mut 
     world.advance(STEPS as i64);
     world.take_facts();
     let ((checksum, facts), run) = measure(&mut world, pass);
-    Run {
-        operations: plan.count as u64,
-        facts: facts as u64,
-        checksum,
-        ..run
-    }
+    Run { operations: plan.count as u64, facts: facts as u64, checksum, ..run }
 }
 
 fn read<S: Subject>(world: &S, who: u32) -> f64 {
@@ -205,12 +188,7 @@ fn hits<S: Subject>(plan: &Plan, hit: impl Fn(&mut S, &[u32])) -> Run {
         })
     });
     let checksum = current_sum(&world, plan);
-    Run {
-        operations: plan.hits.len() as u64,
-        facts: facts as u64,
-        checksum,
-        ..run
-    }
+    Run { operations: plan.hits.len() as u64, facts: facts as u64, checksum, ..run }
 }
 
 /// A world in which all effects of W4 run, one second after the first of them started.
@@ -242,12 +220,7 @@ fn step<S: Subject>(plan: &Plan) -> Run {
     });
     let operations = world.due_done() - done;
     let checksum = current_sum(&world, plan);
-    Run {
-        operations,
-        facts: facts as u64,
-        checksum,
-        ..run
-    }
+    Run { operations, facts: facts as u64, checksum, ..run }
 }
 
 /// A world in which everybody has their tags.
@@ -265,15 +238,9 @@ pub(crate) fn tagged<S: Subject>(plan: &Plan) -> S {
 fn tag_query<S: Subject>(plan: &Plan) -> Run {
     let mut world = tagged::<S>(plan);
     let (yes, run) = measure(&mut world, |world| {
-        plan.queries
-            .iter()
-            .fold(0u64, |yes, &(who, ask)| yes + u64::from(world.ask(who, ask)))
+        plan.queries.iter().fold(0u64, |yes, &(who, ask)| yes + u64::from(world.ask(who, ask)))
     });
-    Run {
-        operations: plan.queries.len() as u64,
-        checksum: yes as f64,
-        ..run
-    }
+    Run { operations: plan.queries.len() as u64, checksum: yes as f64, ..run }
 }
 
 fn tag_change<S: Subject>(plan: &Plan) -> Run {
@@ -289,14 +256,7 @@ fn tag_change<S: Subject>(plan: &Plan) -> Run {
     // Once without the clock, for the same reason as in W2.
     pass(&mut world);
     let (facts, run) = measure(&mut world, pass);
-    let left = (0..plan.count as u32)
-        .filter(|&who| world.ask(who, Ask::One(plan.tags[who as usize][0])))
-        .count();
+    let left = (0..plan.count as u32).filter(|&who| world.ask(who, Ask::One(plan.tags[who as usize][0]))).count();
     let operations = 2 * plan.tags.as_flattened().len() as u64;
-    Run {
-        operations,
-        facts: facts as u64,
-        checksum: left as f64,
-        ..run
-    }
+    Run { operations, facts: facts as u64, checksum: left as f64, ..run }
 }

@@ -40,11 +40,7 @@ impl Options {
         let mut options = Self::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut file = || {
-                args.next()
-                    .map(PathBuf::from)
-                    .with_context(|| format!("{arg} needs a file"))
-            };
+            let mut file = || args.next().map(PathBuf::from).with_context(|| format!("{arg} needs a file"));
             match arg.as_str() {
                 "--log" => options.log = Some(file()?),
                 "--scenarios" => options.scenarios = Some(file()?),
@@ -85,38 +81,23 @@ impl Claims {
     fn add_rust(&mut self, file: &str, text: &str) {
         let found = rust_marks::find(text);
         for line in found.loose {
-            self.errors.push(format!(
-                "{file}:{line}: this mark belongs to no test; put it directly above one or inside it"
-            ));
+            self.errors
+                .push(format!("{file}:{line}: this mark belongs to no test; put it directly above one or inside it"));
         }
         for test in found.tests {
             let (line, name, ids) = (test.line, test.name().to_owned(), test.ids);
-            self.claims.push(Claim {
-                file: file.into(),
-                line,
-                name,
-                ids,
-                place: Place::Rust { path: test.path },
-            });
+            self.claims.push(Claim { file: file.into(), line, name, ids, place: Place::Rust { path: test.path } });
         }
     }
 
     fn add_scenarios(&mut self, file: &str, text: &str) {
         let found = scenario_marks::find(text);
         for line in found.loose {
-            self.errors.push(format!(
-                "{file}:{line}: `Covers` stands in a document without `Scenario`"
-            ));
+            self.errors.push(format!("{file}:{line}: `Covers` stands in a document without `Scenario`"));
         }
         for scenario in found.scenarios {
             let (line, name, ids) = (scenario.line, scenario.name, scenario.ids);
-            self.claims.push(Claim {
-                file: file.into(),
-                line,
-                name,
-                ids,
-                place: Place::Scenario,
-            });
+            self.claims.push(Claim { file: file.into(), line, name, ids, place: Place::Scenario });
         }
     }
 
@@ -126,13 +107,10 @@ impl Claims {
             let place = format!("{}:{}: {}", claim.file, claim.line, claim.name);
             if claim.ids.len() > IDS_MAX {
                 let count = claim.ids.len();
-                self.errors.push(format!(
-                    "{place} claims {count} requirements; at most {IDS_MAX}, so split the test"
-                ));
+                self.errors.push(format!("{place} claims {count} requirements; at most {IDS_MAX}, so split the test"));
             }
             for id in claim.ids.iter().filter(|id| !catalogue.contains(id)) {
-                self.errors
-                    .push(format!("{place} claims {id}, which is in no catalogue"));
+                self.errors.push(format!("{place} claims {id}, which is in no catalogue"));
             }
         }
     }
@@ -169,9 +147,7 @@ fn claims_of_tree(root: &Path, files: &[String], catalogue: &Catalogue) -> Resul
         if !is_rust && !is_scenario_file(file) {
             continue;
         }
-        let Some(text) = repo::read_text(root, file)? else {
-            bail!("{file} is not UTF-8 text")
-        };
+        let Some(text) = repo::read_text(root, file)? else { bail!("{file} is not UTF-8 text") };
         if is_rust {
             claims.add_rust(file, &text);
         } else {
@@ -188,11 +164,7 @@ fn is_scenario_file(file: &str) -> bool {
 
 /// The requirements shown by claims whose test passed, and a note for each claim that does not count.
 fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -> Result<(Shown, Vec<String>)> {
-    let sources: Vec<&str> = files
-        .iter()
-        .filter(|file| file.ends_with(".rs"))
-        .map(String::as_str)
-        .collect();
+    let sources: Vec<&str> = files.iter().filter(|file| file.ends_with(".rs")).map(String::as_str).collect();
     let results = match &options.log {
         Some(log) => suite::from_log(root, log, &sources)?,
         None => suite::run(root)?,
@@ -220,10 +192,7 @@ fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -
         let reason = match outcome {
             Some(Outcome::Passed) => {
                 for id in &claim.ids {
-                    shown
-                        .entry(id.clone())
-                        .or_default()
-                        .insert(format!("{}::{}", claim.file, claim.name));
+                    shown.entry(id.clone()).or_default().insert(format!("{}::{}", claim.file, claim.name));
                 }
                 continue;
             }
@@ -231,13 +200,7 @@ fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -
             Some(Outcome::Ignored) => "is ignored",
             None => "did not run",
         };
-        notes.push(format!(
-            "{}:{}: {} {reason} ({})",
-            claim.file,
-            claim.line,
-            claim.name,
-            claim.ids.join(", ")
-        ));
+        notes.push(format!("{}:{}: {} {reason} ({})", claim.file, claim.line, claim.name, claim.ids.join(", ")));
     }
     Ok((shown, notes))
 }
@@ -246,10 +209,7 @@ fn roots(root: &Path) -> Result<Vec<targets::Root>> {
     let mut roots = Vec::new();
     for target in repo::packages(root)?.iter().flat_map(|package| &package.targets) {
         if let Some(file) = repo::relative(root, &target.src_path) {
-            roots.push(targets::Root {
-                file,
-                is_test: target.kind.iter().any(|kind| kind == "test"),
-            });
+            roots.push(targets::Root { file, is_test: target.kind.iter().any(|kind| kind == "test") });
         }
     }
     Ok(roots)
@@ -259,11 +219,7 @@ fn roots(root: &Path) -> Result<Vec<targets::Root>> {
 fn conclude(root: &Path, options: &Options, text: &str, count: usize) -> Result<bool> {
     let in_tree = std::fs::read_to_string(root.join(MATRIX)).ok();
     let committed = repo::git(root, &["show", &format!("HEAD:{MATRIX}")]);
-    let before = committed
-        .or_else(|| in_tree.clone())
-        .as_deref()
-        .and_then(matrix::count_in)
-        .unwrap_or(0);
+    let before = committed.or_else(|| in_tree.clone()).as_deref().and_then(matrix::count_in).unwrap_or(0);
     if count < before && !options.allow_fall {
         eprintln!("error: {count} requirements are covered, {before} were; give the lost ones a passing test again");
         eprintln!("       (a deliberate removal: cargo xtask conformance --allow-fall)");
@@ -286,12 +242,7 @@ mod tests {
     fn catalogue() -> Catalogue {
         let mut catalogue = Catalogue::default();
         for n in 1..=7 {
-            catalogue
-                .add(
-                    &format!("- {{id: T-{n}, level: MAY, area: tags, text: a, check: b}}\n"),
-                    None,
-                )
-                .unwrap();
+            catalogue.add(&format!("- {{id: T-{n}, level: MAY, area: tags, text: a, check: b}}\n"), None).unwrap();
         }
         catalogue
     }
@@ -299,25 +250,13 @@ mod tests {
     #[test]
     fn unknown_ids_and_loose_marks_are_errors() {
         let mut claims = Claims::default();
-        claims.add_rust(
-            "crates/a/src/lib.rs",
-            "// covers: T-1 T-8\n#[test]\nfn a() {}\n\n// covers: T-2\n",
-        );
+        claims.add_rust("crates/a/src/lib.rs", "// covers: T-1 T-8\n#[test]\nfn a() {}\n\n// covers: T-2\n");
         claims.add_scenarios("scenarios/a.yaml", "Scenario: A\nCovers: [T-9]\n---\nCovers: [T-1]\n");
         claims.check(&catalogue());
-        let heads: Vec<_> = claims
-            .errors
-            .iter()
-            .map(|e| e.split_whitespace().next().unwrap_or_default())
-            .collect();
+        let heads: Vec<_> = claims.errors.iter().map(|e| e.split_whitespace().next().unwrap_or_default()).collect();
         assert_eq!(
             heads,
-            [
-                "crates/a/src/lib.rs:5:",
-                "scenarios/a.yaml:4:",
-                "crates/a/src/lib.rs:3:",
-                "scenarios/a.yaml:1:"
-            ]
+            ["crates/a/src/lib.rs:5:", "scenarios/a.yaml:4:", "crates/a/src/lib.rs:3:", "scenarios/a.yaml:1:"]
         );
         assert!(claims.errors[2].contains("T-8"), "{:?}", claims.errors);
     }
@@ -325,16 +264,10 @@ mod tests {
     #[test]
     fn six_ids_are_allowed_and_seven_are_not() {
         let mut claims = Claims::default();
-        claims.add_rust(
-            "crates/a/src/lib.rs",
-            "// covers: T-1 T-2 T-3 T-4 T-5 T-6\n#[test]\nfn a() {}\n",
-        );
+        claims.add_rust("crates/a/src/lib.rs", "// covers: T-1 T-2 T-3 T-4 T-5 T-6\n#[test]\nfn a() {}\n");
         claims.check(&catalogue());
         assert_eq!(claims.errors, Vec::<String>::new());
-        claims.add_scenarios(
-            "scenarios/a.yaml",
-            "Scenario: A\nCovers: [T-1, T-2, T-3, T-4, T-5, T-6, T-7]\n",
-        );
+        claims.add_scenarios("scenarios/a.yaml", "Scenario: A\nCovers: [T-1, T-2, T-3, T-4, T-5, T-6, T-7]\n");
         claims.check(&catalogue());
         assert_eq!(claims.errors.len(), 1, "{:?}", claims.errors);
     }

@@ -63,9 +63,7 @@ fn dispatch(args: &[String]) -> Result<bool> {
 
 fn bench(args: &[String]) -> Result<bool> {
     let root = repo::root()?;
-    let status = repo::cargo(&root)
-        .args(["run", "--release", "--quiet", "-p", "ugas-bench", "--"])
-        .args(args)
-        .status()?;
+    let status =
+        repo::cargo(&root).args(["run", "--release", "--quiet", "-p", "ugas-bench", "--"]).args(args).status()?;
     Ok(status.success())
 }

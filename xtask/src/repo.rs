@@ -12,9 +12,7 @@ use serde::Deserialize;
 /// The repository's root: the folder above this package.
 pub(crate) fn root() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent()
-        .map(Path::to_path_buf)
-        .context("xtask has no parent folder")
+    here.parent().map(Path::to_path_buf).context("xtask has no parent folder")
 }
 
 /// A `cargo` command that runs in `root`, with the same cargo that started this program.
@@ -29,11 +27,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
 /// Without git (an exported archive) the folder is walked instead, leaving out hidden folders and build output.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
     let mut found = match git(root, &["ls-files", "-co", "--exclude-standard", "-z"]) {
-        Some(list) => list
-            .split('\0')
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect(),
+        Some(list) => list.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
         None => {
             let mut found = Vec::new();
             walk(root, root, &mut found)?;
@@ -74,10 +68,7 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) -> Result<()> {
 /// `path` relative to `root` with forward slashes; nothing if it lies outside.
 pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     let inside = path.strip_prefix(root).ok()?;
-    let parts: Vec<_> = inside
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .collect();
+    let parts: Vec<_> = inside.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     Some(parts.join("/"))
 }
 
@@ -126,9 +117,7 @@ pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
     struct Metadata {
         packages: Vec<Package>,
     }
-    let output = cargo(root)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()?;
+    let output = cargo(root).args(["metadata", "--no-deps", "--format-version", "1"]).output()?;
     if !output.status.success() {
         bail!("cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr));
     }

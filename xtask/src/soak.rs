@@ -15,12 +15,8 @@ use serde::Serialize;
 use crate::repo;
 
 /// The tests that have a long form.
-const LONG_FORMS: &[LongForm] = &[LongForm {
-    package: "ugas-lab",
-    test: "model",
-    filter: "random_rules_and_ops",
-    seeds: 20_000,
-}];
+const LONG_FORMS: &[LongForm] =
+    &[LongForm { package: "ugas-lab", test: "model", filter: "random_rules_and_ops", seeds: 20_000 }];
 
 const REPORT: &str = "conformance/soak.json";
 
@@ -93,13 +89,9 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         runs: Vec::new(),
     };
     // The time is shared out evenly, so that a later form is not starved by an earlier one.
-    let share = options
-        .minutes
-        .map(|minutes| Duration::from_secs_f64(minutes * 60.0 / LONG_FORMS.len() as f64));
+    let share = options.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0 / LONG_FORMS.len() as f64));
     for form in LONG_FORMS {
-        report
-            .runs
-            .push(run_form(&root, form, options.seeds.unwrap_or(form.seeds), share)?);
+        report.runs.push(run_form(&root, form, options.seeds.unwrap_or(form.seeds), share)?);
     }
     let passed = report.runs.iter().all(|run| run.passed);
     let text = serde_json::to_string_pretty(&report)? + "\n";
@@ -125,14 +117,7 @@ fn run_form(root: &Path, form: &LongForm, seeds: u64, time: Option<Duration>) ->
 
 impl Run {
     fn begin(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            seeds_from: 0,
-            seeds_to: 0,
-            cases: 0,
-            minutes: 0.0,
-            passed: true,
-        }
+        Self { name: name.to_owned(), seeds_from: 0, seeds_to: 0, cases: 0, minutes: 0.0, passed: true }
     }
 
     /// Adds one round; false if another would show nothing new.
@@ -145,10 +130,7 @@ impl Run {
         };
         self.passed &= status;
         if !is_first && line.from != self.seeds_to {
-            eprintln!(
-                "warning: {} began at seed {} again; it does not read UGAS_SOAK_FROM",
-                self.name, line.from
-            );
+            eprintln!("warning: {} began at seed {} again; it does not read UGAS_SOAK_FROM", self.name, line.from);
             return false;
         }
         if is_first {
@@ -162,25 +144,9 @@ impl Run {
 
 fn run_round(root: &Path, form: &LongForm, from: u64, seeds: u64) -> Result<(bool, String)> {
     let mut command = repo::cargo(root);
-    command.args([
-        "test",
-        "--release",
-        "-p",
-        form.package,
-        "--test",
-        form.test,
-        "--",
-        form.filter,
-        "--nocapture",
-    ]);
-    command
-        .env("UGAS_SOAK", "1")
-        .env("UGAS_SOAK_SEEDS", seeds.to_string())
-        .env("UGAS_SOAK_FROM", from.to_string());
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo test")?;
+    command.args(["test", "--release", "-p", form.package, "--test", form.test, "--", form.filter, "--nocapture"]);
+    command.env("UGAS_SOAK", "1").env("UGAS_SOAK_SEEDS", seeds.to_string()).env("UGAS_SOAK_FROM", from.to_string());
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo test")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     print!("{text}");
     Ok((output.status.success(), text))
@@ -197,36 +163,20 @@ struct SoakLine {
 /// runner's own `test name ...` may stand before it.
 fn parse_line(line: &str) -> Option<SoakLine> {
     let (_, fields) = line.split_once("soak: ")?;
-    let field = |name: &str| {
-        fields
-            .split(' ')
-            .find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
-    };
+    let field = |name: &str| fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
     field("name")?;
     let (from, to) = field("seeds")?.split_once("..")?;
-    Some(SoakLine {
-        from: from.parse().ok()?,
-        to: to.parse().ok()?,
-        cases: field("cases")?.trim().parse().ok()?,
-    })
+    Some(SoakLine { from: from.parse().ok()?, to: to.parse().ok()?, cases: field("cases")?.trim().parse().ok()? })
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "soak measures how long a run takes; no simulation reads this"
-)]
+#[expect(clippy::disallowed_methods, reason = "soak measures how long a run takes; no simulation reads this")]
 fn clock() -> Instant {
     Instant::now()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the report says when it was made; no simulation reads this"
-)]
+#[expect(clippy::disallowed_methods, reason = "the report says when it was made; no simulation reads this")]
 fn now_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Seconds since 1970 as `2026-01-31T12:00:00Z`.
@@ -239,11 +189,7 @@ fn utc(seconds: u64) -> String {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
@@ -256,20 +202,10 @@ mod tests {
     #[test]
     fn the_line_of_a_long_form_is_read() {
         let line = parse_line("test random ... soak: name=random seeds=20..40 cases=1000");
-        assert_eq!(
-            line,
-            Some(SoakLine {
-                from: 20,
-                to: 40,
-                cases: 1000
-            })
-        );
-        for bad in [
-            "soak: name=x seeds=1 cases=2",
-            "soak: seeds=1..2 cases=2",
-            "soak: name=x seeds=1..2 cases=many",
-            "x",
-        ] {
+        assert_eq!(line, Some(SoakLine { from: 20, to: 40, cases: 1000 }));
+        for bad in
+            ["soak: name=x seeds=1 cases=2", "soak: seeds=1..2 cases=2", "soak: name=x seeds=1..2 cases=many", "x"]
+        {
             assert_eq!(parse_line(bad), None, "{bad}");
         }
     }
@@ -299,18 +235,9 @@ mod tests {
         let parse = |args: &[&str]| Options::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             parse(&["--minutes", "2.5", "--seeds", "7"]).unwrap(),
-            Options {
-                minutes: Some(2.5),
-                seeds: Some(7)
-            }
+            Options { minutes: Some(2.5), seeds: Some(7) }
         );
-        for bad in [
-            &["--minutes"][..],
-            &["--minutes", "NaN"],
-            &["--minutes", "-1"],
-            &["--seeds", "x"],
-            &["--hours"],
-        ] {
+        for bad in [&["--minutes"][..], &["--minutes", "NaN"], &["--minutes", "-1"], &["--seeds", "x"], &["--hours"]] {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
     }

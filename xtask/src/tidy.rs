@@ -37,21 +37,11 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn error(file: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            file: file.into(),
-            line,
-            severity: Severity::Error,
-            message: message.into(),
-        }
+        Self { file: file.into(), line, severity: Severity::Error, message: message.into() }
     }
 
     pub(crate) fn warning(file: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            file: file.into(),
-            line,
-            severity: Severity::Warning,
-            message: message.into(),
-        }
+        Self { file: file.into(), line, severity: Severity::Warning, message: message.into() }
     }
 }
 
@@ -69,10 +59,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         };
         println!("{}:{}: {kind}: {}", finding.file, finding.line, finding.message);
     }
-    let errors = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error)
-        .count();
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     println!("tidy: {errors} errors, {} warnings", findings.len() - errors);
     Ok(errors == 0)
 }

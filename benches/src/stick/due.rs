@@ -31,12 +31,7 @@ pub(crate) struct Entry {
 impl Entry {
     #[inline]
     pub(crate) fn new(due: i64, phase: Phase, who: u32, sequence: u64, slot: u32) -> Entry {
-        Entry {
-            due,
-            rank: (phase as u64) << 32 | u64::from(who),
-            sequence,
-            slot,
-        }
+        Entry { due, rank: (phase as u64) << 32 | u64::from(who), sequence, slot }
     }
 
     #[inline]
@@ -51,11 +46,7 @@ impl Entry {
 
     #[inline]
     pub(crate) fn phase(&self) -> Phase {
-        if self.lane() == 0 {
-            Phase::Periodic
-        } else {
-            Phase::Expiry
-        }
+        if self.lane() == 0 { Phase::Periodic } else { Phase::Expiry }
     }
 
     #[inline]
@@ -102,17 +93,8 @@ pub(crate) struct Due {
 
 impl Due {
     pub(crate) fn new() -> Due {
-        let empty = Lane {
-            first: NONE,
-            last: NONE,
-        };
-        Due {
-            wheel: vec![[empty; LANES]; BUCKETS],
-            blocks: Vec::new(),
-            free: NONE,
-            fronts: Default::default(),
-            at: 0,
-        }
+        let empty = Lane { first: NONE, last: NONE };
+        Due { wheel: vec![[empty; LANES]; BUCKETS], blocks: Vec::new(), free: NONE, fronts: Default::default(), at: 0 }
     }
 
     // The rare paths get no entry by reference: it would have to be put together in memory on every call for their sake.
@@ -141,11 +123,7 @@ impl Due {
                 self.blocks.reserve_exact(self.blocks.len() / 4 + 16);
             }
             let filler = Entry::new(0, Phase::Periodic, 0, 0, NONE);
-            self.blocks.push(Block {
-                entries: [filler; BLOCK],
-                count: 0,
-                next: NONE,
-            });
+            self.blocks.push(Block { entries: [filler; BLOCK], count: 0, next: NONE });
             self.blocks.len() as u32 - 1
         } else {
             let slot = self.free;
@@ -165,12 +143,7 @@ impl Due {
     /// What becomes due in the bucket that is being worked on goes to its place there.
     #[cold]
     fn push_front(&mut self, due: i64, rank: u64, sequence: u64, slot: u32) {
-        let entry = Entry {
-            due,
-            rank,
-            sequence,
-            slot,
-        };
+        let entry = Entry { due, rank, sequence, slot };
         let front = &mut self.fronts[entry.lane()];
         let place = front.next + front.entries[front.next..].partition_point(|other| *other < entry);
         front.entries.insert(place, entry);
@@ -210,14 +183,7 @@ impl Due {
         front.entries.clear();
         front.next = 0;
         let place = &mut self.wheel[self.at as usize & (BUCKETS - 1)][lane];
-        let mut slot = std::mem::replace(
-            place,
-            Lane {
-                first: NONE,
-                last: NONE,
-            },
-        )
-        .first;
+        let mut slot = std::mem::replace(place, Lane { first: NONE, last: NONE }).first;
         while slot != NONE {
             let block = &mut self.blocks[slot as usize];
             front.entries.extend_from_slice(&block.entries[..block.count]);

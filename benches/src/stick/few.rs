@@ -12,29 +12,17 @@ impl<T: Copy, const N: usize> Few<T, N> {
     /// An empty list; `filler` fills the places not in use.
     #[inline]
     pub(crate) fn new(filler: T) -> Few<T, N> {
-        Few {
-            inline: [filler; N],
-            count: 0,
-            spilled: Vec::new(),
-        }
+        Few { inline: [filler; N], count: 0, spilled: Vec::new() }
     }
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
-        if self.spilled.is_empty() {
-            &self.inline[..self.count]
-        } else {
-            &self.spilled
-        }
+        if self.spilled.is_empty() { &self.inline[..self.count] } else { &self.spilled }
     }
 
     #[inline]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        if self.spilled.is_empty() {
-            &mut self.inline[..self.count]
-        } else {
-            &mut self.spilled
-        }
+        if self.spilled.is_empty() { &mut self.inline[..self.count] } else { &mut self.spilled }
     }
 
     /// Inserts behind the last item that precedes it. Searching and shifting in one go beats a call to move memory.

@@ -69,21 +69,8 @@ impl Effect {
     const FREE: u64 = u64::MAX;
 
     fn cause(&self) -> Cause {
-        let Effect {
-            key,
-            source,
-            definition,
-            root,
-            link,
-            ..
-        } = *self;
-        Cause {
-            source,
-            key,
-            definition,
-            root,
-            link,
-        }
+        let Effect { key, source, definition, root, link, .. } = *self;
+        Cause { source, key, definition, root, link }
     }
 }
 
@@ -226,13 +213,7 @@ impl Stick {
         self.modifiers.resize_with(first + count, Modifiers::new);
         self.tags.resize_with(first + count, Tags::new);
         self.presence.resize(first + count, Presence::EMPTY);
-        let cause = Cause {
-            source: NONE,
-            key: EffectKey::NONE,
-            definition: NONE,
-            root,
-            link: 0,
-        };
+        let cause = Cause { source: NONE, key: EffectKey::NONE, definition: NONE, root, link: 0 };
         let facts = (first..first + count).map(|who| cause.fact(self.now, who as u32, Kind::Spawned, NONE));
         self.facts.extend(facts);
     }
@@ -268,11 +249,7 @@ impl Stick {
             newer: NONE,
             older: row.newest,
         };
-        let detail = Detail {
-            start: self.now,
-            level: 1,
-            stacks: 1,
-        };
+        let detail = Detail { start: self.now, level: 1, stacks: 1 };
         let slot = if self.free == NONE {
             if self.effects.len() == self.effects.capacity() {
                 self.effects.reserve_exact(self.effects.len() / 4 + 64);
@@ -300,8 +277,7 @@ impl Stick {
         }
         self.due.push(Entry::new(end, Phase::Expiry, who, sequence, slot));
         if let Life::Periodic { period, .. } = definition.life {
-            self.due
-                .push(Entry::new(self.now + period, Phase::Periodic, who, sequence, slot));
+            self.due.push(Entry::new(self.now + period, Phase::Periodic, who, sequence, slot));
             return Some(0);
         }
         let set = 1 << definition.modifier.attribute();
@@ -387,10 +363,7 @@ impl Stick {
             match entry.phase() {
                 Phase::Periodic => {
                     let definition = self.rules.definitions[cause.definition as usize];
-                    let cause = Cause {
-                        link: cause.link + 1,
-                        ..cause
-                    };
+                    let cause = Cause { link: cause.link + 1, ..cause };
                     self.facts.push(cause.fact(self.now, who, Kind::Executed, NONE));
                     self.write_base(who, &definition.modifier, &cause);
                     if let Life::Periodic { period, .. } = definition.life

@@ -26,17 +26,10 @@ impl Stick {
         let old_base = row.values[attribute].base;
         let (low, high) = match self.rules.cap[attribute] {
             Rules::NO_CAP => (f64::NEG_INFINITY, f64::INFINITY),
-            cap => (
-                0.0,
-                at_least(row.values[usize::from(cap) & (ATTRIBUTES - 1)].current, 0.0),
-            ),
+            cap => (0.0, at_least(row.values[usize::from(cap) & (ATTRIBUTES - 1)].current, 0.0)),
         };
         let modified = row.modified >> attribute & 1 != 0;
-        let window = if modified {
-            self.modifiers[who as usize].window(attribute, low, high)
-        } else {
-            (low, high)
-        };
+        let window = if modified { self.modifiers[who as usize].window(attribute, low, high) } else { (low, high) };
         let hull = (at_most(low, window.0), at_least(high, window.1));
         let start = at_most(at_least(old_base, hull.0), hull.1);
         let wanted = match modifier.operation() {
@@ -61,13 +54,7 @@ impl Stick {
         let new = at_most(at_least(new_base, low), high);
         let old = std::mem::replace(&mut row.values[attribute].current, new);
         let fact = cause.fact(self.now, who, Kind::Changed, attribute as u32);
-        self.facts.push(Fact {
-            old,
-            new,
-            old_base,
-            new_base,
-            ..fact
-        });
+        self.facts.push(Fact { old, new, old_base, new_base, ..fact });
     }
 
     /// Brings a set of attributes, and what they cap, up to date.
@@ -100,13 +87,7 @@ impl Stick {
             let old_base = if written.0 == attribute { written.1 } else { base };
             if new != old || old_base != base {
                 let fact = cause.fact(self.now, who, Kind::Changed, attribute as u32);
-                self.facts.push(Fact {
-                    old,
-                    new,
-                    old_base,
-                    new_base: base,
-                    ..fact
-                });
+                self.facts.push(Fact { old, new, old_base, new_base: base, ..fact });
                 dirty |= self.rules.capped[attribute];
             }
         }
@@ -115,12 +96,6 @@ impl Stick {
     /// What the facts of an application say about their cause.
     #[inline]
     pub(super) fn cause(effect: u16, source: u32, root: u64, ordinal: u32) -> Cause {
-        Cause {
-            source,
-            key: EffectKey { birth: root, ordinal },
-            definition: u32::from(effect),
-            root,
-            link: 0,
-        }
+        Cause { source, key: EffectKey { birth: root, ordinal }, definition: u32::from(effect), root, link: 0 }
     }
 }

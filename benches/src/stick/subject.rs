@@ -45,12 +45,7 @@ impl Subject for Stick {
     fn spawn_full(&mut self, tags: &[u16]) {
         let who = self.rows.len() as u32;
         self.spawn(1);
-        let grant = |ability| Grant {
-            ability: ability as u32,
-            level: 1,
-            input: NONE,
-            by: 0,
-        };
+        let grant = |ability| Grant { ability: ability as u32, level: 1, input: NONE, by: 0 };
         self.grants.push(std::array::from_fn(grant));
         let cause = Stick::cause(0, who, self.ops, 0);
         tags.iter().for_each(|&tag| self.give_tag(who, tag, &cause));
@@ -88,11 +83,7 @@ impl Subject for Stick {
     fn remove(&mut self, (who, key): Self::Key) {
         let root = self.next_op();
         if let Some(slot) = self.find(who, key) {
-            let cause = Cause {
-                root,
-                link: 0,
-                ..self.effects[slot as usize].cause()
-            };
+            let cause = Cause { root, link: 0, ..self.effects[slot as usize].cause() };
             let touched = self.stop(slot);
             self.settle(who, touched, &cause);
         }
@@ -167,9 +158,7 @@ impl Subject for Stick {
                 fact.old_base.to_bits(),
                 fact.new_base.to_bits(),
             ];
-            words.iter().fold(hash, |hash, word| {
-                (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(17)
-            })
+            words.iter().fold(hash, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(17))
         })
     }
 

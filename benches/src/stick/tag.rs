@@ -37,20 +37,13 @@ pub(crate) struct Tags(Few<Held, 16>);
 impl Tags {
     #[inline]
     pub(crate) fn new() -> Tags {
-        Tags(Few::new(Held {
-            tag: TagTree::NONE,
-            count: 0,
-        }))
+        Tags(Few::new(Held { tag: TagTree::NONE, count: 0 }))
     }
 
     /// How often the tag itself is held, and how often it and all its descendants.
     #[cfg(test)]
     fn counts(&self, tree: &TagTree, tag: u16) -> (u32, u32) {
-        let below = self
-            .0
-            .as_slice()
-            .iter()
-            .filter(|held| (tag..tree.end[tag as usize]).contains(&held.tag));
+        let below = self.0.as_slice().iter().filter(|held| (tag..tree.end[tag as usize]).contains(&held.tag));
         below.fold((0, 0), |(exact, all), held| {
             let count = u32::from(held.count);
             (exact + if held.tag == tag { count } else { 0 }, all + count)

@@ -91,10 +91,7 @@ fn a_falling_cap_lowers_what_it_caps() {
     let cause = Stick::cause(DAMAGE as u16, 0, 1, 0);
     let modifier = super::Modifier::new(0, super::Operation::Add, 0, -90.0);
     stick.write_base(0, &modifier, &cause);
-    assert_eq!(
-        (stick.current(0, 0), stick.current(0, HEALTH), stick.base(0, HEALTH)),
-        (60.0, 60.0, 100.0)
-    );
+    assert_eq!((stick.current(0, 0), stick.current(0, HEALTH), stick.base(0, HEALTH)), (60.0, 60.0, 100.0));
     // A write downwards starts from what shows, not from what lies above the cap.
     stick.write_base(0, &definition.modifier, &cause);
     assert_eq!(stick.current(0, HEALTH), 59.0);

@@ -29,21 +29,13 @@ pub(crate) struct Modifier {
 }
 
 impl Modifier {
-    pub(crate) const FILLER: Modifier = Modifier {
-        magnitude: 0.0,
-        owner: u32::MAX,
-        place: u32::MAX,
-    };
+    pub(crate) const FILLER: Modifier = Modifier { magnitude: 0.0, owner: u32::MAX, place: u32::MAX };
 
     #[inline]
     pub(crate) fn new(attribute: usize, operation: Operation, channel: u16, magnitude: f64) -> Modifier {
         let place = (attribute as u32) << 24 | (operation as u32) << 16 | u32::from(channel);
         // Minus zero becomes zero, so that equal sums have equal bits.
-        Modifier {
-            magnitude: magnitude + 0.0,
-            owner: u32::MAX,
-            place,
-        }
+        Modifier { magnitude: magnitude + 0.0, owner: u32::MAX, place }
     }
 
     #[inline]
@@ -124,31 +116,20 @@ impl Modifiers {
     /// The set of attributes that modifiers act on.
     #[inline]
     pub(crate) fn attributes(&self) -> u16 {
-        self.0
-            .as_slice()
-            .iter()
-            .fold(0, |set, modifier| set | 1 << modifier.attribute())
+        self.0.as_slice().iter().fold(0, |set, modifier| set | 1 << modifier.attribute())
     }
 
     /// Between which values the base keeps the result between `low` and `high`, as far as the modifiers leave room.
     #[cold]
     pub(crate) fn window(&self, attribute: usize, low: f64, high: f64) -> (f64, f64) {
         let sums = self.sums(attribute);
-        if sums.factor > 0.0 {
-            (sums.base_for(low), sums.base_for(high))
-        } else {
-            (low, high)
-        }
+        if sums.factor > 0.0 { (sums.base_for(low), sums.base_for(high)) } else { (low, high) }
     }
 
     /// Sums from scratch: subtracting would drift.
     #[inline]
     pub(crate) fn sums(&self, attribute: usize) -> Sums {
-        let mut sums = Sums {
-            add: 0.0,
-            factor: 1.0,
-            add_post: 0.0,
-        };
+        let mut sums = Sums { add: 0.0, factor: 1.0, add_post: 0.0 };
         let mut channel = (u32::MAX, 0.0);
         for modifier in self.0.as_slice() {
             if modifier.attribute() != attribute {

@@ -36,11 +36,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
             out.line(&format!("{errors} errors, {warnings} warnings"))?;
         }
         CheckFormat::Json => {
-            let all = All {
-                diagnostics: &findings,
-                errors,
-                warnings,
-            };
+            let all = All { diagnostics: &findings, errors, warnings };
             out.line(&serde_json::to_string_pretty(&all).map_err(io::Error::other)?)?;
         }
     }
@@ -55,10 +51,7 @@ fn show(f: &Finding, out: &mut Out) -> io::Result<()> {
         FindingSeverity::Warning => out.paint(Colour::Yellow, &severity),
         FindingSeverity::Info => severity,
     };
-    out.line(&format!(
-        "{}:{}:{}: {severity}: {}",
-        f.file, f.line, f.column, f.message
-    ))?;
+    out.line(&format!("{}:{}:{}: {severity}: {}", f.file, f.line, f.column, f.message))?;
     match &f.help {
         Some(help) => out.line(&format!("    {help}")),
         None => Ok(()),

@@ -39,10 +39,7 @@ impl Out {
     pub(crate) fn new() -> Out {
         let stdout = io::stdout();
         let coloured = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Out {
-            to: BufWriter::new(stdout),
-            coloured,
-        }
+        Out { to: BufWriter::new(stdout), coloured }
     }
 
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {

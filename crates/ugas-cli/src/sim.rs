@@ -10,10 +10,7 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(scenario) = pick(&args.file, args.scenario) else {
         return Ok(Exit::Unreadable);
     };
-    let options = SampleOptions {
-        runs: args.runs,
-        seed: args.seed,
-    };
+    let options = SampleOptions { runs: args.runs, seed: args.seed };
     let samples = match sample(&scenario, options) {
         Ok(samples) => samples,
         Err(errors) => {
@@ -49,11 +46,7 @@ pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
     if index >= count {
         match count {
             0 => complain_about([&nothing_at(file)]),
-            _ => complain(&format!(
-                "{}: error: it holds {count} scenarios, not {}",
-                file.display(),
-                index + 1
-            )),
+            _ => complain(&format!("{}: error: it holds {count} scenarios, not {}", file.display(), index + 1)),
         }
         return None;
     }

@@ -34,11 +34,7 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     let mut files: Vec<(PathBuf, usize)> = Vec::new();
     for (of, path) in args.paths.iter().enumerate() {
         match files_at(path) {
-            Ok(list) => files.extend(
-                list.into_iter()
-                    .filter(|f| f == path || !is_pack_file(f))
-                    .map(|f| (f, of)),
-            ),
+            Ok(list) => files.extend(list.into_iter().filter(|f| f == path || !is_pack_file(f)).map(|f| (f, of))),
             Err(errors) => complain_all(&errors, &mut count),
         }
     }
@@ -74,10 +70,7 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     if let Some(path) = &args.report
         && let Err(error) = write_report(path, &entries)
     {
-        complain(&format!(
-            "{}: error: the report cannot be written: {error}",
-            path.display()
-        ));
+        complain(&format!("{}: error: the report cannot be written: {error}", path.display()));
         count.unreadable = true;
     }
     let failed = format!("{} failed", count.failed);
@@ -123,10 +116,7 @@ struct Progress {
 
 impl Progress {
     fn new(total: usize) -> Progress {
-        Progress {
-            total,
-            visible: total > 1 && io::stderr().is_terminal(),
-        }
+        Progress { total, visible: total > 1 && io::stderr().is_terminal() }
     }
 
     fn show(&self, done: usize, file: &Path) {

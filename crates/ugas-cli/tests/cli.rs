@@ -37,10 +37,7 @@ impl Folder {
 
     /// Runs the command inside the folder.
     fn ugas(&self, args: &[&str]) -> Ran {
-        ran(Command::new(env!("CARGO_BIN_EXE_ugas"))
-            .current_dir(&self.0)
-            .args(args)
-            .output())
+        ran(Command::new(env!("CARGO_BIN_EXE_ugas")).current_dir(&self.0).args(args).output())
     }
 }
 
@@ -68,26 +65,16 @@ fn ran(output: std::io::Result<Output>) -> Ran {
 #[test]
 fn scenarios_that_hold_exit_0() {
     let ran = Folder::new("good").with("a.yaml", GOOD).ugas(&["test", "a.yaml", "."]);
-    assert_eq!(
-        (ran.code, ran.out.as_str()),
-        (Some(0), "2 passed, 0 failed\n"),
-        "{}",
-        ran.err
-    );
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "2 passed, 0 failed\n"), "{}", ran.err);
 }
 
 #[test]
 fn a_failing_scenario_exits_1_and_explains_its_number() {
     let bad = GOOD.replace("Hero.Health: 90", "Hero.Health: 50");
-    let ran = Folder::new("bad")
-        .with("a.yaml", format!("{GOOD}---\n{bad}"))
-        .ugas(&["test", "a.yaml"]);
+    let ran = Folder::new("bad").with("a.yaml", format!("{GOOD}---\n{bad}")).ugas(&["test", "a.yaml"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
     let mut lines = ran.out.lines();
-    assert_eq!(
-        lines.next(),
-        Some("a.yaml:29:18: A hit hurts: expected Hero.Health to be 50, found 90")
-    );
+    assert_eq!(lines.next(), Some("a.yaml:29:18: A hit hurts: expected Hero.Health to be 50, found 90"));
     let explanation: Vec<&str> = lines.clone().take_while(|l| l.starts_with("    ")).collect();
     assert!(!explanation.is_empty(), "{}", ran.out);
     assert_eq!(lines.next_back(), Some("1 passed, 1 failed"));
@@ -97,16 +84,10 @@ fn a_failing_scenario_exits_1_and_explains_its_number() {
 fn what_cannot_be_understood_exits_2_with_its_place() {
     let verb = GOOD.replace("- Apply", "- Aply");
     let attribute = GOOD.replace("Hero.Health: 90", "Hero.Helth: 90");
-    let folder = Folder::new("misspelt")
-        .with("verb.yaml", verb)
-        .with("attribute.yaml", attribute);
+    let folder = Folder::new("misspelt").with("verb.yaml", verb).with("attribute.yaml", attribute);
     let ran = folder.ugas(&["test", "verb.yaml"]);
     assert_eq!(ran.code, Some(2));
-    assert!(
-        ran.err.contains("verb.yaml:13:9: error: there is no verb \"Aply\""),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("verb.yaml:13:9: error: there is no verb \"Aply\""), "{}", ran.err);
     assert!(ran.err.contains("did you mean \"Apply\"?"), "{}", ran.err);
     assert!(ran.out.ends_with("0 passed, 1 failed\n"), "{}", ran.out);
     let ran = folder.ugas(&["test", "attribute.yaml"]);
@@ -173,16 +154,7 @@ fn sim_prints_every_attribute_over_time() {
 fn explain_shows_how_a_number_came_about() {
     let folder = Folder::new("explain").with("a.yaml", GOOD);
     let ask = |attribute: &str, at: &str| {
-        folder.ugas(&[
-            "explain",
-            "a.yaml",
-            "--actor",
-            "Hero",
-            "--attribute",
-            attribute,
-            "--at",
-            at,
-        ])
+        folder.ugas(&["explain", "a.yaml", "--actor", "Hero", "--attribute", attribute, "--at", at])
     };
     let ran = ask("Health", "30f");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -205,19 +177,10 @@ fn check_finds_without_running() {
         .with("warn.yaml", tags)
         .with("verb.yaml", GOOD.replace("- Apply", "- Aply"));
     let ran = folder.ugas(&["check", "good.yaml"]);
-    assert_eq!(
-        (ran.code, ran.out.as_str()),
-        (Some(0), "0 errors, 0 warnings\n"),
-        "{}",
-        ran.err
-    );
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "0 errors, 0 warnings\n"), "{}", ran.err);
     let ran = folder.ugas(&["check", "bad.yaml"]);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
-    assert!(
-        ran.out.contains("bad.yaml:1:1: error[unknown-attribute]: "),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains("bad.yaml:1:1: error[unknown-attribute]: "), "{}", ran.out);
     let ran = folder.ugas(&["check", "verb.yaml"]);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     assert!(ran.out.contains("verb.yaml:13:9: error[invalid]: "), "{}", ran.out);
@@ -234,12 +197,7 @@ fn check_finds_without_running() {
 #[test]
 fn without_a_command_help_shows_examples_that_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let ugas = |args: &[&str]| {
-        ran(Command::new(env!("CARGO_BIN_EXE_ugas"))
-            .current_dir(&root)
-            .args(args)
-            .output())
-    };
+    let ugas = |args: &[&str]| ran(Command::new(env!("CARGO_BIN_EXE_ugas")).current_dir(&root).args(args).output());
     let help = ugas(&[]);
     assert_eq!(help.code, Some(0));
     let examples: Vec<&str> = help.out.lines().filter_map(|l| l.strip_prefix("  ugas ")).collect();

@@ -34,25 +34,13 @@ impl Check<'_> {
     pub(crate) fn row(&self, row: &mut Row) -> Result<(), &'static str> {
         let rules = self.rules;
         want(row.attrs.len() == self.layout.slots.len(), "the number of attributes")?;
-        want(
-            row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()),
-            "an attribute's value",
-        )?;
+        want(row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()), "an attribute's value")?;
         want(row.clock.is_sound(), "the clock")?;
         want(row.next_seq >> 62 == 0, "the number of the next effect")?;
         want(row.next_grant <= MANY, "the number of the next grant")?;
-        want(
-            row.effects.windows(2).all(|w| w[0].seq < w[1].seq),
-            "the order of effects",
-        )?;
-        want(
-            row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq),
-            "an effect's number",
-        )?;
-        want(
-            row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()),
-            "the order of modifiers",
-        )?;
+        want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
+        want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;
+        want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
         want(row.tags.is_sound(&rules.tags), "the tags")?;
         if let Some(a) = &row.anchor {
             want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
@@ -68,25 +56,16 @@ impl Check<'_> {
             };
             self.effect(e, &def, now)?;
             if !e.inhibited {
-                def.granted_tags
-                    .iter()
-                    .chain(e.own_tags())
-                    .for_each(|t| *tags.entry(*t).or_default() += 1);
+                def.granted_tags.iter().chain(e.own_tags()).for_each(|t| *tags.entry(*t).or_default() += 1);
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
             watching += e.watches as u32;
             immunities += !def.immunity.is_empty() as u32;
         }
         (row.watching, row.immunities) = (watching, immunities);
-        want(
-            row.tags.iter().collect::<BTreeMap<_, _>>() == tags,
-            "tags that no effect explains",
-        )?;
+        want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
         let held: BTreeMap<TagId, u32> = row.cues.iter().map(|c| (c.tag, c.count)).collect();
-        want(
-            held == cues && row.cues.windows(2).all(|w| w[0].tag < w[1].tag),
-            "cues that no effect explains",
-        )?;
+        want(held == cues && row.cues.windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
         row.live = self.modifiers(row)?;
         self.values(row);
         Ok(())
@@ -99,26 +78,17 @@ impl Check<'_> {
         };
         for g in &row.grants {
             want(g.level > 0 && ability(g.ability) && g.id < row.next_grant, "a grant")?;
-            want(
-                g.by == 0 || row.effect_at(g.by).is_some(),
-                "a grant that no effect explains",
-            )?;
+            want(g.by == 0 || row.effect_at(g.by).is_some(), "a grant that no effect explains")?;
         }
         want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
     }
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
         for q in &row.queue {
-            want(
-                q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0,
-                "a queued effect",
-            )?;
+            want(q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0, "a queued effect")?;
             want(source_is_sound(q.spec.source), "a queued effect's source")?;
             let def = self.defs.effect(self.rules, q.spec.effect);
-            want(
-                def.is_some_and(|d| d.policy != DurationPolicy::Instant),
-                "a queued effect's definition",
-            )?;
+            want(def.is_some_and(|d| d.policy != DurationPolicy::Instant), "a queued effect's definition")?;
             want(extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
         }
         Ok(())
@@ -127,20 +97,11 @@ impl Check<'_> {
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
         want(e.level > 0 && e.stacks > 0, "an effect's level or stacks")?;
-        want(
-            def.stacking.as_ref().is_none_or(|s| e.stacks <= s.limit),
-            "an effect's stacks",
-        )?;
+        want(def.stacking.as_ref().is_none_or(|s| e.stacks <= s.limit), "an effect's stacks")?;
         want(e.start <= now && e.end >= e.start, "an effect's time")?;
-        want(
-            def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER,
-            "an effect's time",
-        )?;
+        want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's time")?;
         want(source_is_sound(e.source), "an effect's source")?;
-        want(
-            e.watches == (def.has_ongoing() || def.is_filtered()),
-            "an effect's flags",
-        )?;
+        want(e.watches == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
         want(e.periodic.is_some() == def.period.is_some(), "an effect's period")?;
         let catches_up = e.inhibited && def.period_inhibition == PeriodInhibition::CatchUp;
         if let Some(p) = &mut e.periodic {
@@ -148,29 +109,14 @@ impl Check<'_> {
             want(p.missed == 0 || catches_up, "an effect's missed executions")?;
         }
         let units = e.cold.as_ref().map_or(0, |c| c.units.len());
-        want(
-            units == def.modifiers.len() || (units == 0 && e.stacks == 1),
-            "an effect's magnitudes",
-        )?;
+        want(units == def.modifiers.len() || (units == 0 && e.stacks == 1), "an effect's magnitudes")?;
         let Some(cold) = &e.cold else { return Ok(()) };
         want(extra_is_sound(cold.extra.as_deref()), "an effect's values")?;
-        want(
-            cold.tags.iter().all(|&t| self.rules.tags.def(t).is_some()),
-            "an effect's tags",
-        )?;
-        want(
-            cold.captures.is_empty() || cold.captures.len() == self.captures(def),
-            "an effect's captures",
-        )?;
+        want(cold.tags.iter().all(|&t| self.rules.tags.def(t).is_some()), "an effect's tags")?;
+        want(cold.captures.is_empty() || cold.captures.len() == self.captures(def), "an effect's captures")?;
         want(cold.captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
-        want(
-            cold.dropped.iter().all(|&i| (i as usize) < def.modifiers.len()),
-            "an effect's dropped modifiers",
-        )?;
-        want(
-            length_is_sound(cold.length) || cold.length == SimTime::NEVER,
-            "an effect's length",
-        )
+        want(cold.dropped.iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
+        want(length_is_sound(cold.length) || cold.length == SimTime::NEVER, "an effect's length")
     }
 
     /// A period's counts, by what can have fallen due in the time that passed.
@@ -183,17 +129,11 @@ impl Check<'_> {
         want(last <= now, "the number of an effect's periods")?;
         // A step that ran out of its budget leaves work behind, but no more than steps can make up for.
         let behind = (now - last) / period;
-        want(
-            behind <= self.limits.due_per_advance.max(1) as i128,
-            "an effect's executions, which are long overdue",
-        )?;
+        want(behind <= self.limits.due_per_advance.max(1) as i128, "an effect's executions, which are long overdue")?;
         // The period may have been shorter before it was last started anew.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
-        want(
-            p.executed as i128 + p.missed as i128 <= fallen,
-            "the number of an effect's executions",
-        )?;
+        want(p.executed as i128 + p.missed as i128 <= fallen, "the number of an effect's executions")?;
         // They run at once when the effect comes back: never more than one step may run.
         p.missed = p.missed.min(self.limits.due_per_advance.min(MANY as u64) as u32);
         Ok(())
@@ -218,15 +158,9 @@ impl Check<'_> {
             let Some(d) = def.modifiers.get(m.index as usize) else {
                 return Err("a modifier's number");
             };
-            want(
-                def.acts_on_current(d) && !e.has_dropped(m.index),
-                "a modifier that its effect does not have",
-            )?;
+            want(def.acts_on_current(d) && !e.has_dropped(m.index), "a modifier that its effect does not have")?;
             want(self.modifier(m, d, e), "a modifier")?;
-            want(
-                there.insert((m.seq, m.index), m.off).is_none(),
-                "a modifier that is there twice",
-            )?;
+            want(there.insert((m.seq, m.index), m.off).is_none(), "a modifier that is there twice")?;
             live += d.magnitude.live_on().is_some() as u32;
         }
         for e in &row.effects {
@@ -237,10 +171,7 @@ impl Check<'_> {
                 let unit = e.cold.as_ref().and_then(|c| c.units.get(index)).copied();
                 let off = there.get(&(e.seq, index as u16)).copied();
                 let not_finite = off.is_some_and(|off| off & NOT_FINITE != 0);
-                want(
-                    unit.is_none_or(|u| !u.is_infinite() || not_finite),
-                    "an effect's magnitudes",
-                )?;
+                want(unit.is_none_or(|u| !u.is_infinite() || not_finite), "an effect's magnitudes")?;
                 if !def.acts_on_current(d) || e.has_dropped(index as u16) {
                     continue;
                 }
@@ -267,22 +198,14 @@ impl Check<'_> {
     fn values(&self, row: &mut Row) {
         for (slot, def) in self.layout.slots.iter().enumerate() {
             let priority = |seq| {
-                let e = row
-                    .effect_at(seq)
-                    .and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
+                let e = row.effect_at(seq).and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
                 e.map_or(0, |d| d.priority)
             };
             let sums = sums(row.mods_of(slot), def.strongest, priority);
             let (lo, hi) = def.bounds(&row.attrs);
             let own = row.attrs[slot].base;
-            let base = def
-                .derived
-                .as_ref()
-                .map_or(own, |expr| self.layout.derive(expr, &row.attrs).0);
-            row.attrs[slot] = Attr {
-                base,
-                current: sums.value(base, lo, hi),
-            };
+            let base = def.derived.as_ref().map_or(own, |expr| self.layout.derive(expr, &row.attrs).0);
+            row.attrs[slot] = Attr { base, current: sums.value(base, lo, hi) };
         }
     }
 }
@@ -301,16 +224,8 @@ fn period_is_sound(period: SimTime) -> bool {
 
 fn extra_is_sound(extra: Option<&SpecExtra>) -> bool {
     extra.is_none_or(|x| {
-        let hit = x
-            .hit
-            .iter()
-            .flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
-        x.set_by_caller
-            .iter()
-            .map(|(_, v)| *v)
-            .chain(hit)
-            .chain(x.origin.into_iter().flatten())
-            .all(f64::is_finite)
+        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
+        x.set_by_caller.iter().map(|(_, v)| *v).chain(hit).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
             && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
             && x.duration.is_none_or(length_is_sound)
             && x.period.is_none_or(period_is_sound)
@@ -319,12 +234,7 @@ fn extra_is_sound(extra: Option<&SpecExtra>) -> bool {
 
 /// Whether a modifier was skipped because its caller gave no value for it.
 fn lacks_value(d: &ModDef, e: &Effect) -> bool {
-    let (Mag::Caller(key)
-    | Mag::Curve {
-        input: CurveInput::Caller(key),
-        ..
-    }) = &d.magnitude
-    else {
+    let (Mag::Caller(key) | Mag::Curve { input: CurveInput::Caller(key), .. }) = &d.magnitude else {
         return false;
     };
     let extra = e.cold.as_ref().and_then(|c| c.extra.as_ref());
@@ -344,9 +254,7 @@ pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
             if row.id != who && e.source != who {
                 continue;
             }
-            let live = flow
-                .def(e.def)
-                .and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            let live = flow.def(e.def).and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
             let Some((attribute, of_target)) = live else { continue };
             let from = if of_target { row.id } else { e.source };
             let Some(source) = flow.st.controllers.get(from) else {
@@ -374,10 +282,7 @@ pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
             open.insert(node);
             stack.push((node, true));
             flow.successors(node, &mut |next| stack.push((next, false)));
-            more.get(&node)
-                .into_iter()
-                .flatten()
-                .for_each(|&next| stack.push((next, false)));
+            more.get(&node).into_iter().flatten().for_each(|&next| stack.push((next, false)));
         }
     }
     false

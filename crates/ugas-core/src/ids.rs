@@ -169,16 +169,10 @@ pub struct EffectKey {
 
 impl EffectKey {
     /// No effect.
-    pub const NONE: EffectKey = EffectKey {
-        birth: u64::MAX,
-        target: ControllerId::NONE,
-        ordinal: u32::MAX,
-    };
+    pub const NONE: EffectKey = EffectKey { birth: u64::MAX, target: ControllerId::NONE, ordinal: u32::MAX };
 }
 
 /// FNV-1a over bytes.
 pub(crate) fn fnv64(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| {
-        (h ^ b as u64).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3))
 }

@@ -44,9 +44,7 @@ impl RowJournal {
 
     /// Drops a recorded op, e.g. one the server refused.
     pub fn remove(&mut self, id: OpId) {
-        self.inner
-            .entries
-            .retain(|e| !matches!(e.what, JournalWhat::Op(i, _) if i == id));
+        self.inner.entries.retain(|e| !matches!(e.what, JournalWhat::Op(i, _) if i == id));
     }
 }
 

@@ -19,6 +19,10 @@ pub struct Limits {
     pub modifiers_per_controller: u32,
     /// Attributes of one controller.
     pub attributes_per_controller: u32,
+    /// Abilities granted to one controller.
+    pub grants_per_controller: u32,
+    /// Combinations of attribute sets in use at once.
+    pub layouts: u32,
     /// Stacks of one effect.
     pub stacks: u32,
     /// Length of a chain of effects that cause effects.
@@ -48,6 +52,8 @@ impl Default for Limits {
             effects_per_controller: 16_384,
             modifiers_per_controller: 65_536,
             attributes_per_controller: 16_384,
+            grants_per_controller: 4_096,
+            layouts: 4_096,
             stacks: 1_000_000,
             chain_depth: 64,
             reactions: 10_000,

@@ -84,15 +84,7 @@ impl Spec {
     /// Level 1, one stack, no source.
     #[inline]
     pub fn new(effect: EffectId, target: ControllerId) -> Spec {
-        Spec {
-            effect,
-            target,
-            source: ControllerId::NONE,
-            level: 1,
-            stacks: 1,
-            ability: AbilityId::NONE,
-            extra: None,
-        }
+        Spec { effect, target, source: ControllerId::NONE, level: 1, stacks: 1, ability: AbilityId::NONE, extra: None }
     }
 
     /// Sets the source.
@@ -207,18 +199,12 @@ pub struct SpawnSpec {
 impl SpawnSpec {
     /// From a template.
     pub fn template(template: TemplateId) -> SpawnSpec {
-        SpawnSpec {
-            template: Some(template),
-            ..SpawnSpec::default()
-        }
+        SpawnSpec { template: Some(template), ..SpawnSpec::default() }
     }
 
     /// From sets.
     pub fn sets(sets: Vec<SetId>) -> SpawnSpec {
-        SpawnSpec {
-            sets,
-            ..SpawnSpec::default()
-        }
+        SpawnSpec { sets, ..SpawnSpec::default() }
     }
 
     /// Adds an innate tag.
@@ -267,10 +253,7 @@ impl Anchor {
     /// assert_eq!(ugas_core::Anchor::at([1.0, 0.0, 0.0]).facing, [0.0, 0.0, 1.0]);
     /// ```
     pub fn at(position: [f64; 3]) -> Anchor {
-        Anchor {
-            position,
-            facing: [0.0, 0.0, 1.0],
-        }
+        Anchor { position, facing: [0.0, 0.0, 1.0] }
     }
 }
 

@@ -60,6 +60,10 @@ pub enum LimitKind {
     Reactions,
     /// Definitions made at run time.
     Definitions,
+    /// Abilities granted to a controller.
+    Grants,
+    /// Combinations of attribute sets in use at once.
+    Layouts,
 }
 
 /// Why a door refused. Kinds and order are those of ruling R-10; [`Refusal::kind`] gives the name scenarios use.
@@ -214,7 +218,9 @@ pub enum Refusal {
     },
     /// A controller needs at least one attribute set.
     NoSets,
-    /// The image or journal does not belong here.
+    /// A run-time definition does not compile; `Sim::define` says why.
+    BadDefinition,
+    /// The image or journal does not belong here, or the journal no longer reaches back to the image.
     Mismatch,
 }
 
@@ -251,6 +257,7 @@ impl Refusal {
             Refusal::IdTaken { .. } => "IdTaken",
             Refusal::InUse { .. } => "InUse",
             Refusal::NoSets => "NoSets",
+            Refusal::BadDefinition => "BadDefinition",
             Refusal::Mismatch => "Mismatch",
         }
     }
@@ -264,6 +271,7 @@ impl Refusal {
                 | Refusal::BadValue { .. }
                 | Refusal::IdTaken { .. }
                 | Refusal::NoSets
+                | Refusal::BadDefinition
                 | Refusal::Mismatch
         )
     }
@@ -276,12 +284,11 @@ impl Refusal {
         match *self {
             Refusal::StaleHandle => "the handle names nothing that exists now".into(),
             Refusal::UnknownName { kind, id } => format!("the rules have no {kind:?} with id {id}"),
+            Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
+                format!("it reads {} of its source, but has none; give one with Spec::from", attribute(a))
+            }
             Refusal::UnknownAttribute { who, attribute: a } => {
-                format!(
-                    "controller {} has no attribute {}; register a set that defines it",
-                    who.0,
-                    attribute(a)
-                )
+                format!("controller {} has no attribute {}; register a set that defines it", who.0, attribute(a))
             }
             Refusal::Inactive => "the controller is inactive".into(),
             Refusal::Authority => "only the authority may do this".into(),
@@ -290,10 +297,7 @@ impl Refusal {
             Refusal::BlockedTags { found } => format!("the target has the blocking tag {}", tag(found)),
             Refusal::SourceTags { tag: t } => format!("the source's tags do not fit: {}", tag(t)),
             Refusal::Immune { by, .. } => {
-                format!(
-                    "the target is immune through {}",
-                    rules.effect_name(by).unwrap_or("a run-time effect")
-                )
+                format!("the target is immune through {}", rules.effect_name(by).unwrap_or("a run-time effect"))
             }
             Refusal::Restricted => "a rule forbids it".into(),
             Refusal::Condition => "the application condition does not hold".into(),
@@ -316,16 +320,12 @@ impl Refusal {
                 BadValue::Number => "the number must be finite".into(),
             },
             Refusal::Cycle { who, attribute: a } => {
-                format!(
-                    "it would make {} of controller {} depend on itself",
-                    attribute(a),
-                    who.0
-                )
+                format!("it would make {} of controller {} depend on itself", attribute(a), who.0)
             }
             Refusal::Limit { what, max, .. } => format!("the limit of {max} for {what:?} is reached"),
             Refusal::Hook { hook } => format!("the hook {} said no", rules.hook_name(hook).unwrap_or("?")),
             Refusal::UndeclaredRead { calculator } => format!(
-                "the calculation {} reads an attribute it did not declare",
+                "the calculation {} reads an attribute it did not declare, or writes one that does not exist",
                 rules.calculator_name(calculator).unwrap_or("?")
             ),
             Refusal::SetRegistered { set: s } => format!("the set {} is registered already", set(s)),
@@ -338,7 +338,10 @@ impl Refusal {
             Refusal::IdTaken { who } => format!("a controller with id {} exists already", who.0),
             Refusal::InUse { who } => format!("controller {} still uses the definition", who.0),
             Refusal::NoSets => "a controller needs at least one attribute set".into(),
-            Refusal::Mismatch => "the image belongs to other rules or another controller".into(),
+            Refusal::BadDefinition => "the definition does not compile; Sim::define says why".into(),
+            Refusal::Mismatch => {
+                "the image belongs to other rules or another controller, or its journal is too short".into()
+            }
         }
     }
 }
@@ -381,10 +384,7 @@ impl std::fmt::Display for InsertError {
         match self {
             InsertError::IdTaken(who) => write!(f, "a controller with id {} exists already", who.0),
             InsertError::OtherRules { theirs, ours } => {
-                write!(
-                    f,
-                    "it was made under other rules (hash {theirs:016x}, here {ours:016x})"
-                )
+                write!(f, "it was made under other rules (hash {theirs:016x}, here {ours:016x})")
             }
             InsertError::Limit(r) => write!(f, "{r}"),
             InsertError::Definition(what) => write!(f, "a run-time definition does not compile here: {what}"),

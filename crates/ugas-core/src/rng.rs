@@ -51,17 +51,7 @@ mod tests {
     use super::*;
 
     fn at(draw: u32, seed: u64) -> DrawAt {
-        DrawAt {
-            seed,
-            sub: 0,
-            target: 1,
-            birth: 2,
-            ordinal: 0,
-            execution: 0,
-            calculation: 0,
-            site: 0,
-            draw,
-        }
+        DrawAt { seed, sub: 0, target: 1, birth: 2, ordinal: 0, execution: 0, calculation: 0, site: 0, draw }
     }
 
     #[test]

@@ -30,18 +30,13 @@ pub struct SimConfig {
     pub limits: Limits,
     /// Whether lifecycle steps and refusals are traced.
     pub trace: bool,
-    /// Length of a frame, for work that happens at frame moments.
+    /// Length of a frame, for work that happens at frame moments. Reserved: nothing in this release does.
     pub frame: SimTime,
 }
 
 impl Default for SimConfig {
     fn default() -> SimConfig {
-        SimConfig {
-            seed: 0,
-            limits: Limits::default(),
-            trace: false,
-            frame: SimTime::frames(1, 60),
-        }
+        SimConfig { seed: 0, limits: Limits::default(), trace: false, frame: SimTime::frames(1, 60) }
     }
 }
 
@@ -113,10 +108,7 @@ impl Sim {
             rules,
             state,
             index: Index::default(),
-            log: Log {
-                tracing: config.trace,
-                ..Log::default()
-            },
+            log: Log { tracing: config.trace, ..Log::default() },
             scratch: Scratch::default(),
             causes: Causes::default(),
             journals: BTreeMap::new(),
@@ -168,8 +160,12 @@ impl Sim {
         self.flow().run(id, &op)
     }
 
-    /// Runs an op under an id given by a client or a replay.
+    /// Runs an op under an id given by a client. Client 0 is this sim itself, whose ids it gives: such an id is
+    /// refused.
     pub fn run_as(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
+        if id.client() == 0 {
+            return Err(Refusal::Authority);
+        }
         self.flow().run(id, op)
     }
 
@@ -221,13 +217,7 @@ impl Sim {
         let mut flow = self.flow();
         flow.start(id, ControllerId::NONE);
         if !flow.journals.is_empty() {
-            flow.journal_op(
-                id,
-                &Op::ApplyToMany {
-                    spec: spec.clone(),
-                    targets: targets.to_vec(),
-                },
-            );
+            flow.journal_op(id, &Op::ApplyToMany { spec: spec.clone(), targets: targets.to_vec() });
         }
         results.clear();
         let applied = flow.apply_to_many(spec, targets, &mut |r| results.push(r));
@@ -266,21 +256,13 @@ impl Sim {
     /// Runs what falls due up to an absolute time, in order. A time before now changes nothing.
     pub fn advance_to(&mut self, time: SimTime, _host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
-            return Progress {
-                reached: self.state.now,
-                due: 0,
-                finished: false,
-            };
+            return Progress { reached: self.state.now, due: 0, finished: false };
         }
         let (due, finished) = self.flow().advance(time);
         if finished {
             self.state.now = time;
         }
-        Progress {
-            reached: self.state.now,
-            due,
-            finished,
-        }
+        Progress { reached: self.state.now, due, finished }
     }
 
     // Log -------------------------------------------------------------------------------------------------------
@@ -340,11 +322,7 @@ impl Sim {
     /// hosts that ask often keep a map of their own.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
-        self.state
-            .controllers
-            .iter()
-            .find(|r| r.owner == actor || r.avatar == actor)
-            .map(|r| r.id)
+        self.state.controllers.iter().find(|r| r.owner == actor || r.avatar == actor).map(|r| r.id)
     }
     /// The owner: lifecycle, authority, persistence.
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
@@ -375,10 +353,7 @@ impl Sim {
     #[inline]
     fn slot(&self, who: ControllerId, attribute: AttributeId) -> Result<(&Row, usize), Refusal> {
         let row = self.row(who)?;
-        let slot = self
-            .layout(row)
-            .slot(attribute)
-            .ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let slot = self.layout(row).slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
         Ok((row, slot))
     }
 
@@ -432,19 +407,8 @@ impl Sim {
         self.state.hash_dirty = dirty;
         self.state.hash_dirty.clear();
         let s = &self.state;
-        let words = [
-            s.now.0 as u64,
-            s.seed,
-            s.next_id as u64,
-            s.next_op,
-            s.hash_sum,
-            self.rules.fingerprint(),
-        ];
-        let defs = s
-            .definitions
-            .list
-            .iter()
-            .map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
+        let words = [s.now.0 as u64, s.seed, s.next_id as u64, s.next_op, s.hash_sum, self.rules.fingerprint()];
+        let defs = s.definitions.list.iter().map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
         words.into_iter().chain(defs).fold(9, |h, w| mix(h ^ w).rotate_left(17))
     }
 
@@ -461,25 +425,21 @@ impl Sim {
         let row = self.row(who)?;
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
         let (at, rules) = (self.state.now, self.rules.fingerprint());
+        let layout = self.index.layouts[row.layout as usize].clone();
+        let definitions = self.definitions_of(row).map(|(id, d)| (id, d.fingerprint)).collect();
         match &mut into.inner {
             Some(c) => {
                 c.row.clone_from(row);
                 (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
+                (c.layout, c.definitions) = (layout, definitions);
             }
-            None => {
-                into.inner = Some(Captured {
-                    row: row.clone(),
-                    at,
-                    rules,
-                    serial,
-                    dues,
-                })
-            }
+            None => into.inner = Some(Captured { row: row.clone(), at, rules, serial, dues, layout, definitions }),
         }
         Ok(())
     }
 
-    /// Puts a controller back to an image. Remaining times are as they were; other controllers are not touched.
+    /// Puts a controller back to an image. Remaining times are as they were. Its live magnitudes follow what their
+    /// sources show now, and whoever follows it moves along; nothing else of other controllers is touched.
     pub fn restore(&mut self, who: ControllerId, from: &RowImage) -> Result<(), Refusal> {
         let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let id = self.next_op();
@@ -510,21 +470,19 @@ impl Sim {
         flow.replay_row(image, &journal.inner, to)
     }
 
+    /// The run-time definitions a row uses.
+    fn definitions_of<'s>(&'s self, row: &'s Row) -> impl Iterator<Item = (u32, &'s crate::state::Definition)> {
+        let list = self.state.definitions.list.iter().enumerate();
+        list.filter_map(|(n, d)| Some((RUNTIME_BIT | n as u32, d.as_ref()?))).filter(|(id, _)| row.uses(*id))
+    }
+
     /// Takes a controller out of the sim with everything in flight. What followed it keeps its last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
         let row = self.row(who)?;
         let sets = self.layout(row).sets.to_vec();
-        let used = |id: u32| {
-            row.effects.iter().any(|e| e.def.0 == id)
-                || row.queue.iter().any(|q| q.spec.effect.0 == id)
-                || row.grants.iter().any(|g| g.ability.0 == id)
-        };
         let mut definitions = Vec::new();
-        for (n, d) in self.state.definitions.list.iter().enumerate() {
-            let id = RUNTIME_BIT | n as u32;
-            if let (Some(d), true) = (d, used(id)) {
-                definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
-            }
+        for (id, d) in self.definitions_of(row) {
+            definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
         }
         let (rules, at) = (self.rules.fingerprint(), self.state.now);
         let id = self.next_op();
@@ -533,14 +491,7 @@ impl Sim {
         let target = flow.slot(who)?;
         let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
-        Ok(Portable {
-            version: PORTABLE_VERSION,
-            rules,
-            at,
-            sets,
-            row,
-            definitions,
-        })
+        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, definitions })
     }
 
     /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
@@ -551,10 +502,7 @@ impl Sim {
         }
         let ours = self.rules.fingerprint();
         if from.rules != ours {
-            return Err(InsertError::OtherRules {
-                theirs: from.rules,
-                ours,
-            });
+            return Err(InsertError::OtherRules { theirs: from.rules, ours });
         }
         if self.exists(who) {
             return Err(InsertError::IdTaken(who));
@@ -582,21 +530,11 @@ impl Sim {
         let mut flow = self.flow();
         flow.start(id, who);
         let known = flow.st.definitions.list.len() - made;
-        let checked = flow
-            .layout_for(&from.sets, who)
-            .map_err(|_| "the sets")
-            .and_then(|layout| {
-                row.layout = layout;
-                let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-                Check {
-                    layout,
-                    rules: flow.rules,
-                    defs,
-                    limits: flow.limits,
-                    at: from.at,
-                }
-                .row(&mut row)
-            });
+        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
+            row.layout = layout;
+            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
+            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
+        });
         if let Err(what) = checked {
             flow.st.definitions.list.truncate(known);
             return Err(InsertError::Damaged(what));
@@ -643,11 +581,7 @@ impl Sim {
         let room = self.config.limits.definitions as usize;
         if self.state.definitions.list.len() + new.len() > room {
             let max = self.config.limits.definitions;
-            return Err(InsertError::Limit(Refusal::Limit {
-                what: LimitKind::Definitions,
-                max,
-                link: 0,
-            }));
+            return Err(InsertError::Limit(Refusal::Limit { what: LimitKind::Definitions, max, link: 0 }));
         }
         let mut compiled = Vec::new();
         for (doc, number) in &new {
@@ -659,13 +593,18 @@ impl Sim {
         let made = compiled.len();
         self.state.definitions.list.extend(compiled);
         let map = |id: u32| renumber.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| *new);
-        row.effects.iter_mut().for_each(|e| e.def = EffectId(map(e.def.0)));
-        row.queue
-            .iter_mut()
-            .for_each(|q| q.spec.effect = EffectId(map(q.spec.effect.0)));
-        row.grants
-            .iter_mut()
-            .for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
+        let ability = |a: crate::AbilityId| crate::AbilityId(map(a.0));
+        for e in &mut row.effects {
+            e.def = EffectId(map(e.def.0));
+            if let Some(a) = e.cold.as_mut().and_then(|c| c.ability.as_mut()) {
+                *a = ability(*a);
+            }
+        }
+        for q in &mut row.queue {
+            q.spec.effect = EffectId(map(q.spec.effect.0));
+            q.spec.ability = ability(q.spec.ability);
+        }
+        row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
         Ok(made)
     }
 
@@ -705,5 +644,35 @@ impl Sim {
     pub fn reseed(&mut self, seed: u64) {
         self.config.seed = seed;
         self.state.seed = seed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DiagnosticKind;
+    use ugas_doc::{Attribute, AttributeSet, Effect};
+
+    // covers: UGAS-7.2-06
+    #[test]
+    fn removing_an_absent_tag_is_told_and_skipped() {
+        let rules = Rules::builder()
+            .add(AttributeSet::new("S").with(Attribute::new("A", 1.0)))
+            .add(Effect::infinite("GE_Mark").grants("State.Marked"))
+            .build()
+            .unwrap();
+        let (mark, tag) = (rules.effect("GE_Mark").unwrap(), rules.tag("State.Marked").unwrap());
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let mut flips = Vec::new();
+        let mut flow = sim.flow();
+        let (target, def) = (flow.slot(hero).unwrap(), flow.def(mark).unwrap());
+        flow.take_tags(&def, &[], target, &mut flips);
+        assert!(flips.is_empty());
+        assert_eq!(sim.tag_count(hero, tag), Ok(0));
+        let mut diagnostics = Vec::new();
+        sim.take_diagnostics(&mut diagnostics);
+        let kinds: Vec<_> = diagnostics.iter().map(|d| d.kind).collect();
+        assert_eq!(kinds, [DiagnosticKind::TagUnderflow { tag }]);
     }
 }

@@ -126,12 +126,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn starting(now: SimTime) -> Clock {
-        Clock {
-            anchor: now,
-            anchor_local: SimTime::ZERO,
-            rate: Rate::ONE,
-            active: true,
-        }
+        Clock { anchor: now, anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true }
     }
 
     #[inline]
@@ -158,11 +153,7 @@ impl Clock {
             _ if local == SimTime::NEVER => SimTime::NEVER,
             rate => {
                 let scaled = ((ahead as i128) << 16) + rate.0 as i128 - 1;
-                SimTime(
-                    self.anchor
-                        .0
-                        .saturating_add(scaled.div_euclid(rate.0 as i128).min(i64::MAX as i128) as i64),
-                )
+                SimTime(self.anchor.0.saturating_add(scaled.div_euclid(rate.0 as i128).min(i64::MAX as i128) as i64))
             }
         }
     }
@@ -199,11 +190,7 @@ impl Clock {
     }
 
     pub(crate) fn words(&self) -> [u64; 3] {
-        [
-            self.anchor.0 as u64,
-            self.anchor_local.0 as u64,
-            (self.rate.0 as u64) << 1 | self.active as u64,
-        ]
+        [self.anchor.0 as u64, self.anchor_local.0 as u64, (self.rate.0 as u64) << 1 | self.active as u64]
     }
 }
 
@@ -226,10 +213,7 @@ mod tests {
             for local in [4_000, 4_001, 4_002, 5_555, 1_000_000] {
                 let due = clock.due(SimTime(local));
                 assert!(clock.local(due).0 >= local, "rate {rate} local {local}");
-                assert!(
-                    clock.local(SimTime(due.0 - 1)).0 < local || due.0 == 5_000,
-                    "rate {rate} local {local}"
-                );
+                assert!(clock.local(SimTime(due.0 - 1)).0 < local || due.0 == 5_000, "rate {rate} local {local}");
             }
         }
     }

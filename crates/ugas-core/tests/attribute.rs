@@ -8,10 +8,7 @@ use ugas_doc::{Attribute, AttributeSet, Category, Effect, ReplicationMode};
 // covers: UGAS-3.3-03
 #[test]
 fn whoever_hears_of_one_attribute_already_reads_all_of_them_new() {
-    let rules = world()
-        .add(Effect::infinite("GE_Big").add("Health", 50.0).add("MaxHealth", 50.0))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::infinite("GE_Big").add("Health", 50.0).add("MaxHealth", 50.0)).build().unwrap();
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Big", hero);
     let (health, max) = (attribute(&rules, "Health"), attribute(&rules, "MaxHealth"));
@@ -20,11 +17,7 @@ fn whoever_hears_of_one_attribute_already_reads_all_of_them_new() {
         if let FactKind::AttributeChanged { attribute, new, .. } = f.kind {
             heard += 1;
             assert_eq!(new, 150.0);
-            assert_eq!(
-                (sim.get(hero, health).unwrap(), sim.get(hero, max).unwrap()),
-                (150.0, 150.0),
-                "{attribute:?}"
-            );
+            assert_eq!((sim.get(hero, health).unwrap(), sim.get(hero, max).unwrap()), (150.0, 150.0), "{attribute:?}");
         }
     }
     // One fact per attribute and application: nobody is told a value from halfway.
@@ -36,19 +29,13 @@ fn whoever_hears_of_one_attribute_already_reads_all_of_them_new() {
 fn an_attribute_shows_its_values_modifiers_and_metadata() {
     let mut owner_only = Attribute::new("Gold", 3.0).category(Category::Resource);
     owner_only.replication_mode = ReplicationMode::OwnerOnly;
-    let rules = world()
-        .add(AttributeSet::new("Purse").with(owner_only))
-        .build()
-        .unwrap();
+    let rules = world().add(AttributeSet::new("Purse").with(owner_only)).build().unwrap();
     let (sim, hero) = one(&rules);
     let health = attribute(&rules, "Health");
     let shown = sim.explain(hero, health).unwrap();
     assert_eq!((shown.base, shown.value, shown.lines.len()), (100.0, 100.0, 0));
     assert_eq!(shown.name, "Health");
-    assert_eq!(
-        (sim.base(hero, health).unwrap(), sim.get(hero, health).unwrap()),
-        (100.0, 100.0)
-    );
+    assert_eq!((sim.base(hero, health).unwrap(), sim.get(hero, health).unwrap()), (100.0, 100.0));
 
     let list = rules.set_attributes(set(&rules, "Combat")).unwrap();
     let meta = list.iter().find(|a| a.attribute == health).unwrap();
@@ -57,10 +44,7 @@ fn an_attribute_shows_its_values_modifiers_and_metadata() {
     assert_eq!(meta.replication, ReplicationMode::All);
     assert_eq!(meta.min, BoundDef::Value(0.0));
     assert_eq!(meta.max, BoundDef::Attribute(attribute(&rules, "MaxHealth")));
-    let power = list
-        .iter()
-        .find(|a| a.attribute == attribute(&rules, "AttackPower"))
-        .unwrap();
+    let power = list.iter().find(|a| a.attribute == attribute(&rules, "AttackPower")).unwrap();
     assert_eq!((power.min, power.max), (BoundDef::Open, BoundDef::Open));
     let gold = &rules.set_attributes(set(&rules, "Purse")).unwrap()[0];
     assert_eq!(gold.replication, ReplicationMode::OwnerOnly);
@@ -90,14 +74,7 @@ fn a_removed_effect_takes_exactly_its_modifiers() {
     let (mut sim, hero) = one(&rules);
     let power = attribute(&rules, "AttackPower");
     let (a, b) = (apply(&mut sim, "GE_A", hero), apply(&mut sim, "GE_B", hero));
-    let keys = |sim: &Sim| {
-        sim.explain(hero, power)
-            .unwrap()
-            .lines
-            .iter()
-            .map(|l| l.key)
-            .collect::<Vec<_>>()
-    };
+    let keys = |sim: &Sim| sim.explain(hero, power).unwrap().lines.iter().map(|l| l.key).collect::<Vec<_>>();
     let mut both = keys(&sim);
     both.sort();
     assert_eq!(both, [a, b]);
@@ -131,9 +108,7 @@ fn the_order_of_application_never_changes_the_result() {
         Effect::infinite("GE_2").add("AttackPower", -1e16),
         Effect::infinite("GE_3").multiply("AttackPower", 0.3),
         Effect::infinite("GE_4").multiply_in("AttackPower", 0.7, "Gear"),
-        Effect::infinite("GE_5")
-            .add_post("AttackPower", 0.7)
-            .multiply_in("AttackPower", 0.1, "Gear"),
+        Effect::infinite("GE_5").add_post("AttackPower", 0.7).multiply_in("AttackPower", 0.1, "Gear"),
     ];
     let rules = effects.into_iter().fold(world(), |b, e| b.add(e)).build().unwrap();
     let (clean, hero) = one(&rules);
@@ -154,17 +129,12 @@ fn the_order_of_application_never_changes_the_result() {
 // covers: UGAS-5.4-04
 #[test]
 fn a_circle_of_bounds_is_refused_by_name() {
-    let circle = AttributeSet::new("Bad")
-        .with(Attribute::new("A", 1.0).max("B"))
-        .with(Attribute::new("B", 1.0).max("A"));
+    let circle =
+        AttributeSet::new("Bad").with(Attribute::new("A", 1.0).max("B")).with(Attribute::new("B", 1.0).max("A"));
     let error = Rules::builder().add(combat_set()).add(circle).build().unwrap_err();
     let issue = error.issues.iter().find(|i| i.code == "cycle").unwrap();
     assert_eq!(issue.document, "Bad");
-    assert!(
-        issue.message.contains('A') && issue.message.contains('B'),
-        "{}",
-        issue.message
-    );
+    assert!(issue.message.contains('A') && issue.message.contains('B'), "{}", issue.message);
 
     // A circle over two sets shows only when both meet on one controller; that one is refused there.
     let rules = Rules::builder()
@@ -208,37 +178,17 @@ fn lists_for_players_leave_meta_attributes_out() {
 // covers: UGAS-5.6-02
 #[test]
 fn a_change_names_old_new_effect_source_and_target() {
-    let rules = world()
-        .add(Effect::instant("GE_Hit").add("Health", -30.0))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::instant("GE_Hit").add("Health", -30.0)).build().unwrap();
     let (mut sim, _) = one(&rules);
     let (attacker, victim) = (spawn(&mut sim), spawn(&mut sim));
     assert_eq!((attacker, victim), (ControllerId(1), ControllerId(2)));
-    let key = sim
-        .apply(&Spec::new(effect(&rules, "GE_Hit"), victim).from(attacker))
-        .unwrap();
+    let key = sim.apply(&Spec::new(effect(&rules, "GE_Hit"), victim).from(attacker)).unwrap();
     let health = attribute(&rules, "Health");
     let all = facts(&mut sim);
-    let changes: Vec<&Fact> = all
-        .iter()
-        .filter(|f| matches!(f.kind, FactKind::AttributeChanged { .. }))
-        .collect();
+    let changes: Vec<&Fact> = all.iter().filter(|f| matches!(f.kind, FactKind::AttributeChanged { .. })).collect();
     assert_eq!(changes.len(), 1);
     let f = changes[0];
-    assert_eq!(
-        (f.source, f.who, f.key, f.effect),
-        (attacker, victim, key, effect(&rules, "GE_Hit"))
-    );
+    assert_eq!((f.source, f.who, f.key, f.effect), (attacker, victim, key, effect(&rules, "GE_Hit")));
     let (old, new) = (100.0, 70.0);
-    assert_eq!(
-        f.kind,
-        FactKind::AttributeChanged {
-            attribute: health,
-            old,
-            new,
-            old_base: old,
-            new_base: new
-        }
-    );
+    assert_eq!(f.kind, FactKind::AttributeChanged { attribute: health, old, new, old_base: old, new_base: new });
 }

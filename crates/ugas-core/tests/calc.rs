@@ -8,10 +8,7 @@ use ugas_core::{AbilityId, FactKind, Hit, Read, Refusal, Rules, SimTime, SpawnSp
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, Execution, Magnitude, TagRegistry, Value};
 
 fn near(found: f64, wanted: f64) {
-    assert!(
-        (found - wanted).abs() <= 1e-9 * wanted.abs().max(1.0),
-        "found {found}, wanted {wanted}"
-    );
+    assert!((found - wanted).abs() <= 1e-9 * wanted.abs().max(1.0), "found {found}, wanted {wanted}");
 }
 
 fn pair() -> AttributeSet {
@@ -32,16 +29,12 @@ fn a_calculation_with_two_results_changes_both_attributes_in_one_application() {
             .add(TagRegistry::new(["State.Weak"]))
             .add(Effect::infinite("GE_Weak").grants("State.Weak"))
             .add(Effect::instant("GE_Drain").execute("ExecCalc_Drain"))
-            .calc_fn(
-                "ExecCalc_Drain",
-                [Read::source("AttackPower"), Read::target("Mana")],
-                |cx| {
-                    let taken = cx.source("AttackPower").min(cx.target("Mana")) * cx.level() as f64;
-                    let weak = if cx.target_has("State.Weak") { 2.0 } else { 1.0 };
-                    cx.add("Health", -taken * weak);
-                    cx.add("Mana", -taken);
-                },
-            ),
+            .calc_fn("ExecCalc_Drain", [Read::source("AttackPower"), Read::target("Mana")], |cx| {
+                let taken = cx.source("AttackPower").min(cx.target("Mana")) * cx.level() as f64;
+                let weak = if cx.target_has("State.Weak") { 2.0 } else { 1.0 };
+                cx.add("Health", -taken * weak);
+                cx.add("Mana", -taken);
+            }),
     );
     let (a, b) = (w.spawn("S"), w.spawn("S"));
     w.apply("GE_Weak", b);
@@ -50,9 +43,7 @@ fn a_calculation_with_two_results_changes_both_attributes_in_one_application() {
     w.sim.apply(&spec).unwrap();
     assert_eq!((w.get(b, "Health"), w.get(b, "Mana")), (60.0, 30.0));
     let facts = w.facts();
-    let changes = facts
-        .iter()
-        .filter(|f| matches!(f.kind, FactKind::AttributeChanged { .. }));
+    let changes = facts.iter().filter(|f| matches!(f.kind, FactKind::AttributeChanged { .. }));
     let keys: Vec<_> = changes.map(|f| (f.key, f.source)).collect();
     assert_eq!(keys.len(), 2);
     assert_eq!(keys[0], keys[1]);
@@ -63,24 +54,19 @@ fn a_calculation_with_two_results_changes_both_attributes_in_one_application() {
 #[test]
 fn an_undeclared_read_refuses_the_effect_and_changes_nothing() {
     let mut w = World::new(
-        Rules::builder()
-            .add(pair())
-            .add(Effect::instant("GE_Sly").add("Mana", -5.0).execute("ExecCalc_Sly"))
-            .calc_fn("ExecCalc_Sly", [Read::target("Health")], |cx| {
+        Rules::builder().add(pair()).add(Effect::instant("GE_Sly").add("Mana", -5.0).execute("ExecCalc_Sly")).calc_fn(
+            "ExecCalc_Sly",
+            [Read::target("Health")],
+            |cx| {
                 let power = cx.source("AttackPower");
                 cx.add("Health", -power - 1.0);
-            }),
+            },
+        ),
     );
     let who = w.spawn("S");
     w.facts();
-    let (before, calculator) = (
-        w.sim.row_hash(who).unwrap(),
-        w.rules.calculator("ExecCalc_Sly").unwrap(),
-    );
-    assert_eq!(
-        w.sim.apply(&w.spec("GE_Sly", who).from(who)),
-        Err(Refusal::UndeclaredRead { calculator })
-    );
+    let (before, calculator) = (w.sim.row_hash(who).unwrap(), w.rules.calculator("ExecCalc_Sly").unwrap());
+    assert_eq!(w.sim.apply(&w.spec("GE_Sly", who).from(who)), Err(Refusal::UndeclaredRead { calculator }));
     assert_eq!(w.sim.row_hash(who).unwrap(), before);
     assert!(w.facts().is_empty());
     let said = Refusal::UndeclaredRead { calculator }.describe(&w.rules);
@@ -91,11 +77,7 @@ fn an_undeclared_read_refuses_the_effect_and_changes_nothing() {
 fn ticking(read: Read) -> (World, Vec<f64>) {
     let mut w = World::new(
         Rules::builder()
-            .add(
-                AttributeSet::new("S")
-                    .with(Attribute::new("Pool", 1000.0))
-                    .with(Attribute::new("AttackPower", 10.0)),
-            )
+            .add(AttributeSet::new("S").with(Attribute::new("Pool", 1000.0)).with(Attribute::new("AttackPower", 10.0)))
             .add(Effect::lasting("GE_Bleed", 4.0).every(1.0).execute("ExecCalc_Bleed"))
             .add(Effect::infinite("GE_Strong").add("AttackPower", 10.0))
             .calc_fn("ExecCalc_Bleed", [read], |cx| {
@@ -132,9 +114,7 @@ fn a_read_taken_at_execution_follows_the_change() {
 
 fn physical(attack: f64, pen: f64, armor: f64) -> f64 {
     let hit = Effect::instant("GE_Hit").execute("ExecCalc_PhysicalDamage");
-    let mut w = World::new(calcs::physical_damage(
-        Rules::builder().add(calcs::combat_set()).add(hit),
-    ));
+    let mut w = World::new(calcs::physical_damage(Rules::builder().add(calcs::combat_set()).add(hit)));
     let a = w.spawn_with("Combat", &[("AttackPower", attack), ("ArmorPenetration", pen)]);
     let b = w.spawn_with("Combat", &[("Armor", armor), ("Health", 100.0)]);
     w.hit("GE_Hit", a, b);
@@ -170,10 +150,7 @@ fn results_are_written_to_base_with_their_operation() {
     let car = w.spawn("Vehicle");
     w.apply("GE_Tuned", car);
     w.apply("GE_Set", car);
-    assert_eq!(
-        (w.base(car, "AvailableTraction"), w.get(car, "AvailableTraction")),
-        (0.44, 0.88)
-    );
+    assert_eq!((w.base(car, "AvailableTraction"), w.get(car, "AvailableTraction")), (0.44, 0.88));
     w.apply("GE_Add", car);
     assert_eq!(w.base(car, "AvailableTraction"), 0.5);
     w.apply("GE_Scale", car);
@@ -186,16 +163,11 @@ fn parameters_and_stacks_reach_a_calculation() {
     scaled.params.insert("Scale".into(), Value::from(3.0));
     let mut effect = Effect::instant("GE_Scaled");
     effect.executions.push(scaled);
-    let mut w = World::new(
-        Rules::builder()
-            .add(pair())
-            .add(effect)
-            .calc_fn("ExecCalc_Scaled", [], |cx| {
-                let scale = cx.param("Scale").and_then(Value::as_number).unwrap_or(f64::NAN);
-                let value = scale * cx.stacks() as f64 * cx.set_by_caller("Data.Power").unwrap_or(2.0);
-                cx.add("Mana", -value);
-            }),
-    );
+    let mut w = World::new(Rules::builder().add(pair()).add(effect).calc_fn("ExecCalc_Scaled", [], |cx| {
+        let scale = cx.param("Scale").and_then(Value::as_number).unwrap_or(f64::NAN);
+        let value = scale * cx.stacks() as f64 * cx.set_by_caller("Data.Power").unwrap_or(2.0);
+        cx.add("Mana", -value);
+    }));
     let who = w.spawn("S");
     let spec = w.spec("GE_Scaled", who).stacks(2);
     w.sim.apply(&spec).unwrap();
@@ -223,16 +195,8 @@ fn a_result_that_is_not_finite_or_has_no_attribute_refuses_the_whole_effect() {
     let before = w.sim.row_hash(who).unwrap();
     w.facts();
     let (health, fuel) = (w.attr("Health"), w.attr("Fuel"));
-    assert_eq!(
-        w.try_apply("GE_Nan", who),
-        Err(Refusal::NonFinite {
-            attribute: Some(health)
-        })
-    );
-    assert_eq!(
-        w.try_apply("GE_Fuel", who),
-        Err(Refusal::UnknownAttribute { who, attribute: fuel })
-    );
+    assert_eq!(w.try_apply("GE_Nan", who), Err(Refusal::NonFinite { attribute: Some(health) }));
+    assert_eq!(w.try_apply("GE_Fuel", who), Err(Refusal::UnknownAttribute { who, attribute: fuel }));
     assert_eq!(w.sim.row_hash(who).unwrap(), before);
     assert!(w.facts().is_empty());
 }
@@ -243,10 +207,7 @@ fn a_result_that_is_not_finite_or_has_no_attribute_refuses_the_whole_effect() {
 /// critical one.
 fn penetrating(rolled: f64, chance: f64) -> (f64, bool) {
     let effect = Effect::instant("GE_Hit").execute("ExecCalc_ArmorPenetration");
-    let docs = Rules::builder()
-        .add(calcs::combat_set())
-        .add(effect)
-        .add(TagRegistry::new(["Hit.Critical"]));
+    let docs = Rules::builder().add(calcs::combat_set()).add(effect).add(TagRegistry::new(["Hit.Critical"]));
     let rules = calcs::armor_penetration(docs).build().unwrap();
     for seed in 0..10_000 {
         let mut w = World::on(rules.clone(), seed);
@@ -263,10 +224,7 @@ fn penetrating(rolled: f64, chance: f64) -> (f64, bool) {
         w.hit("GE_Hit", a, b);
         if (w.get(b, "LastRoll") - rolled).abs() < 0.01 {
             let critical = w.tag("Hit.Critical");
-            let tagged = w
-                .facts()
-                .iter()
-                .any(|f| f.kind == FactKind::ContextTag { tag: critical });
+            let tagged = w.facts().iter().any(|f| f.kind == FactKind::ContextTag { tag: critical });
             return (1000.0 - w.get(b, "Health"), tagged);
         }
     }
@@ -292,10 +250,7 @@ fn a_critical_hit_doubles_and_says_so() {
 
 fn crits(seed: u64, n: usize) -> (World, Vec<bool>) {
     let effect = Effect::instant("GE_Hit").execute("ExecCalc_ArmorPenetration");
-    let docs = Rules::builder()
-        .add(calcs::combat_set())
-        .add(effect)
-        .add(TagRegistry::new(["Hit.Critical"]));
+    let docs = Rules::builder().add(calcs::combat_set()).add(effect).add(TagRegistry::new(["Hit.Critical"]));
     let mut w = World::seeded(calcs::armor_penetration(docs), seed);
     let a = w.spawn_with("Combat", &[("AttackPower", 1.0), ("CriticalChance", 0.5)]);
     let b = w.spawn("Combat");
@@ -341,15 +296,9 @@ fn a_draw_depends_on_its_place_and_not_on_what_was_drawn_before() {
 
 fn traction(grip: f64, downforce: f64, speed: f64, temperature: f64) -> (f64, f64) {
     let effect = Effect::instant("GE_Traction").execute("ExecCalc_VehicleTraction");
-    let mut w = World::new(calcs::vehicle_traction(
-        Rules::builder().add(calcs::vehicle_set()).add(effect),
-    ));
-    let values = [
-        ("TireGrip", grip),
-        ("Downforce", downforce),
-        ("CurrentSpeed", speed),
-        ("TireTemperature", temperature),
-    ];
+    let mut w = World::new(calcs::vehicle_traction(Rules::builder().add(calcs::vehicle_set()).add(effect)));
+    let values =
+        [("TireGrip", grip), ("Downforce", downforce), ("CurrentSpeed", speed), ("TireTemperature", temperature)];
     let car = w.spawn_with("Vehicle", &values);
     w.hit("GE_Traction", car, car);
     (w.base(car, "AvailableTraction"), w.get(car, "AvailableTraction"))
@@ -418,20 +367,10 @@ fn a_hit_meets_zone_range_shield_and_immunity() {
     let a = w.spawn("Shooter");
     let b = w.spawn_with("Shooter", &[("Shield", 50.0)]);
     let shot = |w: &World, target, zone: &str, distance| {
-        let hit = Hit {
-            distance: Some(distance),
-            tags: vec![w.tag(zone)],
-            position: None,
-        };
+        let hit = Hit { distance: Some(distance), tags: vec![w.tag(zone)], position: None };
         w.spec("GE_BallisticDamage", target).from(a).hit(hit)
     };
-    let state = |w: &World, who| {
-        (
-            w.get(who, "EffectiveDamage"),
-            w.get(who, "Shield"),
-            w.get(who, "Health"),
-        )
-    };
+    let state = |w: &World, who| (w.get(who, "EffectiveDamage"), w.get(who, "Shield"), w.get(who, "Health"));
     let head = shot(&w, b, "Hitzone.Head", 20.0);
     w.sim.apply(&head).unwrap();
     assert_eq!(state(&w, b), (50.0, 0.0, 100.0));
@@ -455,15 +394,11 @@ fn a_hit_meets_zone_range_shield_and_immunity() {
 fn a_calculator_gives_a_magnitude_and_an_unregistered_one_is_a_load_error() {
     let effect = || Effect::instant("GE_Hit").add("Health", Magnitude::calculation("MMC_CriticalDamage"));
     let calc = |b: ugas_core::RulesBuilder| {
-        b.calc_fn(
-            "MMC_CriticalDamage",
-            [Read::source("AttackPower"), Read::target("Mana")],
-            |cx| {
-                // Spec, source and target are all there; with the values of this test they cancel out.
-                let rest = cx.source("AttackPower") * 5.0 - cx.target("Mana");
-                cx.give(cx.level() as f64 * 2.0 + rest);
-            },
-        )
+        b.calc_fn("MMC_CriticalDamage", [Read::source("AttackPower"), Read::target("Mana")], |cx| {
+            // Spec, source and target are all there; with the values of this test they cancel out.
+            let rest = cx.source("AttackPower") * 5.0 - cx.target("Mana");
+            cx.give(cx.level() as f64 * 2.0 + rest);
+        })
     };
     let mut w = World::new(calc(Rules::builder().add(pair()).add(effect())));
     let who = w.spawn("S");
@@ -473,10 +408,7 @@ fn a_calculator_gives_a_magnitude_and_an_unregistered_one_is_a_load_error() {
     let wrong = effect().add("Mana", Magnitude::calculation("MMC_CriticalDamge"));
     let error = calc(Rules::builder().add(pair()).add(wrong)).build().unwrap_err();
     assert_eq!(error.issues[0].code, "unknown-calculation");
-    assert!(
-        error.issues[0].message.contains("did you mean MMC_CriticalDamage?"),
-        "{error}"
-    );
+    assert!(error.issues[0].message.contains("did you mean MMC_CriticalDamage?"), "{error}");
 }
 
 // covers: UGAS-9.9-03
@@ -491,24 +423,13 @@ fn a_calculator_sees_the_whole_context_of_a_projectile_hit() {
             .add(TagRegistry::new(["Hitzone.Head"]))
             .add(Effect::instant("GE_Bolt").execute("ExecCalc_Look"))
             .add(Effect::lasting("GE_Burn", 2.0).every(1.0).execute("ExecCalc_Look"))
-            .calc_fn("ExecCalc_Look", [], move |cx| {
-                into.lock().unwrap().push(cx.spec().clone())
-            }),
+            .calc_fn("ExecCalc_Look", [], move |cx| into.lock().unwrap().push(cx.spec().clone())),
     );
     let (a, b) = (w.spawn("S"), w.spawn("S"));
-    let hit = Hit {
-        position: Some([1.0, 2.0, 3.0]),
-        distance: Some(12.5),
-        tags: vec![w.tag("Hitzone.Head")],
-    };
+    let hit = Hit { position: Some([1.0, 2.0, 3.0]), distance: Some(12.5), tags: vec![w.tag("Hitzone.Head")] };
     let ability = w.rules.ability("GA_Bolt").unwrap();
     for effect in ["GE_Bolt", "GE_Burn"] {
-        let mut spec = w
-            .spec(effect, b)
-            .from(a)
-            .ability(ability)
-            .hit(hit.clone())
-            .origin([9.0, 0.0, 9.0]);
+        let mut spec = w.spec(effect, b).from(a).ability(ability).hit(hit.clone()).origin([9.0, 0.0, 9.0]);
         spec.extra().causer = Some(ugas_core::ActorId(77));
         spec.extra().object = 4711;
         w.sim.apply(&spec).unwrap();

@@ -33,10 +33,7 @@ fn capture_run_restore_run_again_gives_the_same_facts_shifted_in_time() {
         assert_eq!(after.iter().map(|f| f.kind).collect::<Vec<_>>(), [FactKind::Restored]);
         let shift = SimTime::seconds(11.0);
         run_script(&mut w, &plan, shift, SimTime::seconds(12.0));
-        let again: Vec<Fact> = about(&w.facts(), hero)
-            .iter()
-            .map(|f| Fact { at: f.at - shift, ..*f })
-            .collect();
+        let again: Vec<Fact> = about(&w.facts(), hero).iter().map(|f| Fact { at: f.at - shift, ..*f }).collect();
         assert!(first.len() > 20, "seed {seed}: {}", first.len());
         assert_eq!(again, first, "seed {seed}");
         let hashes: Vec<u64> = others.iter().map(|c| w.sim.row_hash(*c).unwrap()).collect();
@@ -80,11 +77,7 @@ fn a_restored_row_keeps_the_hash_of_the_whole_right() {
     copy.sim = w.sim.clone();
     let asked = w.sim.hash();
     assert_eq!(asked, copy.sim.hash());
-    let sum = |s: &Sim| {
-        s.controllers()
-            .map(|c| s.row_hash(c).unwrap())
-            .fold(0u64, u64::wrapping_add)
-    };
+    let sum = |s: &Sim| s.controllers().map(|c| s.row_hash(c).unwrap()).fold(0u64, u64::wrapping_add);
     assert_eq!(sum(&w.sim), sum(&copy.sim));
     let spec = w.spec("GE_Blast", hero);
     w.sim.apply(&spec).unwrap();
@@ -96,10 +89,7 @@ fn a_restore_that_would_close_a_circle_of_live_magnitudes_is_refused() {
     let follow = |name: &str| Effect::infinite(name).add("Power", Magnitude::attribute("Power").times(0.5));
     let set = AttributeSet::new("S").with(Attribute::new("Power", 10.0));
     let mut w = World::new(
-        Rules::builder()
-            .add(set)
-            .add(follow("GE_Follow"))
-            .add(Effect::instant("GE_Train").add("Power", 10.0)),
+        Rules::builder().add(set).add(follow("GE_Follow")).add(Effect::instant("GE_Train").add("Power", 10.0)),
     );
     let (a, b) = (w.spawn("S"), w.spawn("S"));
     let mut image = RowImage::default();
@@ -117,9 +107,8 @@ fn a_restore_that_would_close_a_circle_of_live_magnitudes_is_refused() {
 
 #[test]
 fn replaying_a_row_from_its_journal_gives_the_same_row_and_the_same_facts() {
-    let failed: Vec<String> = (0..30)
-        .filter_map(|seed| replay_differs(seed).map(|why| format!("{seed}: {why}")))
-        .collect();
+    let failed: Vec<String> =
+        (0..30).filter_map(|seed| replay_differs(seed).map(|why| format!("{seed}: {why}"))).collect();
     assert!(failed.is_empty(), "{} seeds:\n{}", failed.len(), failed.join("\n"));
 }
 
@@ -152,15 +141,7 @@ fn replay_differs(seed: u64) -> Option<String> {
     let replayed = about(&facts, hero);
     for (n, (old, new)) in original.iter().zip(&replayed).enumerate() {
         // What a friend's change did to the hero has a test of its own for its cause.
-        let new = if old.key.target == hero {
-            *new
-        } else {
-            Fact {
-                kind: new.kind,
-                at: new.at,
-                ..*old
-            }
-        };
+        let new = if old.key.target == hero { *new } else { Fact { kind: new.kind, at: new.at, ..*old } };
         if new != *old {
             return Some(format!("fact {n}\n  was {old:?}\n  is  {new:?}"));
         }
@@ -212,11 +193,7 @@ fn a_replay_reads_the_friend_as_he_was_then() {
 fn a_replay_keeps_the_order_of_one_moment() {
     // At 6 s the hero's poison executes and the friend's buff ends: executions come before ends, whoever they are of.
     let rules = Rules::builder()
-        .add(
-            AttributeSet::new("S")
-                .with(Attribute::new("Pool", 1000.0))
-                .with(Attribute::new("Power", 10.0)),
-        )
+        .add(AttributeSet::new("S").with(Attribute::new("Pool", 1000.0)).with(Attribute::new("Power", 10.0)))
         .add(Effect::lasting("GE_Buff", 6.0).add("Power", 10.0))
         .add(Effect::infinite("GE_Live").add("Power", Magnitude::attribute("Power")))
         .add(
@@ -286,11 +263,7 @@ fn a_replay_tests_the_friends_tags_as_they_were_then() {
     let hash = w.sim.row_hash(hero).unwrap();
     let journal = w.sim.journal(hero).unwrap();
     w.sim.replay_row(&image, &journal, SimTime::seconds(2.0)).unwrap();
-    assert_eq!(
-        (w.get(hero, "Damage"), w.get(hero, "Gold")),
-        (10.0, 1.0),
-        "the friend was fused when he asked"
-    );
+    assert_eq!((w.get(hero, "Damage"), w.get(hero, "Gold")), (10.0, 1.0), "the friend was fused when he asked");
     assert_eq!(w.sim.row_hash(hero).unwrap(), hash);
 }
 
@@ -356,13 +329,7 @@ fn an_op_taken_out_of_the_journal_did_not_happen() {
     w.sim.replay_row(&image, &journal, SimTime::seconds(6.0)).unwrap();
     assert_eq!((w.get(hero, "Health"), w.get(hero, "Power")), (93.0, 15.0));
     assert!(!w.facts().iter().any(|f| f.effect == w.effect("GE_Bomb")));
-    assert_eq!(
-        w.sim
-            .replay_row(&image, &journal, SimTime::seconds(7.0))
-            .unwrap_err()
-            .kind(),
-        "BadValue"
-    );
+    assert_eq!(w.sim.replay_row(&image, &journal, SimTime::seconds(7.0)).unwrap_err().kind(), "BadValue");
 }
 
 #[test]
@@ -374,9 +341,8 @@ fn batches_are_replayed_with_the_same_keys() {
     w.sim.capture(hero, &mut image).unwrap();
     w.facts();
     let mut results = Vec::new();
-    let specs: Vec<Spec> = ["GE_Fast", "GE_Poison", "GE_Stack", "GE_Poison"]
-        .map(|n| w.spec(n, hero).from(friend))
-        .to_vec();
+    let specs: Vec<Spec> =
+        ["GE_Fast", "GE_Poison", "GE_Stack", "GE_Poison"].map(|n| w.spec(n, hero).from(friend)).to_vec();
     w.sim.apply_all(&specs, &mut results);
     let spec = w.spec("GE_Sword", hero);
     w.sim.apply_to_many(&spec, &[friend, hero, hero], &mut results);
@@ -408,9 +374,6 @@ fn a_clone_and_a_replay_of_the_same_ops_give_the_same_hash_and_facts() {
         again.facts();
         run_script(&mut again, &plan, SimTime::ZERO, SimTime::seconds(15.0));
         assert_eq!(again.sim.hash(), w.sim.hash());
-        assert_eq!(
-            again.facts().iter().map(said).collect::<Vec<_>>(),
-            one.iter().map(said).collect::<Vec<_>>()
-        );
+        assert_eq!(again.facts().iter().map(said).collect::<Vec<_>>(), one.iter().map(said).collect::<Vec<_>>());
     }
 }

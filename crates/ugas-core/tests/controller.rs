@@ -22,10 +22,7 @@ fn steps(sim: &mut Sim) -> Vec<LifecycleStep> {
 }
 
 fn traced() -> SimConfig {
-    SimConfig {
-        trace: true,
-        ..SimConfig::default()
-    }
+    SimConfig { trace: true, ..SimConfig::default() }
 }
 
 #[test]
@@ -64,20 +61,9 @@ fn keys_of(manifest: &str, section: &str) -> BTreeSet<String> {
 /// A package of the lock file and what it depends on.
 fn locked(lock: &str, name: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    for package in lock
-        .split("[[package]]")
-        .filter(|p| p.contains(&format!("name = \"{name}\"\n")))
-    {
-        let list = package
-            .split_once("dependencies = [")
-            .map_or("", |(_, rest)| rest.split(']').next().unwrap_or(""));
-        out.extend(
-            list.split('"')
-                .skip(1)
-                .step_by(2)
-                .filter_map(|d| d.split(' ').next())
-                .map(str::to_owned),
-        );
+    for package in lock.split("[[package]]").filter(|p| p.contains(&format!("name = \"{name}\"\n"))) {
+        let list = package.split_once("dependencies = [").map_or("", |(_, rest)| rest.split(']').next().unwrap_or(""));
+        out.extend(list.split('"').skip(1).step_by(2).filter_map(|d| d.split(' ').next()).map(str::to_owned));
     }
     out
 }
@@ -125,10 +111,7 @@ fn the_core_needs_no_engine_graphics_audio_or_physics() {
 // covers: UGAS-4.1-04
 #[test]
 fn effects_are_applied_and_removed_by_key() {
-    let rules = world()
-        .add(Effect::infinite("GE_Strong").add("AttackPower", 10.0))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::infinite("GE_Strong").add("AttackPower", 10.0)).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let key = apply(&mut sim, "GE_Strong", hero);
     assert_eq!(get(&sim, hero, "AttackPower"), 20.0);
@@ -143,13 +126,7 @@ fn a_controller_is_made_in_six_steps_in_order() {
         .add(AttributeSet::new("Extra").with(Attribute::new("Luck", 1.0)))
         .add(Ability::new("GA_Fire"))
         .add(Effect::infinite("GE_Aura").add("AttackPower", 5.0).grants("State.Buff"))
-        .add(
-            Controller::new("Hero")
-                .set("Combat")
-                .set("Extra")
-                .ability("GA_Fire")
-                .effect("GE_Aura"),
-        )
+        .add(Controller::new("Hero").set("Combat").set("Extra").ability("GA_Fire").effect("GE_Aura"))
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), traced());
@@ -189,11 +166,7 @@ fn a_change_of_avatar_goes_in_four_steps() {
     let key = sim.apply(&Spec::new(ground, hero).origin([1.0, 0.0, 0.0])).unwrap();
     steps(&mut sim);
     facts(&mut sim);
-    sim.run(Op::Possess {
-        who: hero,
-        avatar: Some(ActorId(3)),
-    })
-    .unwrap();
+    sim.run(Op::Possess { who: hero, avatar: Some(ActorId(3)) }).unwrap();
     assert_eq!(
         steps(&mut sim),
         [
@@ -206,17 +179,8 @@ fn a_change_of_avatar_goes_in_four_steps() {
     // The effect bound to the old place went while there was no avatar, so before the new one was set.
     let facts = facts(&mut sim);
     let at = |p: &dyn Fn(&FactKind) -> bool| facts.iter().position(|f| p(&f.kind)).unwrap();
-    let removed = at(&|k| {
-        *k == FactKind::EffectRemoved {
-            reason: RemoveReason::Avatar,
-        }
-    });
-    let possessed = at(&|k| {
-        *k == FactKind::Possessed {
-            old: ActorId(2),
-            new: ActorId(3),
-        }
-    });
+    let removed = at(&|k| *k == FactKind::EffectRemoved { reason: RemoveReason::Avatar });
+    let possessed = at(&|k| *k == FactKind::Possessed { old: ActorId(2), new: ActorId(3) });
     assert!(removed < possessed);
     assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
     assert_eq!(sim.avatar(hero).unwrap(), Some(ActorId(3)));
@@ -233,11 +197,7 @@ fn destruction_removes_effects_then_abilities_then_listeners() {
     let mut sim = Sim::new(rules.clone(), traced());
     let fire = rules.ability("GA_Fire").unwrap();
     let mut spec = SpawnSpec::sets(vec![set(&rules, "Combat")]);
-    spec.abilities.push(AbilityGrant {
-        ability: fire,
-        level: 1,
-        input: InputId::NONE,
-    });
+    spec.abilities.push(AbilityGrant { ability: fire, level: 1, input: InputId::NONE });
     let hero = sim.spawn(spec).unwrap();
     apply(&mut sim, "GE_A", hero);
     apply(&mut sim, "GE_B", hero);
@@ -256,37 +216,21 @@ fn destruction_removes_effects_then_abilities_then_listeners() {
     let names: Vec<&str> = kinds(&mut sim).iter().map(FactKind::name).collect();
     assert_eq!(
         names,
-        [
-            "AttributeChanged",
-            "EffectRemoved",
-            "TagChanged",
-            "TagChanged",
-            "EffectRemoved",
-            "Revoked",
-            "Despawned"
-        ]
+        ["AttributeChanged", "EffectRemoved", "TagChanged", "TagChanged", "EffectRemoved", "Revoked", "Despawned"]
     );
 }
 
 // covers: UGAS-4.3-07
 #[test]
 fn listeners_hear_the_end_of_tags_and_then_nothing() {
-    let rules = world()
-        .add(Effect::infinite("GE_Buff").grants("State.Buff"))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::infinite("GE_Buff").grants("State.Buff")).build().unwrap();
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Buff", hero);
     facts(&mut sim);
     sim.despawn(hero).unwrap();
     let list = facts(&mut sim);
     let buff = tag(&rules, "State.Buff");
-    let gone = FactKind::TagChanged {
-        tag: buff,
-        added: false,
-        exact: true,
-        presence: true,
-    };
+    let gone = FactKind::TagChanged { tag: buff, added: false, exact: true, presence: true };
     assert!(list.iter().any(|f| f.who == hero && f.kind == gone));
     assert_eq!(list.last().unwrap().kind, FactKind::Despawned);
 
@@ -305,13 +249,7 @@ fn an_actor_leads_to_its_controller_or_to_nothing() {
     let combat = set(&rules, "Combat");
     let spawn = |sim: &mut Sim, owner, avatar| {
         let sets = vec![combat];
-        sim.spawn(SpawnSpec {
-            sets,
-            owner: Some(owner),
-            avatar,
-            ..SpawnSpec::default()
-        })
-        .unwrap()
+        sim.spawn(SpawnSpec { sets, owner: Some(owner), avatar, ..SpawnSpec::default() }).unwrap()
     };
     let player = spawn(&mut sim, ActorId(10), Some(ActorId(11)));
     let monsters: Vec<ControllerId> = (20..30).map(|a| spawn(&mut sim, ActorId(a), None)).collect();
@@ -324,11 +262,7 @@ fn an_actor_leads_to_its_controller_or_to_nothing() {
     }
     sim.despawn(monsters[3]).unwrap();
     assert_eq!(sim.controller_of(ActorId(23)), None);
-    sim.run(Op::Possess {
-        who: player,
-        avatar: Some(ActorId(12)),
-    })
-    .unwrap();
+    sim.run(Op::Possess { who: player, avatar: Some(ActorId(12)) }).unwrap();
     assert_eq!(sim.controller_of(ActorId(11)), None);
     assert_eq!(sim.controller_of(ActorId(12)), Some(player));
     sim.despawn(player).unwrap();
@@ -349,18 +283,10 @@ fn owner_and_avatar_are_read_separately_and_the_place_is_its_own() {
     let hero = sim.spawn(spec).unwrap();
     assert_eq!(sim.owner(hero).unwrap(), Some(ActorId(1)));
     assert_eq!(sim.avatar(hero).unwrap(), Some(ActorId(2)));
-    sim.run(Op::Possess {
-        who: hero,
-        avatar: None,
-    })
-    .unwrap();
+    sim.run(Op::Possess { who: hero, avatar: None }).unwrap();
     assert_eq!(sim.owner(hero).unwrap(), Some(ActorId(1)));
     assert_eq!(sim.avatar(hero).unwrap(), None);
-    sim.run(Op::Move {
-        who: hero,
-        anchor: Some(Anchor::at([4.0, 0.0, 0.0])),
-    })
-    .unwrap();
+    sim.run(Op::Move { who: hero, anchor: Some(Anchor::at([4.0, 0.0, 0.0])) }).unwrap();
     assert_eq!(sim.anchor(hero).unwrap().unwrap().position, [4.0, 0.0, 0.0]);
 }
 
@@ -370,23 +296,13 @@ fn one_actor_may_be_owner_and_avatar() {
     let rules = world()
         .add(AttributeSet::new("Extra").with(Attribute::new("Luck", 1.0)))
         .add(Effect::instant("GE_Hit").add("Health", -10.0))
-        .add(
-            Effect::lasting("GE_Slow", 5.0)
-                .multiply("AttackPower", -0.5)
-                .grants("State.Debuff.Stunned"),
-        )
+        .add(Effect::lasting("GE_Slow", 5.0).multiply("AttackPower", -0.5).grants("State.Debuff.Stunned"))
         .add(Effect::lasting("GE_Poison", 10.0).every(1.0).add("Health", -1.0))
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let sets = vec![set(&rules, "Combat")];
-    let orc = sim
-        .spawn(SpawnSpec {
-            sets,
-            owner: Some(ActorId(7)),
-            ..SpawnSpec::default()
-        })
-        .unwrap();
+    let orc = sim.spawn(SpawnSpec { sets, owner: Some(ActorId(7)), ..SpawnSpec::default() }).unwrap();
     assert_eq!(sim.owner(orc), sim.avatar(orc));
 
     let hit = effect(&rules, "GE_Hit");
@@ -398,27 +314,14 @@ fn one_actor_may_be_owner_and_avatar() {
     let poison = apply(&mut sim, "GE_Poison", orc);
     go(&mut sim, 3.0);
     assert_eq!(get(&sim, orc, "Health"), 87.0);
-    sim.run(Op::Change {
-        key: slow,
-        change: Change::Extend(SimTime::seconds(5.0)),
-    })
-    .unwrap();
+    sim.run(Op::Change { key: slow, change: Change::Extend(SimTime::seconds(5.0)) }).unwrap();
     go(&mut sim, 9.0);
     assert!(sim.effect(slow).is_ok());
     sim.remove(poison, -1).unwrap();
     let extra = set(&rules, "Extra");
     sim.run(Op::AddSet { who: orc, set: extra }).unwrap();
-    sim.run(Op::RemoveSet {
-        who: orc,
-        set: extra,
-        force: false,
-    })
-    .unwrap();
-    sim.run(Op::RemoveMatching {
-        who: orc,
-        filter: EffectFilter::default(),
-    })
-    .unwrap();
+    sim.run(Op::RemoveSet { who: orc, set: extra, force: false }).unwrap();
+    sim.run(Op::RemoveMatching { who: orc, filter: EffectFilter::default() }).unwrap();
     assert_eq!(sim.effects(orc).unwrap().len(), 0);
     assert_eq!(get(&sim, orc, "AttackPower"), 10.0);
     sim.despawn(orc).unwrap();
@@ -441,67 +344,34 @@ fn a_controller_survives_the_loss_of_its_avatar() {
             sets: vec![set(&rules, "Combat")],
             owner: Some(ActorId(1)),
             avatar: Some(ActorId(2)),
-            abilities: vec![AbilityGrant {
-                ability: fire,
-                level: 3,
-                input: InputId::NONE,
-            }],
+            abilities: vec![AbilityGrant { ability: fire, level: 3, input: InputId::NONE }],
             ..SpawnSpec::default()
         })
         .unwrap();
     apply(&mut sim, "GE_Train", hero);
     apply(&mut sim, "GE_Aura", hero);
     let seen = |sim: &Sim| {
-        let base: Vec<f64> = sim
-            .attributes(hero)
-            .unwrap()
-            .iter()
-            .map(|&a| sim.base(hero, a).unwrap())
-            .collect();
-        (
-            sim.grants(hero).unwrap(),
-            sim.effects(hero).unwrap(),
-            base,
-            sim.tags(hero).unwrap(),
-        )
+        let base: Vec<f64> = sim.attributes(hero).unwrap().iter().map(|&a| sim.base(hero, a).unwrap()).collect();
+        (sim.grants(hero).unwrap(), sim.effects(hero).unwrap(), base, sim.tags(hero).unwrap())
     };
     let before = seen(&sim);
-    sim.run(Op::Possess {
-        who: hero,
-        avatar: None,
-    })
-    .unwrap();
-    sim.run(Op::Possess {
-        who: hero,
-        avatar: Some(ActorId(5)),
-    })
-    .unwrap();
+    sim.run(Op::Possess { who: hero, avatar: None }).unwrap();
+    sim.run(Op::Possess { who: hero, avatar: Some(ActorId(5)) }).unwrap();
     assert_eq!(seen(&sim), before);
     assert_eq!(sim.avatar(hero).unwrap(), Some(ActorId(5)));
 }
 
 #[test]
 fn an_inactive_controller_keeps_the_time_its_effects_have_left() {
-    let rules = world()
-        .add(Effect::lasting("GE_Buff", 5.0).every(1.0).add("Health", -1.0))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::lasting("GE_Buff", 5.0).every(1.0).add("Health", -1.0)).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let key = apply(&mut sim, "GE_Buff", hero);
     go(&mut sim, 2.0);
-    sim.run(Op::SetActive {
-        who: hero,
-        active: false,
-    })
-    .unwrap();
+    sim.run(Op::SetActive { who: hero, active: false }).unwrap();
     go(&mut sim, 100.0);
     assert_eq!(sim.effect(key).unwrap().remaining, Some(SimTime::seconds(3.0)));
     assert_eq!(get(&sim, hero, "Health"), 98.0);
-    sim.run(Op::SetActive {
-        who: hero,
-        active: true,
-    })
-    .unwrap();
+    sim.run(Op::SetActive { who: hero, active: true }).unwrap();
     go(&mut sim, 103.0);
     assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
     assert_eq!(get(&sim, hero, "Health"), 95.0);

@@ -42,9 +42,7 @@ fn an_effect_made_at_run_time_is_applied_and_removed_without_a_trace() {
     let who = w.spawn("Hero");
     w.apply("GE_Aura", who);
     let state = |w: &World| {
-        let values: Vec<u64> = ["Health", "WeaponDamage", "MoveSpeed"]
-            .map(|n| w.get(who, n).to_bits())
-            .to_vec();
+        let values: Vec<u64> = ["Health", "WeaponDamage", "MoveSpeed"].map(|n| w.get(who, n).to_bits()).to_vec();
         (values, w.sim.tags(who).unwrap(), w.sim.effects(who).unwrap())
     };
     let before = state(&w);
@@ -68,10 +66,7 @@ fn a_definition_in_use_cannot_be_forgotten() {
     assert_eq!(w.sim.undefine(def), Err(Refusal::InUse { who }));
     w.sim.remove(key, -1).unwrap();
     w.sim.undefine(def).unwrap();
-    assert_eq!(
-        w.sim.apply(&Spec::new(effect_of(def), who)).unwrap_err().kind(),
-        "UnknownName"
-    );
+    assert_eq!(w.sim.apply(&Spec::new(effect_of(def), who)).unwrap_err().kind(), "UnknownName");
     assert_eq!(w.sim.undefine(def).unwrap_err().kind(), "UnknownName");
     // A forgotten number is not given again: an old id never means another item.
     let next = w.sim.define(item(2)).unwrap();
@@ -87,28 +82,12 @@ fn a_bad_definition_says_what_is_wrong_and_leaves_nothing() {
         assert_eq!(error.issues[0].code, code, "{error}");
         assert!(error.to_string().contains(part), "{error}");
     };
-    refused(
-        Effect::infinite("GE_X").add("WeaponDamge", 1.0).into(),
-        "unknown-attribute",
-        "did you mean WeaponDamage?",
-    );
-    refused(
-        Effect::infinite("GE_X").grants("Item.Type.Swrd").into(),
-        "undeclared-tag",
-        "Item.Type.Swrd",
-    );
-    refused(
-        Effect::infinite("GE_X").add("Health", f64::NAN).into(),
-        "not-finite",
-        "finite",
-    );
+    refused(Effect::infinite("GE_X").add("WeaponDamge", 1.0).into(), "unknown-attribute", "did you mean WeaponDamage?");
+    refused(Effect::infinite("GE_X").grants("Item.Type.Swrd").into(), "undeclared-tag", "Item.Type.Swrd");
+    refused(Effect::infinite("GE_X").add("Health", f64::NAN).into(), "not-finite", "finite");
     let keyed = Effect::instant("GE_X").add("Health", Magnitude::set_by_caller("Data.Unknown"));
     refused(keyed.into(), "unknown-key", "Data.Unknown");
-    refused(
-        Curve::new("C", [(1.0, 1.0)]).into(),
-        "bad-kind",
-        "effects and abilities",
-    );
+    refused(Curve::new("C", [(1.0, 1.0)]).into(), "bad-kind", "effects and abilities");
     let known = Effect::instant("GE_X").add("Health", Magnitude::set_by_caller("Data.Damage"));
     w.sim.define(known).unwrap();
     // Only the ops were counted; no definition was kept from the refused ones.
@@ -117,10 +96,7 @@ fn a_bad_definition_says_what_is_wrong_and_leaves_nothing() {
         let _ = other.sim.define(Curve::new("C", [(1.0, 1.0)]));
     }
     assert_ne!(other.sim.hash(), before);
-    other
-        .sim
-        .define(Effect::instant("GE_X").add("Health", Magnitude::set_by_caller("Data.Damage")))
-        .unwrap();
+    other.sim.define(Effect::instant("GE_X").add("Health", Magnitude::set_by_caller("Data.Damage"))).unwrap();
     assert_eq!(w.sim.hash(), other.sim.hash());
 }
 
@@ -131,9 +107,7 @@ fn definitions_travel_as_ops_and_abilities_can_be_made_too() {
     let bytes = postcard::to_allocvec(&op).unwrap();
     let back: Op = postcard::from_bytes(&bytes).unwrap();
     assert_eq!(back, op);
-    let Ok(Outcome::Defined(DefId::Effect(id))) = w.sim.run(back) else {
-        panic!("not defined")
-    };
+    let Ok(Outcome::Defined(DefId::Effect(id))) = w.sim.run(back) else { panic!("not defined") };
     assert!(id.is_runtime());
     let ability = w.sim.define(Ability::new("GA_Roll")).unwrap();
     assert!(matches!(ability, DefId::Ability(id) if id.is_runtime()));
@@ -149,11 +123,7 @@ fn an_item_survives_save_and_load_and_is_explained_like_authored_ones() {
     home.sim.apply(&Spec::new(id, who).from(who)).unwrap();
     let damage = home.attr("WeaponDamage");
     let before = home.sim.explain(who, damage).unwrap();
-    assert!(
-        before.short().contains("GE_Item_2") && before.short().contains("GE_Aura"),
-        "{}",
-        before.short()
-    );
+    assert!(before.short().contains("GE_Item_2") && before.short().contains("GE_Aura"), "{}", before.short());
     let bytes = postcard::to_allocvec(&home.sim.extract(who).unwrap()).unwrap();
     let saved: Portable = postcard::from_bytes(&bytes).unwrap();
     // A sim that knows no item, one that has others under the same numbers, and one that has this very one.
@@ -188,10 +158,7 @@ fn a_definition_that_does_not_fit_is_refused_at_insert() {
     let broken: Portable = serde_json::from_str(&broken).unwrap();
     let mut away = Sim::new(home.rules.clone(), SimConfig::default());
     let error = away.insert(&broken).unwrap_err();
-    assert!(
-        matches!(&error, InsertError::Definition(why) if why.contains("did you mean MoveSpeed?")),
-        "{error}"
-    );
+    assert!(matches!(&error, InsertError::Definition(why) if why.contains("did you mean MoveSpeed?")), "{error}");
     assert!(!away.exists(who));
     let other = rules().add(Effect::infinite("GE_More")).build().unwrap();
     let mut elsewhere = Sim::new(other, SimConfig::default());

@@ -30,15 +30,10 @@ const EFFECTS: [&str; 14] = [
 ];
 
 fn rules() -> Arc<Rules> {
-    let mut stun = Effect::lasting("GE_Stun", 1.2)
-        .grants("State.Debuff.Stunned")
-        .tagged("Type.Control");
+    let mut stun = Effect::lasting("GE_Stun", 1.2).grants("State.Debuff.Stunned").tagged("Type.Control");
     stun.application_chance = Some(Magnitude::value(0.6));
     let mut ward = Effect::lasting("GE_Ward", 2.0).grants("State.Buff");
-    ward.immunity = vec![ImmunityEntry {
-        effect_tags: vec!["Type.Control".into()],
-        ..Default::default()
-    }];
+    ward.immunity = vec![ImmunityEntry { effect_tags: vec!["Type.Control".into()], ..Default::default() }];
     let mut weak = Effect::infinite("GE_Weak").multiply_in("AttackPower", -0.2, "Curse");
     weak.ongoing_required_tags = vec!["State.Debuff".into()];
     let mut bomb = Effect::lasting("GE_Bomb", 0.9);
@@ -58,56 +53,29 @@ fn rules() -> Arc<Rules> {
         )
         .add(Effect::instant("GE_Hit").execute("ExecCalc_Hit"))
         .add(Effect::instant("GE_Heal").add("Health", 13.7))
-        .add(
-            Effect::lasting("GE_Poison", 3.0)
-                .every(0.37)
-                .add("Health", -1.1)
-                .cue("GameplayCue.Poison"),
-        )
-        .add(
-            Effect::lasting("GE_Strong", 2.2)
-                .multiply("AttackPower", 0.13)
-                .add("MaxHealth", 11.0),
-        )
+        .add(Effect::lasting("GE_Poison", 3.0).every(0.37).add("Health", -1.1).cue("GameplayCue.Poison"))
+        .add(Effect::lasting("GE_Strong", 2.2).multiply("AttackPower", 0.13).add("MaxHealth", 11.0))
         .add(stun)
         .add(weak)
         .add(ward)
         .add(bomb)
         .add(cleanse)
+        .add(Effect::lasting("GE_Row", 0.5).add_post("Defense", 1.5).policy(ExecutionPolicy::RunInSequence))
+        .add(Effect::lasting("GE_Merge", 1.0).add("Defense", 2.5).policy(ExecutionPolicy::RunInMerge))
         .add(
-            Effect::lasting("GE_Row", 0.5)
-                .add_post("Defense", 1.5)
-                .policy(ExecutionPolicy::RunInSequence),
+            Effect::lasting("GE_Stack", 1.0)
+                .add("Mana", -0.7)
+                .stacking(Stacking { limit: Some(9), ..Default::default() }),
         )
-        .add(
-            Effect::lasting("GE_Merge", 1.0)
-                .add("Defense", 2.5)
-                .policy(ExecutionPolicy::RunInMerge),
-        )
-        .add(Effect::lasting("GE_Stack", 1.0).add("Mana", -0.7).stacking(Stacking {
-            limit: Some(9),
-            ..Default::default()
-        }))
         .add(Effect::lasting("GE_Follow", 4.0).add("Defense", Magnitude::attribute("AttackPower").times(0.3)))
-        .add(
-            Effect::infinite("GE_Filtered").modify(
-                Modifier::new("AttackPower", Operation::Add, 4.0)
-                    .target_tag("State.Buff")
-                    .source_tag("State.Debuff"),
-            ),
-        )
-        .calc_fn(
-            "ExecCalc_Hit",
-            [
-                ugas_core::Read::source("AttackPower"),
-                ugas_core::Read::target("Defense"),
-            ],
-            |cx| {
-                let luck = cx.random();
-                let damage = cx.source("AttackPower") * (0.5 + luck) - cx.target("Defense") * 0.1;
-                cx.add("Health", -damage.max(0.0));
-            },
-        )
+        .add(Effect::infinite("GE_Filtered").modify(
+            Modifier::new("AttackPower", Operation::Add, 4.0).target_tag("State.Buff").source_tag("State.Debuff"),
+        ))
+        .calc_fn("ExecCalc_Hit", [ugas_core::Read::source("AttackPower"), ugas_core::Read::target("Defense")], |cx| {
+            let luck = cx.random();
+            let damage = cx.source("AttackPower") * (0.5 + luck) - cx.target("Defense") * 0.1;
+            cx.add("Health", -damage.max(0.0));
+        })
         .build()
         .unwrap()
 }
@@ -121,11 +89,7 @@ struct Driver {
 
 impl Driver {
     fn new(seed: u64) -> Driver {
-        Driver {
-            rng: Rng(seed),
-            keys: Vec::new(),
-            alive: Vec::new(),
-        }
+        Driver { rng: Rng(seed), keys: Vec::new(), alive: Vec::new() }
     }
 
     fn op(&mut self, rules: &Rules) -> Op {
@@ -145,18 +109,9 @@ impl Driver {
             .level(1 + rng.below(5) as u32)
             .stacks(1 + rng.below(3) as u32);
         match rng.below(20) {
-            0 if !self.keys.is_empty() => Op::Remove {
-                key: *rng.pick(&self.keys),
-                stacks: [-1, 1, 2][rng.below(3)],
-            },
-            1 => Op::SetRate {
-                who,
-                rate: Rate(rng.below(3 << 16) as u32),
-            },
-            2 => Op::SetActive {
-                who,
-                active: rng.below(4) > 0,
-            },
+            0 if !self.keys.is_empty() => Op::Remove { key: *rng.pick(&self.keys), stacks: [-1, 1, 2][rng.below(3)] },
+            1 => Op::SetRate { who, rate: Rate(rng.below(3 << 16) as u32) },
+            2 => Op::SetActive { who, active: rng.below(4) > 0 },
             3 if !self.keys.is_empty() => {
                 let change = match rng.below(4) {
                     0 => Change::Level(1 + rng.below(9) as u32),
@@ -164,32 +119,13 @@ impl Driver {
                     2 => Change::Stacks(1 + rng.below(9) as u32),
                     _ => Change::Remaining(SimTime::millis(rng.below(900) as i64)),
                 };
-                Op::Change {
-                    key: *rng.pick(&self.keys),
-                    change,
-                }
+                Op::Change { key: *rng.pick(&self.keys), change }
             }
-            4 => Op::RemoveMatching {
-                who,
-                filter: EffectFilter {
-                    effect: Some(id),
-                    ..Default::default()
-                },
-            },
+            4 => Op::RemoveMatching { who, filter: EffectFilter { effect: Some(id), ..Default::default() } },
             5 if rng.below(6) == 0 => Op::Despawn { who },
-            6 => Op::AddSet {
-                who,
-                set: set(rules, "Derived"),
-            },
-            7 => Op::RemoveSet {
-                who,
-                set: set(rules, "Derived"),
-                force: true,
-            },
-            8 => Op::ApplyToMany {
-                spec,
-                targets: self.alive.clone(),
-            },
+            6 => Op::AddSet { who, set: set(rules, "Derived") },
+            7 => Op::RemoveSet { who, set: set(rules, "Derived"), force: true },
+            8 => Op::ApplyToMany { spec, targets: self.alive.clone() },
             _ => Op::Apply(spec),
         }
     }
@@ -222,33 +158,19 @@ fn play(mut sim: Sim, seed: u64) -> (Vec<Fact>, u64, Vec<Vec<u8>>) {
     }
     let hash = sim.hash();
     let all: Vec<ControllerId> = sim.controllers().collect();
-    let bytes = all
-        .iter()
-        .map(|&who| postcard::to_allocvec(&sim.extract(who).unwrap()).unwrap())
-        .collect();
+    let bytes = all.iter().map(|&who| postcard::to_allocvec(&sim.extract(who).unwrap()).unwrap()).collect();
     (log, hash, bytes)
 }
 
 fn fresh() -> Sim {
-    Sim::new(
-        rules(),
-        SimConfig {
-            seed: 11,
-            ..SimConfig::default()
-        },
-    )
+    Sim::new(rules(), SimConfig { seed: 11, ..SimConfig::default() })
 }
 
 // covers: UGAS-1-02
 #[test]
 fn a_script_of_a_thousand_ticks_gives_the_same_bytes_twice() {
     let (facts, hash, bytes) = play(fresh(), 1);
-    assert!(
-        facts.len() > 2_000 && bytes.len() > 2,
-        "{} {}",
-        facts.len(),
-        bytes.len()
-    );
+    assert!(facts.len() > 2_000 && bytes.len() > 2, "{} {}", facts.len(), bytes.len());
     // Every sim and every thread would get another hash seed if anything in it were hashed by the standard library.
     for again in 0..3 {
         let other = std::thread::spawn(|| play(fresh(), 1)).join().unwrap();
@@ -294,11 +216,7 @@ fn a_clone_goes_on_like_the_original() {
                 keys: driver.keys.clone(),
                 alive: driver.alive.clone(),
             };
-            let mut other = Driver {
-                rng: Rng(tail.rng.0),
-                keys: tail.keys.clone(),
-                alive: tail.alive.clone(),
-            };
+            let mut other = Driver { rng: Rng(tail.rng.0), keys: tail.keys.clone(), alive: tail.alive.clone() };
             let mut original = sim.clone();
             for more in 1..=40 {
                 tail.step(&mut original);

@@ -44,11 +44,7 @@ fn two_specs_share_a_definition_and_keep_their_own_level() {
 // covers: UGAS-4.5-01 UGAS-4.5-02
 #[test]
 fn a_spec_knows_its_maker_and_contexts_are_independent() {
-    let mut w = World::new(
-        Rules::builder()
-            .add(vitals())
-            .add(Effect::infinite("GE_Mark").add("MoveSpeed", 1.0)),
-    );
+    let mut w = World::new(Rules::builder().add(vitals()).add(Effect::infinite("GE_Mark").add("MoveSpeed", 1.0)));
     let (maker, target) = (w.spawn("Vitals"), w.spawn("Vitals"));
     // Without more context the instigator is the maker.
     let plain = w.spec("GE_Mark", target).from(maker).level(3);
@@ -61,10 +57,7 @@ fn a_spec_knows_its_maker_and_contexts_are_independent() {
     assert_eq!((first.source, second.source), (maker, maker));
     assert_eq!(first.extra().origin, Some([1.0, 2.0, 3.0]));
     assert_eq!(second.extra().origin, None);
-    assert_eq!(
-        (first.extra().causer, second.extra().causer),
-        (Some(ActorId(5)), Some(ActorId(6)))
-    );
+    assert_eq!((first.extra().causer, second.extra().causer), (Some(ActorId(5)), Some(ActorId(6))));
     // What was made is what is applied and reported.
     let key = w.sim.apply(&first).unwrap();
     let view = w.sim.effect(key).unwrap();
@@ -101,9 +94,7 @@ fn changing_methods() -> BTreeSet<String> {
                 "{}: {signature}",
                 file.display()
             );
-            let block = text[..at]
-                .rfind("\nimpl")
-                .map_or("", |i| text[i + 1..].lines().next().unwrap_or(""));
+            let block = text[..at].rfind("\nimpl").map_or("", |i| text[i + 1..].lines().next().unwrap_or(""));
             if block == "impl Sim {" && signature.contains("&mut self") {
                 found.insert(head[..head.find(['(', '<']).unwrap()].to_owned());
             }
@@ -115,37 +106,14 @@ fn changing_methods() -> BTreeSet<String> {
 // covers: UGAS-3.1-02
 #[test]
 fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
-    let doors = [
-        "run",
-        "run_as",
-        "spawn",
-        "spawn_many",
-        "despawn",
-        "apply",
-        "apply_to_many",
-        "apply_all",
-        "remove",
-    ];
+    let doors = ["run", "run_as", "spawn", "spawn_many", "despawn", "apply", "apply_to_many", "apply_all", "remove"];
     let time = ["advance_to"];
     // Whole controllers that were made by the doors above, put back or moved; never one value or tag.
     let whole = ["restore", "replay_row", "extract", "insert", "reset"];
-    let no_values = [
-        "take_facts",
-        "take_diagnostics",
-        "take_trace",
-        "hash",
-        "keep_journal",
-        "define",
-        "undefine",
-        "reseed",
-    ];
-    let allowed: BTreeSet<String> = doors
-        .iter()
-        .chain(&time)
-        .chain(&whole)
-        .chain(&no_values)
-        .map(|s| (*s).to_owned())
-        .collect();
+    let no_values =
+        ["take_facts", "take_diagnostics", "take_trace", "hash", "keep_journal", "define", "undefine", "reseed"];
+    let allowed: BTreeSet<String> =
+        doors.iter().chain(&time).chain(&whole).chain(&no_values).map(|s| (*s).to_owned()).collect();
     assert_eq!(changing_methods(), allowed, "a new way into the sim: is it an op?");
     // The ops themselves: only applying, changing and removing effects acts on values and tags of what exists.
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/op.rs")).unwrap();
@@ -155,45 +123,13 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         .filter(|l| l.starts_with("    ") && l.as_bytes()[4].is_ascii_uppercase())
         .map(|l| l.trim().split(['(', ' ', ',', '{']).next().unwrap())
         .collect();
-    let effects = [
-        "Apply",
-        "ApplyToMany",
-        "ApplyAll",
-        "Remove",
-        "RemoveMatching",
-        "Change",
-        "ChangeMatching",
-    ];
-    let lives = [
-        "Spawn",
-        "SpawnMany",
-        "Despawn",
-        "AddSet",
-        "RemoveSet",
-        "SetActive",
-        "SetRate",
-        "Possess",
-        "Move",
-    ];
-    let wanted: BTreeSet<&str> = effects
-        .iter()
-        .chain(&lives)
-        .chain(&["Define", "Undefine"])
-        .copied()
-        .collect();
-    assert_eq!(
-        variants, wanted,
-        "a new op: does it set a value or a tag without an effect?"
-    );
+    let effects = ["Apply", "ApplyToMany", "ApplyAll", "Remove", "RemoveMatching", "Change", "ChangeMatching"];
+    let lives = ["Spawn", "SpawnMany", "Despawn", "AddSet", "RemoveSet", "SetActive", "SetRate", "Possess", "Move"];
+    let wanted: BTreeSet<&str> = effects.iter().chain(&lives).chain(&["Define", "Undefine"]).copied().collect();
+    assert_eq!(variants, wanted, "a new op: does it set a value or a tag without an effect?");
     // And the state itself is out of reach.
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sim.rs")).unwrap();
-    let fields = text
-        .split("pub struct Sim {")
-        .nth(1)
-        .unwrap()
-        .split('}')
-        .next()
-        .unwrap();
+    let fields = text.split("pub struct Sim {").nth(1).unwrap().split('}').next().unwrap();
     assert!(!fields.contains("pub "), "{fields}");
 }
 
@@ -202,36 +138,18 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
 // covers: UGAS-9.2-05
 #[test]
 fn one_applied_and_one_removed_fact_carry_the_key() {
-    let mut w = World::new(
-        Rules::builder()
-            .add(vitals())
-            .add(Effect::lasting("GE_Haste", 3.0).add("MoveSpeed", 1.0)),
-    );
+    let mut w = World::new(Rules::builder().add(vitals()).add(Effect::lasting("GE_Haste", 3.0).add("MoveSpeed", 1.0)));
     let who = w.spawn("Vitals");
     w.facts();
     let key = w.apply("GE_Haste", who);
     w.to(10.0);
     let facts = w.facts();
-    let applied: Vec<_> = facts
-        .iter()
-        .filter(|f| matches!(f.kind, FactKind::EffectApplied { .. }))
-        .collect();
-    let removed: Vec<_> = facts
-        .iter()
-        .filter(|f| matches!(f.kind, FactKind::EffectRemoved { .. }))
-        .collect();
+    let applied: Vec<_> = facts.iter().filter(|f| matches!(f.kind, FactKind::EffectApplied { .. })).collect();
+    let removed: Vec<_> = facts.iter().filter(|f| matches!(f.kind, FactKind::EffectRemoved { .. })).collect();
     assert_eq!((applied.len(), removed.len()), (1, 1));
-    assert_eq!(
-        (applied[0].at, applied[0].key, applied[0].who),
-        (SimTime::ZERO, key, who)
-    );
+    assert_eq!((applied[0].at, applied[0].key, applied[0].who), (SimTime::ZERO, key, who));
     assert_eq!((removed[0].at, removed[0].key), (SimTime::seconds(3.0), key));
-    assert_eq!(
-        removed[0].kind,
-        FactKind::EffectRemoved {
-            reason: RemoveReason::Expired
-        }
-    );
+    assert_eq!(removed[0].kind, FactKind::EffectRemoved { reason: RemoveReason::Expired });
 }
 
 // covers: UGAS-9.9-04
@@ -243,11 +161,7 @@ fn ten_thousand_applications_have_ten_thousand_keys() {
             .add(TagRegistry::new(["State.Marked"]))
             .add(Effect::instant("GE_Hit").add("AttackPower", 0.001))
             .add(Effect::lasting("GE_Haste", 0.5).add("MoveSpeed", 0.001))
-            .add(
-                Effect::instant("GE_Execute")
-                    .add("Health", -1.0)
-                    .requires("State.Marked"),
-            ),
+            .add(Effect::instant("GE_Execute").add("Health", -1.0).requires("State.Marked")),
     );
     let (a, b) = (w.spawn("Vitals"), w.spawn("Vitals"));
     let mut keys: BTreeSet<EffectKey> = BTreeSet::new();
@@ -281,15 +195,9 @@ fn keys_of_one_batch_are_distinct_even_where_some_are_refused() {
             .add(Effect::infinite("GE_Shy").add("MoveSpeed", 1.0).requires("State.Never")),
     );
     let (a, b) = (w.spawn("Vitals"), w.spawn("Vitals"));
-    let specs: Vec<_> = [
-        ("GE_Haste", a),
-        ("GE_Shy", a),
-        ("GE_Haste", b),
-        ("GE_Haste", a),
-        ("GE_Haste", b),
-    ]
-    .map(|(e, who)| w.spec(e, who))
-    .to_vec();
+    let specs: Vec<_> = [("GE_Haste", a), ("GE_Shy", a), ("GE_Haste", b), ("GE_Haste", a), ("GE_Haste", b)]
+        .map(|(e, who)| w.spec(e, who))
+        .to_vec();
     let mut results = Vec::new();
     assert_eq!(w.sim.apply_all(&specs, &mut results), 4);
     let keys: BTreeSet<EffectKey> = results.iter().filter_map(|r| r.ok()).collect();
@@ -305,15 +213,9 @@ fn keys_of_one_batch_are_distinct_even_where_some_are_refused() {
 #[test]
 fn an_effect_applied_by_an_effect_reports_it_in_its_chain() {
     let mut first = Effect::lasting("GE_A", 2.0);
-    first.effects = Some(ConditionalEffects {
-        on_expired: vec!["GE_B".into()],
-        ..ConditionalEffects::default()
-    });
+    first.effects = Some(ConditionalEffects { on_expired: vec!["GE_B".into()], ..ConditionalEffects::default() });
     let mut second = Effect::instant("GE_B").add("Health", -5.0);
-    second.effects = Some(ConditionalEffects {
-        on_applied: vec!["GE_C".into()],
-        ..ConditionalEffects::default()
-    });
+    second.effects = Some(ConditionalEffects { on_applied: vec!["GE_C".into()], ..ConditionalEffects::default() });
     let last = Effect::lasting("GE_C", 5.0).every(1.0).add("Health", -1.0);
     let mut w = World::new(Rules::builder().add(vitals()).add(first).add(second).add(last));
     let (boss, hero) = (w.spawn("Vitals"), w.spawn("Vitals"));
@@ -323,18 +225,10 @@ fn an_effect_applied_by_an_effect_reports_it_in_its_chain() {
     let (a, b, c) = (w.effect("GE_A"), w.effect("GE_B"), w.effect("GE_C"));
     let facts = w.facts();
     let root = facts[0].root;
-    let tick = facts
-        .iter()
-        .rfind(|f| matches!(f.kind, FactKind::AttributeChanged { .. }))
-        .unwrap();
+    let tick = facts.iter().rfind(|f| matches!(f.kind, FactKind::AttributeChanged { .. })).unwrap();
     let chain: Vec<CauseWhat> = w.sim.chain(tick.link).iter().map(|l| l.what).collect();
     // Whether a plain application is a link of its own is left open; what led to what is not.
-    let wanted = [
-        CauseWhat::Executed(c),
-        CauseWhat::Applied(b),
-        CauseWhat::Expired(a),
-        CauseWhat::Op,
-    ];
+    let wanted = [CauseWhat::Executed(c), CauseWhat::Applied(b), CauseWhat::Expired(a), CauseWhat::Op];
     let places: Vec<_> = wanted.iter().map(|s| chain.iter().position(|c| c == s)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{chain:?}");
     assert!(w.sim.chain(tick.link).iter().all(|l| l.who == hero && l.root == root));
@@ -351,13 +245,8 @@ fn one_effect_with_all_parts_is_applied_and_removed_in_order() {
         let log = log.clone();
         move |text: String| log.lock().unwrap().push(format!("{what}{text}"))
     };
-    let (filter, before, magnitude, execution, after) = (
-        tell("filter"),
-        tell("before "),
-        tell("capture"),
-        tell("execution "),
-        tell("after "),
-    );
+    let (filter, before, magnitude, execution, after) =
+        (tell("filter"), tell("before "), tell("capture"), tell("execution "), tell("after "));
     let mut all = Effect::infinite("GE_All")
         .add("AttackPower", Magnitude::calculation("MMC_Five"))
         .execute("ExecCalc_Tell")
@@ -386,18 +275,13 @@ fn one_effect_with_all_parts_is_applied_and_removed_in_order() {
                 execution(cx.target("AttackPower").to_string());
                 cx.add("Health", -1.0);
             })
-            .after_hook("After", move |cx| {
-                after(cx.see().target("AttackPower").unwrap().to_string())
-            }),
+            .after_hook("After", move |cx| after(cx.see().target("AttackPower").unwrap().to_string())),
     );
     let who = w.spawn("Vitals");
     w.log();
     let key = w.apply("GE_All", who);
     // Code runs in this order: a filter and the hook see the old value, the execution sees the modifiers.
-    assert_eq!(
-        *log.lock().unwrap(),
-        ["filter", "before 10", "capture", "execution 15", "after 15"]
-    );
+    assert_eq!(*log.lock().unwrap(), ["filter", "before 10", "capture", "execution 15", "after 15"]);
     let applied = [
         "AttackPower 10 -> 15",
         "Health 100 -> 99",

@@ -24,10 +24,7 @@ fn sword_world() -> (World, ControllerId) {
                 ),
                 Origin::new("packs/arpg/effect_main_stat.yaml", 4),
             )
-            .add_at(
-                Effect::infinite("GE_Weapon_FireSword").multiply_in("WeaponDamage", 0.2, "DamageBonuses"),
-                at,
-            ),
+            .add_at(Effect::infinite("GE_Weapon_FireSword").multiply_in("WeaponDamage", 0.2, "DamageBonuses"), at),
     );
     let hero = w.spawn("Arpg");
     w.hit("GE_MainStat_Strength", hero, hero);
@@ -44,22 +41,8 @@ fn the_fire_sword_explains_its_18_damage() {
     assert_eq!(e.base, 10.0);
     let part = |channel: &str| e.channels.iter().find(|c| c.name.as_deref() == Some(channel)).unwrap();
     for (channel, factor, effect, file, line, level) in [
-        (
-            "MainStat",
-            1.5,
-            "GE_MainStat_Strength",
-            "packs/arpg/effect_main_stat.yaml",
-            4,
-            1,
-        ),
-        (
-            "DamageBonuses",
-            1.2,
-            "GE_Weapon_FireSword",
-            "packs/arpg/effect_weapon_fire_sword.yaml",
-            7,
-            3,
-        ),
+        ("MainStat", 1.5, "GE_MainStat_Strength", "packs/arpg/effect_main_stat.yaml", 4, 1),
+        ("DamageBonuses", 1.2, "GE_Weapon_FireSword", "packs/arpg/effect_weapon_fire_sword.yaml", 7, 3),
     ] {
         let c = part(channel);
         assert_eq!(c.factor, factor);
@@ -72,11 +55,9 @@ fn the_fire_sword_explains_its_18_damage() {
     let follows = &e.lines[part("MainStat").lines[0]].follows;
     assert_eq!(follows.as_ref(), Some(&("Strength".to_owned(), 50.0)));
     let text = e.to_string();
-    for wanted in [
-        "× 1.5 (MainStat: GE_MainStat_Strength)",
-        "× 1.2 (DamageBonuses: GE_Weapon_FireSword)",
-        "sword.yaml:7",
-    ] {
+    for wanted in
+        ["× 1.5 (MainStat: GE_MainStat_Strength)", "× 1.2 (DamageBonuses: GE_Weapon_FireSword)", "sword.yaml:7"]
+    {
         assert!(text.contains(wanted), "{wanted} is not in\n{text}");
     }
     assert!(e.short().starts_with("WeaponDamage 18 = 10 × "), "{}", e.short());
@@ -84,11 +65,7 @@ fn the_fire_sword_explains_its_18_damage() {
 
 /// The value as the lines say it, computed from nothing else.
 fn replay(e: &Explanation, strongest: bool) -> f64 {
-    let counts = |op: Operation| {
-        e.lines
-            .iter()
-            .filter(move |l| l.operation == op && l.state == ModifierState::Counts)
-    };
+    let counts = |op: Operation| e.lines.iter().filter(move |l| l.operation == op && l.state == ModifierState::Counts);
     let add = counts(Operation::Add).fold(0.0, |sum, l| sum + l.magnitude);
     let post = counts(Operation::AddPost).fold(0.0, |sum, l| sum + l.magnitude);
     let mut product = 1.0;
@@ -101,9 +78,7 @@ fn replay(e: &Explanation, strongest: bool) -> f64 {
         factor += l.magnitude;
     }
     product *= factor;
-    let value = counts(Operation::Override)
-        .next()
-        .map_or((e.base + add) * product + post, |l| l.magnitude);
+    let value = counts(Operation::Override).next().map_or((e.base + add) * product + post, |l| l.magnitude);
     let (lo, hi) = e.bounds;
     value.min(hi).max(lo) + 0.0
 }
@@ -114,13 +89,8 @@ fn random_effect(dice: &mut Dice, n: usize) -> Effect {
         let attribute = ["A", "B", "Strong"][dice.below(3)];
         // Overrides are rare, or little else would be seen.
         let kinds = if dice.below(6) == 0 { 5 } else { 4 };
-        let op = [
-            Operation::Add,
-            Operation::Multiply,
-            Operation::Multiply,
-            Operation::AddPost,
-            Operation::Override,
-        ][dice.below(kinds)];
+        let op = [Operation::Add, Operation::Multiply, Operation::Multiply, Operation::AddPost, Operation::Override]
+            [dice.below(kinds)];
         let magnitude = match dice.below(4) {
             0 => Magnitude::attribute("Power").times(dice.between(-0.3, 0.3)),
             _ => Magnitude::value(dice.between(-0.9, 1.7)),
@@ -135,10 +105,7 @@ fn random_effect(dice: &mut Dice, n: usize) -> Effect {
         e = e.modify(m);
     }
     match dice.below(4) {
-        0 => e.stacking(Stacking {
-            limit: Some(5),
-            ..Stacking::default()
-        }),
+        0 => e.stacking(Stacking { limit: Some(5), ..Stacking::default() }),
         1 => {
             let mut held = e;
             held.ongoing_blocked_tags = vec!["State.Silenced".into()];
@@ -154,29 +121,14 @@ fn replaying_the_lines_gives_the_value_bit_for_bit() {
     // The worked example first: 10 × 1.50 (MainStat) × 1.20 (DamageBonuses).
     let (w, hero) = sword_world();
     let e = w.sim.explain(hero, w.attr("WeaponDamage")).unwrap();
-    assert_eq!(
-        (replay(&e, false), e.base, e.add, e.post, e.over),
-        (18.0, 10.0, 0.0, 0.0, None)
-    );
+    assert_eq!((replay(&e, false), e.base, e.add, e.post, e.over), (18.0, 10.0, 0.0, 0.0, None));
     let mut named: Vec<(&str, f64, &str)> = e
         .channels
         .iter()
-        .map(|c| {
-            (
-                c.name.as_deref().unwrap_or(""),
-                c.factor,
-                e.lines[c.lines[0]].effect_name.as_str(),
-            )
-        })
+        .map(|c| (c.name.as_deref().unwrap_or(""), c.factor, e.lines[c.lines[0]].effect_name.as_str()))
         .collect();
     named.sort_by(|a, b| b.1.total_cmp(&a.1));
-    assert_eq!(
-        named,
-        [
-            ("MainStat", 1.5, "GE_MainStat_Strength"),
-            ("DamageBonuses", 1.2, "GE_Weapon_FireSword")
-        ]
-    );
+    assert_eq!(named, [("MainStat", 1.5, "GE_MainStat_Strength"), ("DamageBonuses", 1.2, "GE_Weapon_FireSword")]);
     for seed in 0..60 {
         let mut dice = Dice(seed);
         let mut builder = Rules::builder()
@@ -201,29 +153,20 @@ fn replaying_the_lines_gives_the_value_bit_for_bit() {
                 9 => w.effect("GE_Silence"),
                 n => w.effect(&format!("GE_{n}")),
             };
-            let _ = w
-                .sim
-                .apply(&Spec::new(effect, who).from(who).stacks(1 + dice.below(2) as u32));
+            let _ = w.sim.apply(&Spec::new(effect, who).from(who).stacks(1 + dice.below(2) as u32));
             let active = w.sim.effects(who).unwrap();
             if dice.below(3) == 0 && !active.is_empty() {
                 w.sim.remove(active[dice.below(active.len())].key, -1).unwrap();
             }
             for name in ["Power", "A", "B", "Strong"] {
                 let attribute = w.attr(name);
-                let (e, shown) = (
-                    w.sim.explain(who, attribute).unwrap(),
-                    w.sim.get(who, attribute).unwrap(),
-                );
+                let (e, shown) = (w.sim.explain(who, attribute).unwrap(), w.sim.get(who, attribute).unwrap());
                 let place = format!("seed {seed} step {step} {name}\n{e}");
                 assert_eq!(e.value.to_bits(), shown.to_bits(), "explain and get differ: {place}");
                 let replayed = replay(&e, name == "Strong");
                 assert_eq!(replayed.to_bits(), shown.to_bits(), "replayed {replayed}: {place}");
                 let product = e.channels.iter().fold(1.0, |p, c| p * c.factor);
-                assert!(
-                    (product - e.product).abs() < 1e-9,
-                    "channels give {product}, not {}: {place}",
-                    e.product
-                );
+                assert!((product - e.product).abs() < 1e-9, "channels give {product}, not {}: {place}", e.product);
                 assert_eq!(e.base, w.sim.base(who, attribute).unwrap(), "{place}");
                 assert_eq!(e.bounds, w.sim.bounds(who, attribute).unwrap(), "{place}");
             }
@@ -261,11 +204,6 @@ fn modifiers_that_do_not_count_are_shown_with_the_reason() {
     assert_eq!(e.short(), "A 50 = 80 (override: GE_High), held between -inf and 50");
     w.apply("GE_Rage", who);
     let e = w.sim.explain(who, w.attr("A")).unwrap();
-    assert!(
-        e.lines
-            .iter()
-            .filter(|l| l.operation == Operation::Add)
-            .all(|l| l.state == ModifierState::Counts)
-    );
+    assert!(e.lines.iter().filter(|l| l.operation == Operation::Add).all(|l| l.state == ModifierState::Counts));
     assert_eq!(e.add, 3.0);
 }

@@ -53,16 +53,13 @@ fn a_hook_sees_every_application_a_reaction_and_a_spawn_too() {
     let mut bomb = Effect::lasting("GE_Bomb", 1.0);
     bomb.effects.get_or_insert_default().on_expired = vec!["GE_Blast".into()];
     let mut w = World::new(
-        Rules::builder()
-            .add(vitals())
-            .add(bomb)
-            .add(Effect::instant("GE_Blast").add("Health", -5.0))
-            .before_hook("Log", move |cx| {
-                into.lock()
-                    .unwrap()
-                    .push(cx.rules().effect_name(cx.spec().effect).unwrap().to_owned());
+        Rules::builder().add(vitals()).add(bomb).add(Effect::instant("GE_Blast").add("Health", -5.0)).before_hook(
+            "Log",
+            move |cx| {
+                into.lock().unwrap().push(cx.rules().effect_name(cx.spec().effect).unwrap().to_owned());
                 cx.rules().effect_name(cx.spec().effect) != Some("GE_Blast")
-            }),
+            },
+        ),
     );
     let spec = SpawnSpec::sets(vec![w.set("Vitals")]).effect(w.effect("GE_Bomb"));
     let who = w.sim.spawn(spec).unwrap();
@@ -123,9 +120,8 @@ fn blocked_tags_source_tags_conditions_hooks_and_chance_decide_in_order() {
         .unwrap();
     let mut w = World::on(rules.clone(), 11);
     let new = |w: &mut World, tag: Option<&str>, health, max| {
-        let mut spec = SpawnSpec::sets(vec![w.set("Vitals")])
-            .base(w.attr("Health"), health)
-            .base(w.attr("MaxHealth"), max);
+        let mut spec =
+            SpawnSpec::sets(vec![w.set("Vitals")]).base(w.attr("Health"), health).base(w.attr("MaxHealth"), max);
         spec.tags.extend(tag.map(|t| w.tag(t)));
         w.sim.spawn(spec).unwrap()
     };
@@ -177,12 +173,7 @@ fn certain_and_impossible_chances_are_exact() {
         e.application_chance = Some(p.into());
         e
     };
-    let mut w = World::new(
-        Rules::builder()
-            .add(vitals())
-            .add(chance("GE_Always", 1.0))
-            .add(chance("GE_Never", 0.0)),
-    );
+    let mut w = World::new(Rules::builder().add(vitals()).add(chance("GE_Always", 1.0)).add(chance("GE_Never", 0.0)));
     let who = w.spawn("Vitals");
     for _ in 0..1_000 {
         w.apply("GE_Always", who);
@@ -190,9 +181,5 @@ fn certain_and_impossible_chances_are_exact() {
     }
     w.facts();
     assert_eq!(w.get(who, "MaxHealth"), 1_100.0);
-    assert!(
-        !w.facts()
-            .iter()
-            .any(|f| matches!(f.kind, FactKind::EffectApplied { .. }))
-    );
+    assert!(!w.facts().iter().any(|f| matches!(f.kind, FactKind::EffectApplied { .. })));
 }

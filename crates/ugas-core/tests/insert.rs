@@ -50,11 +50,7 @@ fn a_controller_moved_at_any_tick_evolves_like_the_one_that_stayed() {
             moved.to(start + second as f64);
             let (one, other) = (about(&stayed.facts(), hero), about(&moved.facts(), hero));
             assert_eq!(other, one, "seed {seed} second {second}");
-            assert_eq!(
-                moved.sim.row_hash(hero),
-                stayed.sim.row_hash(hero),
-                "seed {seed} second {second}"
-            );
+            assert_eq!(moved.sim.row_hash(hero), stayed.sim.row_hash(hero), "seed {seed} second {second}");
         }
         assert_eq!(moved.sim.insert(&portable), Err(InsertError::IdTaken(hero)));
     }
@@ -114,15 +110,8 @@ fn a_portable_can_be_written_as_json_too() {
 // Damaged data --------------------------------------------------------------------------------------------------
 
 fn small_limits(w: &World) -> SimConfig {
-    let limits = Limits {
-        due_per_advance: 2_000,
-        facts: 20_000,
-        ..Limits::default()
-    };
-    SimConfig {
-        limits,
-        ..w.sim.config().clone()
-    }
+    let limits = Limits { due_per_advance: 2_000, facts: 20_000, ..Limits::default() };
+    SimConfig { limits, ..w.sim.config().clone() }
 }
 
 /// Whatever was accepted must run, explain, change, hash and go.
@@ -134,21 +123,13 @@ fn use_it(sim: &mut Sim, who: ControllerId, rules: &Rules) {
         let _ = e.to_string();
         assert!(e.value.is_finite());
     }
-    let names = [
-        "GE_Stack", "GE_Turn", "GE_Fast", "GE_Live", "GE_Bomb", "GE_Sword", "GE_Blast",
-    ];
+    let names = ["GE_Stack", "GE_Turn", "GE_Fast", "GE_Live", "GE_Bomb", "GE_Sword", "GE_Blast"];
     for name in names {
         let _ = sim.apply(&Spec::new(rules.effect(name).unwrap(), who).from(who));
     }
     for view in sim.effects(who).unwrap() {
-        let _ = sim.run(Op::Change {
-            key: view.key,
-            change: ugas_core::Change::Stacks(3),
-        });
-        let _ = sim.run(Op::Change {
-            key: view.key,
-            change: ugas_core::Change::Level(2),
-        });
+        let _ = sim.run(Op::Change { key: view.key, change: ugas_core::Change::Stacks(3) });
+        let _ = sim.run(Op::Change { key: view.key, change: ugas_core::Change::Level(2) });
     }
     let now = sim.now();
     for seconds in [0.5, 2.0, 20.0] {
@@ -181,9 +162,7 @@ fn rich() -> (World, ControllerId) {
         w.apply("GE_Stack", hero);
     }
     let id = w.sim.define(Effect::infinite("GE_Item").add("Power", 1.0)).unwrap();
-    let ugas_core::DefId::Effect(id) = id else {
-        panic!("an effect")
-    };
+    let ugas_core::DefId::Effect(id) = id else { panic!("an effect") };
     w.sim.apply(&Spec::new(id, hero)).unwrap();
     w.to(1.3);
     (w, hero)
@@ -227,10 +206,9 @@ fn bytes_damaged_on_the_way_never_panic_and_what_is_accepted_works() {
 fn leaves(value: &serde_json::Value, path: &str, into: &mut Vec<String>) {
     match value {
         serde_json::Value::Object(map) => map.iter().for_each(|(k, v)| leaves(v, &format!("{path}/{k}"), into)),
-        serde_json::Value::Array(list) => list
-            .iter()
-            .enumerate()
-            .for_each(|(i, v)| leaves(v, &format!("{path}/{i}"), into)),
+        serde_json::Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, v)| leaves(v, &format!("{path}/{i}"), into))
+        }
         _ => into.push(path.to_owned()),
     }
 }
@@ -240,10 +218,7 @@ fn fields_forged_one_by_one_never_panic_and_what_is_accepted_works() {
     use serde_json::json;
     let (mut w, hero) = rich();
     // The roll of the poison captures a number at execution, which JSON cannot write; that has a test of its own.
-    let filter = ugas_core::EffectFilter {
-        effect: Some(w.effect("GE_Poison")),
-        ..Default::default()
-    };
+    let filter = ugas_core::EffectFilter { effect: Some(w.effect("GE_Poison")), ..Default::default() };
     w.sim.run(Op::RemoveMatching { who: hero, filter }).unwrap();
     let whole = serde_json::to_value(w.sim.extract(hero).unwrap()).unwrap();
     let mut places = Vec::new();
@@ -304,22 +279,14 @@ fn fields_forged_one_by_one_never_panic_and_what_is_accepted_works() {
             sim.reset();
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} forged fields broke the sim:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} forged fields broke the sim:\n{}", failures.len(), failures.join("\n"));
     assert!(accepted > 100, "{accepted}");
 }
 
 #[test]
 fn a_forged_current_value_is_refused_or_recomputed() {
     let (mut w, hero) = rich();
-    let filter = ugas_core::EffectFilter {
-        effect: Some(w.effect("GE_Poison")),
-        ..Default::default()
-    };
+    let filter = ugas_core::EffectFilter { effect: Some(w.effect("GE_Poison")), ..Default::default() };
     w.sim.run(Op::RemoveMatching { who: hero, filter }).unwrap();
     let whole = serde_json::to_value(w.sim.extract(hero).unwrap()).unwrap();
     for n in 0..whole["row"]["attrs"].as_array().unwrap().len() {
@@ -358,10 +325,7 @@ fn a_forged_count_of_missed_executions_is_refused() {
 #[test]
 fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
     use serde_json::json;
-    let tick = Effect::lasting("GE_Tick", 1.0)
-        .every(0.5)
-        .add("Gold", 1.0)
-        .policy(ExecutionPolicy::RunInSequence);
+    let tick = Effect::lasting("GE_Tick", 1.0).every(0.5).add("Gold", 1.0).policy(ExecutionPolicy::RunInSequence);
     let mut w = World::new(busy().add(tick));
     let hero = w.spawn("Hero");
     for _ in 0..2 {
@@ -369,12 +333,9 @@ fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
         w.sim.apply(&spec).unwrap();
     }
     let whole = serde_json::to_value(w.sim.extract(hero).unwrap()).unwrap();
-    for (field, value) in [
-        ("period", json!(0)),
-        ("period", json!(-5)),
-        ("duration", json!(-5)),
-        ("duration", json!(i64::MAX)),
-    ] {
+    for (field, value) in
+        [("period", json!(0)), ("period", json!(-5)), ("duration", json!(-5)), ("duration", json!(i64::MAX))]
+    {
         let mut broken = whole.clone();
         let extra = broken.pointer_mut("/row/queue/0/spec/extra").unwrap();
         extra[field] = value.clone();
@@ -391,12 +352,8 @@ fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
 fn two_rows_from_two_sims_cannot_make_a_circle() {
     let follow = Effect::infinite("GE_Follow").add("Power", Magnitude::attribute("Power").times(0.5));
     let set = AttributeSet::new("S").with(Attribute::new("Power", 10.0));
-    let rules = Rules::builder()
-        .add(set)
-        .add(follow)
-        .add(Effect::instant("GE_Train").add("Power", 10.0))
-        .build()
-        .unwrap();
+    let rules =
+        Rules::builder().add(set).add(follow).add(Effect::instant("GE_Train").add("Power", 10.0)).build().unwrap();
     let part = |who: u32| {
         let mut w = World::on(rules.clone(), 0);
         let ids = [w.spawn("S"), w.spawn("S")];

@@ -14,14 +14,10 @@ use ugas_doc::{
 
 #[test]
 fn a_circle_of_attributes_names_both() {
-    let set = AttributeSet::new("S")
-        .with(Attribute::new("A", 1.0).max("B"))
-        .with(Attribute::new("B", 1.0).max("A"));
+    let set = AttributeSet::new("S").with(Attribute::new("A", 1.0).max("B")).with(Attribute::new("B", 1.0).max("A"));
     let issue = error(Rules::builder().add(set), "cycle");
     says(&issue, "S", &["A", "B", "circle"]);
-    let set = AttributeSet::new("S")
-        .with(Attribute::derived("A", "B + 1"))
-        .with(Attribute::derived("B", "A + 1"));
+    let set = AttributeSet::new("S").with(Attribute::derived("A", "B + 1")).with(Attribute::derived("B", "A + 1"));
     says(&error(Rules::builder().add(set), "cycle"), "S", &["A", "B"]);
     let set = AttributeSet::new("S").with(Attribute::new("A", 1.0).max("A"));
     says(&error(Rules::builder().add(set), "cycle"), "S", &["A → A"]);
@@ -35,53 +31,25 @@ fn a_circle_of_sets_is_told() {
     let failed = builder.build().unwrap_err();
     let issue = failed.issues.iter().find(|i| i.code == "cycle").unwrap();
     assert!(issue.message.contains("circle"), "{issue}");
-    assert!(
-        ["One", "Two"].iter().all(|s| issue.to_string().contains(s)),
-        "names both sets: {issue}"
-    );
+    assert!(["One", "Two"].iter().all(|s| issue.to_string().contains(s)), "names both sets: {issue}");
 }
 
 #[test]
 fn a_name_defined_twice_is_told() {
-    says(
-        &error(base().add(vitals()), "duplicate-name"),
-        "Vitals",
-        &["attribute_set"],
-    );
+    says(&error(base().add(vitals()), "duplicate-name"), "Vitals", &["attribute_set"]);
     let hit = || Effect::instant("GE_Hit").add("Health", -5.0);
-    says(
-        &error(base().add(hit()).add(hit()), "duplicate-name"),
-        "GE_Hit",
-        &["gameplay_effect"],
-    );
-    let twice = AttributeSet::new("S")
-        .with(Attribute::new("A", 1.0))
-        .with(Attribute::new("A", 2.0));
+    says(&error(base().add(hit()).add(hit()), "duplicate-name"), "GE_Hit", &["gameplay_effect"]);
+    let twice = AttributeSet::new("S").with(Attribute::new("A", 1.0)).with(Attribute::new("A", 2.0));
     says(&error(Rules::builder().add(twice), "duplicate-name"), "S", &["A twice"]);
     let calc = |b: RulesBuilder| b.calc_fn("ExecCalc_Hit", [], |_| {});
-    says(
-        &error(calc(calc(base())), "duplicate-name"),
-        "ExecCalc_Hit",
-        &["calculator"],
-    );
+    says(&error(calc(calc(base())), "duplicate-name"), "ExecCalc_Hit", &["calculator"]);
     let old = calc(base()).build().unwrap();
-    says(
-        &error(calc(calc(base().after(old))), "duplicate-name"),
-        "ExecCalc_Hit",
-        &["calculator"],
-    );
+    says(&error(calc(calc(base().after(old))), "duplicate-name"), "ExecCalc_Hit", &["calculator"]);
 }
 
 #[test]
 fn a_bad_tag_is_told_with_the_right_form() {
-    for bad in [
-        "state.alive",
-        "State..Alive",
-        "State.Debuff.",
-        "State_Alive",
-        "",
-        "State.1",
-    ] {
+    for bad in ["state.alive", "State..Alive", "State.Debuff.", "State_Alive", "", "State.1"] {
         let issue = error(base().add(Effect::infinite("GE_T").grants(bad)), "bad-tag");
         says(&issue, "GE_T", &[bad, "State.Debuff"]);
     }
@@ -92,15 +60,9 @@ fn a_bad_tag_is_told_with_the_right_form() {
 #[test]
 fn an_undeclared_tag_is_warned_of_with_the_nearest_spelling() {
     let registry = TagRegistry::new(["State.Debuff.Stunned"]);
-    let builder = base()
-        .add(registry)
-        .add(Effect::infinite("GE_Stun").grants("State.Debuff.Stuned"));
+    let builder = base().add(registry).add(Effect::infinite("GE_Stun").grants("State.Debuff.Stuned"));
     let issue = warning(builder, "undeclared-tag");
-    says(
-        &issue,
-        "GE_Stun",
-        &["State.Debuff.Stuned", "did you mean State.Debuff.Stunned?"],
-    );
+    says(&issue, "GE_Stun", &["State.Debuff.Stuned", "did you mean State.Debuff.Stunned?"]);
 }
 
 #[test]
@@ -109,49 +71,21 @@ fn odd_tags_are_warned_of() {
     let issue = warning(base().add(deep), "tag-depth");
     says(&issue, "A.B.C.D.E.F", &["five levels"]);
     let registry = || TagRegistry::new(["State.Debuff", "State.Debuff.Stunned", "Fx.Fire", "GameplayCue.Fire"]);
-    let issue = warning(
-        base()
-            .add(registry())
-            .add(Effect::infinite("GE_D").grants("State.Debuff")),
-        "parent-granted",
-    );
+    let issue = warning(base().add(registry()).add(Effect::infinite("GE_D").grants("State.Debuff")), "parent-granted");
     says(&issue, "GE_D", &["State.Debuff", "State.Debuff.Stunned"]);
-    let issue = warning(
-        base().add(registry()).add(Effect::infinite("GE_C").cue("Fx.Fire")),
-        "cue-prefix",
-    );
+    let issue = warning(base().add(registry()).add(Effect::infinite("GE_C").cue("Fx.Fire")), "cue-prefix");
     says(&issue, "GE_C", &["Fx.Fire", "GameplayCue."]);
-    let quiet = base()
-        .add(registry())
-        .add(Effect::infinite("GE_C").cue("GameplayCue.Fire"))
-        .build()
-        .unwrap();
+    let quiet = base().add(registry()).add(Effect::infinite("GE_C").cue("GameplayCue.Fire")).build().unwrap();
     assert!(quiet.warnings().is_empty(), "{:?}", quiet.warnings());
-    let twice = TagRegistry {
-        tags: vec![TagEntry {
-            allow_multiple: true,
-            ..TagEntry::new("State.Debuff")
-        }],
-    };
+    let twice = TagRegistry { tags: vec![TagEntry { allow_multiple: true, ..TagEntry::new("State.Debuff") }] };
     let issue = warning(base().add(registry()).add(twice), "tag-conflict");
-    assert!(
-        issue.message.contains("State.Debuff") && issue.message.contains("AllowMultiple"),
-        "{issue}"
-    );
+    assert!(issue.message.contains("State.Debuff") && issue.message.contains("AllowMultiple"), "{issue}");
 }
 
 #[test]
 fn sets_and_controllers_are_not_empty() {
-    says(
-        &error(Rules::builder().add(AttributeSet::new("S")), "empty-set"),
-        "S",
-        &["no attributes"],
-    );
-    says(
-        &error(base().add(Controller::new("Hero")), "no-sets"),
-        "Hero",
-        &["at least one attribute set"],
-    );
+    says(&error(Rules::builder().add(AttributeSet::new("S")), "empty-set"), "S", &["no attributes"]);
+    says(&error(base().add(Controller::new("Hero")), "no-sets"), "Hero", &["at least one attribute set"]);
 }
 
 // As a whole ----------------------------------------------------------------------------------------------------
@@ -159,19 +93,13 @@ fn sets_and_controllers_are_not_empty() {
 #[test]
 fn everything_that_is_wrong_is_told_at_once_with_file_and_line() {
     let failed = base()
-        .add_at(
-            Effect::instant("GE_A").add("Helth", 1.0).add("Manna", 1.0),
-            Origin::new("packs/a.yaml", 3),
-        )
+        .add_at(Effect::instant("GE_A").add("Helth", 1.0).add("Manna", 1.0), Origin::new("packs/a.yaml", 3))
         .add_at(Effect::infinite("GE_B").every(-1.0), Origin::new("packs/b.yaml", 9))
         .build()
         .unwrap_err();
     assert_eq!(failed.issues.len(), 3, "{failed}");
     let text = failed.to_string();
-    assert!(
-        text.contains("packs/a.yaml:3: error[unknown-attribute]: GE_A: Modifiers[0]"),
-        "{text}"
-    );
+    assert!(text.contains("packs/a.yaml:3: error[unknown-attribute]: GE_A: Modifiers[0]"), "{text}");
     assert!(text.contains("packs/b.yaml:9: error[bad-period]: GE_B"), "{text}");
 }
 
@@ -195,12 +123,7 @@ fn ids_stay_the_same_when_rules_are_built_after_older_ones() {
         .after(old.clone())
         .add(AttributeSet::new("Early").with(Attribute::new("Armor", 0.0)))
         .add(vitals())
-        .add(TagRegistry::new([
-            "State.Alive",
-            "State.Afraid",
-            "State.Dead",
-            "Team.Red",
-        ]))
+        .add(TagRegistry::new(["State.Alive", "State.Afraid", "State.Dead", "Team.Red"]))
         .add(Curve::new("C_Armor", [(1.0, 1.0)]))
         .add(Curve::new("C_Damage", [(1.0, 10.0)]))
         .add(Ability::new("GA_Early"))
@@ -231,9 +154,7 @@ fn ids_stay_the_same_when_rules_are_built_after_older_ones() {
     let gone = old.effect("GE_Aura").unwrap();
     assert_eq!(new.effect("GE_Aura"), None);
     let mut sim = Sim::new(new.clone(), SimConfig::default());
-    let hero = sim
-        .spawn(ugas_core::SpawnSpec::template(new.template("Hero").unwrap()))
-        .unwrap();
+    let hero = sim.spawn(ugas_core::SpawnSpec::template(new.template("Hero").unwrap())).unwrap();
     let refused = sim.apply(&ugas_core::Spec::new(gone, hero)).unwrap_err();
     assert_eq!(refused.kind(), "UnknownName");
 }
@@ -251,25 +172,13 @@ fn what_no_document_defines_any_more_is_unknown_to_new_rules() {
     says(&error(after().add(hero), "unknown-ability"), "Hero", &["GA_Hit"]);
     let only = AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0));
     let stale = Effect::infinite("GE_Max").add("MaxHealth", 1.0);
-    says(
-        &error(Rules::builder().after(old).add(only).add(stale), "unknown-attribute"),
-        "GE_Max",
-        &["MaxHealth"],
-    );
+    says(&error(Rules::builder().after(old).add(only).add(stale), "unknown-attribute"), "GE_Max", &["MaxHealth"]);
 }
 
 #[test]
 fn a_read_of_an_attribute_that_no_set_has_does_not_make_it_exist() {
     let builder = base()
-        .add(
-            Effect::instant("GE_Hit")
-                .modify(Modifier::new("Helth", Operation::Add, -5.0))
-                .execute("ExecCalc_Slip"),
-        )
+        .add(Effect::instant("GE_Hit").modify(Modifier::new("Helth", Operation::Add, -5.0)).execute("ExecCalc_Slip"))
         .calc_fn("ExecCalc_Slip", [ugas_core::Read::target("Helth")], |_| {});
-    says(
-        &error(builder, "unknown-attribute"),
-        "GE_Hit",
-        &["Helth", "did you mean Health?"],
-    );
+    says(&error(builder, "unknown-attribute"), "GE_Hit", &["Helth", "did you mean Health?"]);
 }

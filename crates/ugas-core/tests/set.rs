@@ -8,47 +8,28 @@ use ugas_doc::{Attribute, AttributeSet, Category, Effect};
 // covers: UGAS-6.2-04
 #[test]
 fn a_registered_set_is_found_and_another_is_not() {
-    let rules = world()
-        .add(AttributeSet::new("Vehicle").with(Attribute::new("Fuel", 10.0)))
-        .build()
-        .unwrap();
+    let rules = world().add(AttributeSet::new("Vehicle").with(Attribute::new("Fuel", 10.0))).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let find = |sim: &Sim, name: &str| {
         let id = rules.set(name)?;
-        sim.sets(hero)
-            .unwrap()
-            .contains(&id)
-            .then(|| rules.set_attributes(id).unwrap().len())
+        sim.sets(hero).unwrap().contains(&id).then(|| rules.set_attributes(id).unwrap().len())
     };
     assert_eq!(find(&sim, "Combat"), Some(6));
     assert_eq!(find(&sim, "Vehicle"), None);
     assert_eq!(find(&sim, "Nonsense"), None);
-    sim.run(Op::AddSet {
-        who: hero,
-        set: set(&rules, "Vehicle"),
-    })
-    .unwrap();
+    sim.run(Op::AddSet { who: hero, set: set(&rules, "Vehicle") }).unwrap();
     assert_eq!(find(&sim, "Vehicle"), Some(1));
 }
 
 // covers: UGAS-6.3-01
 #[test]
 fn the_sample_set_has_its_defaults_categories_and_bounds() {
-    let rules = world()
-        .add(Effect::infinite("GE_Crush").add("MaxHealth", -500.0))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::infinite("GE_Crush").add("MaxHealth", -500.0)).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let open = BoundDef::Open;
     let of = |name: &str| BoundDef::Attribute(attribute(&rules, name));
     let expected = [
-        (
-            "Health",
-            100.0,
-            Category::Resource,
-            BoundDef::Value(0.0),
-            of("MaxHealth"),
-        ),
+        ("Health", 100.0, Category::Resource, BoundDef::Value(0.0), of("MaxHealth")),
         ("MaxHealth", 100.0, Category::Statistic, BoundDef::Value(1.0), open),
         ("Mana", 50.0, Category::Resource, BoundDef::Value(0.0), of("MaxMana")),
         ("MaxMana", 50.0, Category::Statistic, BoundDef::Value(0.0), open),
@@ -59,11 +40,7 @@ fn the_sample_set_has_its_defaults_categories_and_bounds() {
     assert_eq!(list.len(), expected.len());
     for (a, (name, default, category, min, max)) in list.iter().zip(expected) {
         assert_eq!(rules.attribute_name(a.attribute), Some(name));
-        assert_eq!(
-            (a.default, a.category, a.min, a.max),
-            (default, category, min, max),
-            "{name}"
-        );
+        assert_eq!((a.default, a.category, a.min, a.max), (default, category, min, max), "{name}");
         assert_eq!(sim.base(hero, a.attribute).unwrap(), default, "{name}");
         assert_eq!(sim.get(hero, a.attribute).unwrap(), default, "{name}");
     }
@@ -77,11 +54,7 @@ fn the_sample_set_has_its_defaults_categories_and_bounds() {
 fn what_a_set_needs_must_be_there_first() {
     let rules = world()
         .add(AttributeSet::new("Other").with(Attribute::new("Luck", 1.0)))
-        .add(
-            AttributeSet::new("DerivedStats")
-                .needs("Combat")
-                .with(Attribute::derived("Bulk", "Health + Defense")),
-        )
+        .add(AttributeSet::new("DerivedStats").needs("Combat").with(Attribute::derived("Bulk", "Health + Defense")))
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());

@@ -6,18 +6,10 @@ use ugas_doc::{Ability, Attribute, AttributeSet, Effect, Magnitude};
 
 fn documents() -> RulesBuilder {
     Rules::builder()
-        .add(
-            AttributeSet::new("S")
-                .with(Attribute::new("Strength", 20.0))
-                .with(Attribute::new("Damage", 10.0)),
-        )
+        .add(AttributeSet::new("S").with(Attribute::new("Strength", 20.0)).with(Attribute::new("Damage", 10.0)))
         .add(Ability::new("GA_Slash"))
         .add(Ability::new("GA_Guard"))
-        .add(
-            Effect::infinite("GE_Might")
-                .add("Damage", Magnitude::attribute("Strength"))
-                .grants("State.Strong"),
-        )
+        .add(Effect::infinite("GE_Might").add("Damage", Magnitude::attribute("Strength")).grants("State.Strong"))
 }
 
 fn spawn(rules: &Arc<Rules>) -> (Sim, ugas_core::ControllerId) {
@@ -25,11 +17,7 @@ fn spawn(rules: &Arc<Rules>) -> (Sim, ugas_core::ControllerId) {
     let mut spec = SpawnSpec::sets(vec![rules.set("S").unwrap()]).effect(rules.effect("GE_Might").unwrap());
     for ability in ["GA_Slash", "GA_Guard"] {
         let ability = rules.ability(ability).unwrap();
-        spec.abilities.push(AbilityGrant {
-            ability,
-            level: 1,
-            input: InputId::NONE,
-        });
+        spec.abilities.push(AbilityGrant { ability, level: 1, input: InputId::NONE });
     }
     let hero = sim.spawn(spec).unwrap();
     (sim, hero)
@@ -40,11 +28,7 @@ fn spawn(rules: &Arc<Rules>) -> (Sim, ugas_core::ControllerId) {
 fn a_controller_keeps_its_abilities_effects_and_tags() {
     let rules = documents().build().unwrap();
     let (sim, hero) = spawn(&rules);
-    let sizes = (
-        sim.grants(hero).unwrap().len(),
-        sim.effects(hero).unwrap().len(),
-        sim.tags(hero).unwrap().len(),
-    );
+    let sizes = (sim.grants(hero).unwrap().len(), sim.effects(hero).unwrap().len(), sim.tags(hero).unwrap().len());
     assert_eq!(sizes, (2, 1, 1));
 }
 

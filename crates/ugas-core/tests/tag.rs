@@ -31,20 +31,11 @@ fn queries_nest_all_any_and_none() {
     assert!(sim.matches(alive, &query).unwrap());
     let (sim, stunned) = tagged(&rules, &["State.Alive", "State.Debuff.Stunned.Magic"]);
     assert!(!sim.matches(stunned, &query).unwrap());
-    let nested = TagQuery::Any(vec![
-        query.clone(),
-        TagQuery::All(vec![has("State.Debuff.Stunned"), has("State")]),
-    ]);
+    let nested = TagQuery::Any(vec![query.clone(), TagQuery::All(vec![has("State.Debuff.Stunned"), has("State")])]);
     assert!(sim.matches(stunned, &nested).unwrap());
     assert_eq!(TagQuery::parse("State.Alive & !State.Debuff", &rules).unwrap(), query);
-    assert!(
-        !sim.matches(stunned, &TagQuery::HasExact(tag(&rules, "State.Debuff")))
-            .unwrap()
-    );
-    assert!(
-        sim.matches(stunned, &TagQuery::HasExact(tag(&rules, "State.Debuff.Stunned.Magic")))
-            .unwrap()
-    );
+    assert!(!sim.matches(stunned, &TagQuery::HasExact(tag(&rules, "State.Debuff"))).unwrap());
+    assert!(sim.matches(stunned, &TagQuery::HasExact(tag(&rules, "State.Debuff.Stunned.Magic"))).unwrap());
 }
 
 // covers: UGAS-7.1-01 UGAS-7.1-02
@@ -52,10 +43,7 @@ fn queries_nest_all_any_and_none() {
 fn names_are_dotted_pascal_case() {
     let name = "State.Debuff.Stunned.Magic";
     assert_eq!(tag_segments(name).unwrap().count(), 4);
-    assert_eq!(
-        tag_parents(name).collect::<Vec<_>>(),
-        ["State.Debuff.Stunned", "State.Debuff", "State"]
-    );
+    assert_eq!(tag_parents(name).collect::<Vec<_>>(), ["State.Debuff.Stunned", "State.Debuff", "State"]);
     let rules = world().build().unwrap();
     let mut up = Vec::new();
     let mut at = rules.tag(name);
@@ -66,17 +54,7 @@ fn names_are_dotted_pascal_case() {
     assert_eq!(up, [name, "State.Debuff.Stunned", "State.Debuff", "State"]);
 
     assert!(tag_segments("State.Debuff").is_some());
-    for bad in [
-        "state.debuff",
-        "State..X",
-        "State.1x",
-        "",
-        ".",
-        "State.",
-        ".State",
-        "State.De buff",
-        "State.Dé",
-    ] {
+    for bad in ["state.debuff", "State..X", "State.1x", "", ".", "State.", ".State", "State.De buff", "State.Dé"] {
         assert!(tag_segments(bad).is_none(), "{bad:?}");
         let error = world().add(TagRegistry::new([bad])).build().unwrap_err();
         assert_eq!(error.issues[0].code, "bad-tag", "{bad:?}");
@@ -102,17 +80,11 @@ fn more_than_five_levels_is_a_warning() {
 // covers: UGAS-7.1-04
 #[test]
 fn granting_a_category_is_a_note_not_an_error() {
-    let rules = world()
-        .add(Effect::infinite("GE_Vague").grants("State.Debuff"))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::infinite("GE_Vague").grants("State.Debuff")).build().unwrap();
     let note = rules.warnings().iter().find(|w| w.code == "parent-granted").unwrap();
     assert_eq!(note.document, "GE_Vague");
     assert!(note.message.contains("State.Debuff.Stunned"), "{}", note.message);
-    let rules = world()
-        .add(Effect::infinite("GE_Clear").grants("State.Debuff.Stunned.Magic"))
-        .build()
-        .unwrap();
+    let rules = world().add(Effect::infinite("GE_Clear").grants("State.Debuff.Stunned.Magic")).build().unwrap();
     assert_eq!(warnings(&rules, "parent-granted"), 0);
 }
 
@@ -125,12 +97,8 @@ fn reserved_prefixes_are_known() {
         .add(Effect::instant("GE_Right").cue("GameplayCue.Boom"))
         .build()
         .unwrap();
-    let reported: Vec<&str> = rules
-        .warnings()
-        .iter()
-        .filter(|w| w.code == "cue-prefix")
-        .map(|w| w.document.as_str())
-        .collect();
+    let reported: Vec<&str> =
+        rules.warnings().iter().filter(|w| w.code == "cue-prefix").map(|w| w.document.as_str()).collect();
     assert_eq!(reported, ["GE_Wrong"]);
     assert!(rules.is_cooldown_tag(tag(&rules, "Cooldown.Fire")));
     assert!(!rules.is_cooldown_tag(tag(&rules, "Cooldowns.Fire")));
@@ -165,18 +133,12 @@ fn lists_are_asked_for_any_all_and_none() {
     let rules = world().build().unwrap();
     let t = |name: &str| tag(&rules, name);
     let (sim, burning) = tagged(&rules, &["Status.Burning"]);
-    assert!(
-        sim.has_any(burning, &[t("Status.Frozen"), t("Status.Burning")])
-            .unwrap()
-    );
+    assert!(sim.has_any(burning, &[t("Status.Frozen"), t("Status.Burning")]).unwrap());
     assert!(!sim.has_any(burning, &[]).unwrap());
     assert!(!sim.has_any(burning, &[t("Status.Frozen")]).unwrap());
 
     let (sim, both) = tagged(&rules, &["State.Debuff.Stunned.Magic", "Status.Burning"]);
-    assert!(
-        sim.has_all(both, &[t("State.Debuff.Stunned.Magic"), t("Status.Burning")])
-            .unwrap()
-    );
+    assert!(sim.has_all(both, &[t("State.Debuff.Stunned.Magic"), t("Status.Burning")]).unwrap());
     assert!(!sim.has_all(both, &[t("Status.Burning"), t("Status.Frozen")]).unwrap());
     assert!(sim.has_all(both, &[]).unwrap());
 
@@ -189,10 +151,7 @@ fn lists_are_asked_for_any_all_and_none() {
 #[test]
 fn ten_thousand_tags_on_one_controller_are_all_found() {
     let names: Vec<String> = (0..10_000).map(|i| format!("T{}.U{}.V{i}", i % 7, i % 61)).collect();
-    let rules = world()
-        .add(TagRegistry::new(names.iter().map(String::as_str)))
-        .build()
-        .unwrap();
+    let rules = world().add(TagRegistry::new(names.iter().map(String::as_str))).build().unwrap();
     let half: Vec<&str> = names.iter().step_by(2).map(String::as_str).collect();
     let (sim, hero) = tagged(&rules, &half);
     assert_eq!(sim.tag_kinds(hero).unwrap(), half.len());
@@ -230,12 +189,7 @@ fn registries_add_up_and_conflicts_are_reported() {
         assert!(rules.is_declared(name), "{name}");
     }
     assert_eq!(warnings(&rules, "tag-conflict"), 0);
-    let again = TagRegistry {
-        tags: vec![TagEntry {
-            allow_multiple: true,
-            ..TagEntry::new("State.Alive")
-        }],
-    };
+    let again = TagRegistry { tags: vec![TagEntry { allow_multiple: true, ..TagEntry::new("State.Alive") }] };
     let rules = Rules::builder().add(core).add(racing).add(again).build().unwrap();
     let conflict: Vec<_> = rules.warnings().iter().filter(|w| w.code == "tag-conflict").collect();
     assert_eq!(conflict.len(), 1);
@@ -260,41 +214,22 @@ fn sets_of_tags_know_the_notation_of_the_appendix() {
 
 /// Effects that grant tags in every way there is, and what each grants.
 fn granting() -> Vec<Effect> {
-    let mut guarded = Effect::infinite("GE_Guarded")
-        .grants("State.Shielded")
-        .grants("State.Buff.Shield");
+    let mut guarded = Effect::infinite("GE_Guarded").grants("State.Shielded").grants("State.Buff.Shield");
     guarded.ongoing_blocked_tags = vec!["State.Debuff".into()];
     let mut fragile = Effect::infinite("GE_Fragile").grants("State.Fragile");
     fragile.ongoing_required_tags = vec!["State.Alive".into()];
     fragile.on_ongoing_fail = OnOngoingFail::Remove;
     let mut cleanse = Effect::instant("GE_Cleanse").grants("Event.Cleansed");
     cleanse.remove_effects_with_tags = vec!["State.Debuff".into()];
-    let stacking = Stacking {
-        limit: Some(5),
-        on_expire: OnExpire::RemoveOne,
-        ..Stacking::default()
-    };
+    let stacking = Stacking { limit: Some(5), on_expire: OnExpire::RemoveOne, ..Stacking::default() };
     vec![
         Effect::infinite("GE_Alive").grants("State.Alive"),
-        Effect::lasting("GE_Stun", 1.5)
-            .grants("State.Debuff.Stunned.Magic")
-            .grants("State.Debuff"),
-        Effect::lasting("GE_Twice", 0.7)
-            .grants("Status.Burning")
-            .grants("Status.Burning"),
-        Effect::lasting("GE_Stacks", 0.4)
-            .grants("Status.Burning")
-            .stacking(stacking),
-        Effect::lasting("GE_Row", 0.3)
-            .grants("Status.Frozen")
-            .policy(ExecutionPolicy::RunInSequence),
-        Effect::lasting("GE_Merge", 0.9)
-            .grants("Status.Frozen.Deep")
-            .policy(ExecutionPolicy::RunInMerge),
-        Effect::lasting("GE_Tick", 1.0)
-            .every(0.1)
-            .add("Health", -1.0)
-            .grants("Status.Poisoned"),
+        Effect::lasting("GE_Stun", 1.5).grants("State.Debuff.Stunned.Magic").grants("State.Debuff"),
+        Effect::lasting("GE_Twice", 0.7).grants("Status.Burning").grants("Status.Burning"),
+        Effect::lasting("GE_Stacks", 0.4).grants("Status.Burning").stacking(stacking),
+        Effect::lasting("GE_Row", 0.3).grants("Status.Frozen").policy(ExecutionPolicy::RunInSequence),
+        Effect::lasting("GE_Merge", 0.9).grants("Status.Frozen.Deep").policy(ExecutionPolicy::RunInMerge),
+        Effect::lasting("GE_Tick", 1.0).every(0.1).add("Health", -1.0).grants("Status.Poisoned"),
         guarded,
         fragile,
         cleanse,
@@ -309,18 +244,9 @@ fn granted(
     grants: &BTreeMap<String, Vec<TagId>>,
 ) -> BTreeMap<TagId, u32> {
     let mut sum = BTreeMap::new();
-    for e in sim
-        .effects(who)
-        .unwrap()
-        .iter()
-        .filter(|e| e.state == EffectState::Active)
-    {
+    for e in sim.effects(who).unwrap().iter().filter(|e| e.state == EffectState::Active) {
         let name = sim.effect_name(e.effect).unwrap();
-        let tags = if name == "GE_Initial_Tags" {
-            innate
-        } else {
-            &grants[name]
-        };
+        let tags = if name == "GE_Initial_Tags" { innate } else { &grants[name] };
         for &t in tags {
             *sum.entry(t).or_insert(0) += 1;
         }
@@ -333,10 +259,8 @@ fn granted(
 fn every_tag_has_an_effect_behind_it() {
     let list = granting();
     let rules = list.iter().cloned().fold(world(), |b, e| b.add(e)).build().unwrap();
-    let grants: BTreeMap<String, Vec<TagId>> = list
-        .iter()
-        .map(|e| (e.name.clone(), e.granted_tags.iter().map(|t| tag(&rules, t)).collect()))
-        .collect();
+    let grants: BTreeMap<String, Vec<TagId>> =
+        list.iter().map(|e| (e.name.clone(), e.granted_tags.iter().map(|t| tag(&rules, t)).collect())).collect();
     let innate = [tag(&rules, "State.Alive"), tag(&rules, "Immunity.Fire")];
     for seed in 0..4 {
         let mut rng = Rng(seed);
@@ -357,10 +281,8 @@ fn every_tag_has_an_effect_behind_it() {
                     }
                 }
                 7 => {
-                    let filter = EffectFilter {
-                        effect: Some(effect(&rules, &rng.pick(&list).name)),
-                        ..Default::default()
-                    };
+                    let filter =
+                        EffectFilter { effect: Some(effect(&rules, &rng.pick(&list).name)), ..Default::default() };
                     sim.run(Op::RemoveMatching { who: hero, filter }).unwrap();
                     apply(&mut sim, "GE_Alive", hero);
                 }

@@ -51,10 +51,8 @@ fn many_threads_may_read_one_sim() {
 // covers: UGAS-3.4-03
 #[test]
 fn a_workers_result_is_applied_by_the_main_thread_at_the_next_tick() {
-    let rules = world()
-        .add(Effect::instant("GE_Path").add("Health", Magnitude::set_by_caller("Data.Result")))
-        .build()
-        .unwrap();
+    let rules =
+        world().add(Effect::instant("GE_Path").add("Health", Magnitude::set_by_caller("Data.Result"))).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let (send, receive) = mpsc::channel::<(Op, thread::ThreadId)>();
     let main = thread::current().id();
@@ -88,12 +86,7 @@ fn another_thread_hears_cues_in_the_order_they_were_triggered() {
     is_send::<Facts>();
     let rules = world()
         .add(Effect::instant("GE_Boom").cue("GameplayCue.Boom"))
-        .add(
-            Effect::lasting("GE_Burn", 1.0)
-                .every(0.25)
-                .add("Health", -1.0)
-                .cue("GameplayCue.Burn"),
-        )
+        .add(Effect::lasting("GE_Burn", 1.0).every(0.25).add("Health", -1.0).cue("GameplayCue.Burn"))
         .build()
         .unwrap();
     let (mut sim, hero) = one(&rules);

@@ -157,11 +157,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeError> {
-        let value = if self.node.is_null() {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        };
+        let value = if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) };
         self.located(value)
     }
 
@@ -184,9 +180,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         let NodeValue::List(items) = &self.node.value else {
             return Err(self.expected("a list"));
         };
-        let mut access = Items {
-            items: items.iter().enumerate(),
-        };
+        let mut access = Items { items: items.iter().enumerate() };
         let value = self.located(visitor.visit_seq(&mut access))?;
         match access.items.next() {
             None => Ok(value),
@@ -213,11 +207,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         let NodeValue::Map(entries) = &self.node.value else {
             return Err(self.expected("a map"));
         };
-        self.located(visitor.visit_map(Entries {
-            entries: entries.iter(),
-            hidden: self.hidden,
-            value: None,
-        }))
+        self.located(visitor.visit_map(Entries { entries: entries.iter(), hidden: self.hidden, value: None }))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -236,17 +226,9 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         visitor: V,
     ) -> Result<V::Value, DeError> {
         let access = match &self.node.value {
-            NodeValue::Text(name) => Choice {
-                name,
-                place: self.node,
-                content: None,
-            },
+            NodeValue::Text(name) => Choice { name, place: self.node, content: None },
             NodeValue::Map(entries) => match entries.as_slice() {
-                [Entry { key, value, .. }] => Choice {
-                    name: key,
-                    place: self.node,
-                    content: Some(value),
-                },
+                [Entry { key, value, .. }] => Choice { name: key, place: self.node, content: Some(value) },
                 _ => return Err(self.expected(&format!("a map with one key of {}", variants.join(", ")))),
             },
             _ => return Err(self.expected(&format!("one of {}", variants.join(", ")))),
@@ -271,9 +253,7 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_> {
         let Some((index, node)) = self.items.next() else {
             return Ok(None);
         };
-        seed.deserialize(NodeDe::new(node))
-            .map(Some)
-            .map_err(|e| e.within(node).under(Step::Index(index)))
+        seed.deserialize(NodeDe::new(node)).map(Some).map_err(|e| e.within(node).under(Step::Index(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -297,9 +277,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         let Some(entry) = self.value else {
             return Ok(None);
         };
-        seed.deserialize(KeyDe { entry })
-            .map(Some)
-            .map_err(|e| e.at(entry.line, entry.column))
+        seed.deserialize(KeyDe { entry }).map(Some).map_err(|e| e.at(entry.line, entry.column))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DeError> {
@@ -319,11 +297,7 @@ struct KeyDe<'a> {
 
 impl KeyDe<'_> {
     fn as_node(&self) -> Node {
-        Node {
-            value: crate::scalar::resolve(&self.entry.key),
-            line: self.entry.line,
-            column: self.entry.column,
-        }
+        Node { value: crate::scalar::resolve(&self.entry.key), line: self.entry.line, column: self.entry.column }
     }
 }
 
@@ -353,11 +327,7 @@ impl<'de> de::Deserializer<'de> for KeyDe<'_> {
         visitor: V,
     ) -> Result<V::Value, DeError> {
         let place = self.as_node();
-        visitor.visit_enum(Choice {
-            name: &self.entry.key,
-            place: &place,
-            content: None,
-        })
+        visitor.visit_enum(Choice { name: &self.entry.key, place: &place, content: None })
     }
 
     key_numbers! {
@@ -393,9 +363,10 @@ impl Choice<'_> {
     fn content<T>(self, read: impl FnOnce(NodeDe<'_>) -> Result<T, DeError>) -> Result<T, DeError> {
         match self.content {
             Some(node) => read(NodeDe::new(node)).map_err(|e| e.within(node).under(Step::Key(self.name.to_owned()))),
-            None => Err(
-                DeError::new(format!("{} needs a value: write it as `{}: …`", self.name, self.name)).within(self.place),
-            ),
+            None => {
+                Err(DeError::new(format!("{} needs a value: write it as `{}: …`", self.name, self.name))
+                    .within(self.place))
+            }
         }
     }
 }

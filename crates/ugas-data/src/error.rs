@@ -53,14 +53,7 @@ pub struct ReadError {
 impl ReadError {
     /// An error about a whole file.
     pub(crate) fn of_file(file: &str, code: Code, message: impl Into<String>) -> ReadError {
-        ReadError {
-            code,
-            file: file.into(),
-            line: 0,
-            column: 0,
-            message: message.into(),
-            help: None,
-        }
+        ReadError { code, file: file.into(), line: 0, column: 0, message: message.into(), help: None }
     }
 }
 
@@ -88,11 +81,7 @@ pub struct ReadErrors(Vec<ReadError>);
 impl ReadErrors {
     /// `value`, unless something went wrong on the way to it.
     pub(crate) fn unless<T>(errors: Vec<ReadError>, value: T) -> Result<T, ReadErrors> {
-        if errors.is_empty() {
-            Ok(value)
-        } else {
-            Err(ReadErrors(errors))
-        }
+        if errors.is_empty() { Ok(value) } else { Err(ReadErrors(errors)) }
     }
 
     /// The errors as a list.

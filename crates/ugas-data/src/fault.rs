@@ -26,12 +26,7 @@ pub(crate) enum Step {
 impl DeError {
     /// An error that does not know its place yet.
     pub(crate) fn new(message: impl Into<String>) -> DeError {
-        DeError {
-            message: message.into(),
-            help: None,
-            place: None,
-            path: Vec::new(),
-        }
+        DeError { message: message.into(), help: None, place: None, path: Vec::new() }
     }
 
     /// With a remedy.
@@ -44,10 +39,7 @@ impl DeError {
     pub(crate) fn within(mut self, node: &Node) -> DeError {
         if self.place.is_none() {
             self.place = Some((node.line, node.column));
-            if let Some(kind) = self
-                .message
-                .strip_prefix("data did not match any variant of untagged enum ")
-            {
+            if let Some(kind) = self.message.strip_prefix("data did not match any variant of untagged enum ") {
                 self.message = format!("{} does not fit here, where a {kind} belongs", node.describe());
             }
         }
@@ -81,14 +73,7 @@ impl DeError {
         }
         message.push_str(&self.message);
         let (line, column) = self.place.unwrap_or((root.line, root.column));
-        ReadError {
-            code: Code::Invalid,
-            file: file.into(),
-            line,
-            column,
-            message,
-            help: self.help,
-        }
+        ReadError { code: Code::Invalid, file: file.into(), line, column, message, help: self.help }
     }
 }
 

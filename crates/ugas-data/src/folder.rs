@@ -63,11 +63,7 @@ pub fn read_folder(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
 fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
     let metadata = fs::metadata(path).map_err(|e| unreadable(file, &e))?;
     if metadata.is_dir() {
-        return Err(ReadError::of_file(
-            file,
-            Code::Unreadable,
-            "this is a folder, not a file",
-        ));
+        return Err(ReadError::of_file(file, Code::Unreadable, "this is a folder, not a file"));
     }
     if !metadata.is_file() {
         return Err(ReadError::of_file(file, Code::Unreadable, "this is not a regular file"));
@@ -149,10 +145,7 @@ fn leads_out(link: &Path, canonical_root: &Path) -> Option<ReadError> {
         Ok(_) => {
             let message = "this link leads out of the folder and is not followed";
             let help = Some("copy what it leads to into the folder, or remove it".to_owned());
-            Some(ReadError {
-                help,
-                ..ReadError::of_file(&file, Code::Unreadable, message)
-            })
+            Some(ReadError { help, ..ReadError::of_file(&file, Code::Unreadable, message) })
         }
         Err(error) => Some(unreadable(&file, &error)),
     }
@@ -163,11 +156,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 fn is_document(path: &Path) -> bool {
-    path.extension().is_some_and(|e| {
-        ["yaml", "yml", "json"]
-            .iter()
-            .any(|known| e.eq_ignore_ascii_case(known))
-    })
+    path.extension().is_some_and(|e| ["yaml", "yml", "json"].iter().any(|known| e.eq_ignore_ascii_case(known)))
 }
 
 fn unreadable(file: &str, error: &io::Error) -> ReadError {

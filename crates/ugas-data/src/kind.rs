@@ -31,10 +31,7 @@ pub const UNSUPPORTED_KINDS: [&str; 17] = [
 pub(crate) const KIND_KEYS: &[&str] = &["Kind", "$schema"];
 
 /// Where schemas of the specification are published; `{version}/schemas/{kind}.json` follows.
-const SCHEMA_HOMES: [&str; 2] = [
-    "https://raw.githubusercontent.com/jbltx/ugas/",
-    "https://ugas.jbltx.com/",
-];
+const SCHEMA_HOMES: [&str; 2] = ["https://raw.githubusercontent.com/jbltx/ugas/", "https://ugas.jbltx.com/"];
 
 /// A kind as a document names it.
 ///
@@ -53,12 +50,7 @@ pub enum KindName {
 
 impl KindName {
     fn from_name(name: &str) -> Option<KindName> {
-        let unsupported = || {
-            UNSUPPORTED_KINDS
-                .into_iter()
-                .find(|k| *k == name)
-                .map(KindName::Unsupported)
-        };
+        let unsupported = || UNSUPPORTED_KINDS.into_iter().find(|k| *k == name).map(KindName::Unsupported);
         Kind::from_name(name).map(KindName::Known).or_else(unsupported)
     }
 
@@ -81,18 +73,10 @@ impl KindName {
 /// ```
 pub fn kind_of(file: &str, node: &Node) -> Result<KindName, ReadError> {
     let fail = |at: &Node, message: String, help: Option<String>| {
-        Err(ReadError {
-            code: Code::UnknownKind,
-            help,
-            ..at.error(file, message)
-        })
+        Err(ReadError { code: Code::UnknownKind, help, ..at.error(file, message) })
     };
     if !node.is_map() {
-        return fail(
-            node,
-            format!("expected a document (a map with `Kind:`), found {}", node.describe()),
-            None,
-        );
+        return fail(node, format!("expected a document (a map with `Kind:`), found {}", node.describe()), None);
     }
     let named = match node.get("Kind") {
         Some(kind) => Some(by_name(file, kind)?),
@@ -113,52 +97,30 @@ pub fn kind_of(file: &str, node: &Node) -> Result<KindName, ReadError> {
         }
         (Some(kind), _) | (None, Some(kind)) => Ok(kind),
         (None, None) => {
-            let message = format!(
-                "the document does not say what it is; the kinds are {}",
-                all_kinds().join(", ")
-            );
+            let message = format!("the document does not say what it is; the kinds are {}", all_kinds().join(", "));
             fail(node, message, Some("add a line `Kind: <kind>`".to_owned()))
         }
     }
 }
 
 fn by_name(file: &str, kind: &Node) -> Result<KindName, ReadError> {
-    kind.as_text()
-        .and_then(KindName::from_name)
-        .ok_or_else(|| unknown(file, kind, kind.as_text()))
+    kind.as_text().and_then(KindName::from_name).ok_or_else(|| unknown(file, kind, kind.as_text()))
 }
 
 fn by_address(file: &str, schema: &Node) -> Result<KindName, ReadError> {
     let malformed = || {
         let message = format!("$schema: {} is no address of a schema", schema.describe());
-        let help = format!(
-            "write {}{{version}}/schemas/{{kind}}.json, or `Kind: <kind>` instead",
-            SCHEMA_HOMES[0]
-        );
-        ReadError {
-            code: Code::UnknownKind,
-            help: Some(help),
-            ..schema.error(file, message)
-        }
+        let help = format!("write {}{{version}}/schemas/{{kind}}.json, or `Kind: <kind>` instead", SCHEMA_HOMES[0]);
+        ReadError { code: Code::UnknownKind, help: Some(help), ..schema.error(file, message) }
     };
     let address = schema.as_text().ok_or_else(malformed)?;
-    let rest = SCHEMA_HOMES
-        .iter()
-        .find_map(|home| address.strip_prefix(home))
-        .ok_or_else(malformed)?;
+    let rest = SCHEMA_HOMES.iter().find_map(|home| address.strip_prefix(home)).ok_or_else(malformed)?;
     let (version, path) = rest.split_once('/').ok_or_else(malformed)?;
-    let name = path
-        .strip_prefix("schemas/")
-        .and_then(|f| f.strip_suffix(".json"))
-        .ok_or_else(malformed)?;
+    let name = path.strip_prefix("schemas/").and_then(|f| f.strip_suffix(".json")).ok_or_else(malformed)?;
     if !is_version(version) {
         let message = format!("$schema: {} is no version of the specification", quoted(version));
         let help = Some("write a released version such as v1.0.0-draft.3".to_owned());
-        return Err(ReadError {
-            code: Code::UnknownKind,
-            help,
-            ..schema.error(file, message)
-        });
+        return Err(ReadError { code: Code::UnknownKind, help, ..schema.error(file, message) });
     }
     KindName::from_name(name).ok_or_else(|| unknown(file, schema, Some(name)))
 }
@@ -185,11 +147,7 @@ fn unknown(file: &str, at: &Node, name: Option<&str>) -> ReadError {
     let found = name.map_or_else(|| at.describe().to_string(), quoted);
     let message = format!("{found} is no kind of document; the kinds are {}", kinds.join(", "));
     let help = name.and_then(|n| did_you_mean(n, &kinds));
-    ReadError {
-        code: Code::UnknownKind,
-        help,
-        ..at.error(file, message)
-    }
+    ReadError { code: Code::UnknownKind, help, ..at.error(file, message) }
 }
 
 fn all_kinds() -> Vec<&'static str> {
@@ -202,27 +160,10 @@ mod tests {
 
     #[test]
     fn versions_are_release_tags() {
-        for version in [
-            "v1.0.0-draft.1",
-            "v1.0.0-draft.9",
-            "v1.0.0-draft.12",
-            "v1.0.0",
-            "v2.10.3",
-            "main",
-        ] {
+        for version in ["v1.0.0-draft.1", "v1.0.0-draft.9", "v1.0.0-draft.12", "v1.0.0", "v2.10.3", "main"] {
             assert!(is_version(version), "{version}");
         }
-        for version in [
-            "v9",
-            "1.0.0",
-            "v1.0",
-            "v1.0.0-draft.0",
-            "v1.0.0-draft.",
-            "v1.0.0-beta.1",
-            "v0.1.0",
-            "",
-            "v",
-        ] {
+        for version in ["v9", "1.0.0", "v1.0", "v1.0.0-draft.0", "v1.0.0-draft.", "v1.0.0-beta.1", "v0.1.0", "", "v"] {
             assert!(!is_version(version), "{version}");
         }
     }

@@ -66,11 +66,7 @@ struct Open {
 
 enum OpenValue {
     List(Vec<Node>),
-    Map {
-        entries: Vec<Entry>,
-        seen: HashMap<String, u32>,
-        key: Option<Key>,
-    },
+    Map { entries: Vec<Entry>, seen: HashMap<String, u32>, key: Option<Key> },
 }
 
 struct Key {
@@ -133,20 +129,11 @@ impl Builder {
                 self.start(OpenValue::List(Vec::new()), "seq", tag.as_deref(), anchor, line, column)
             }
             Event::MappingStart(_, anchor, tag) => {
-                let map = OpenValue::Map {
-                    entries: Vec::new(),
-                    seen: HashMap::new(),
-                    key: None,
-                };
+                let map = OpenValue::Map { entries: Vec::new(), seen: HashMap::new(), key: None };
                 self.start(map, "map", tag.as_deref(), anchor, line, column)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open {
-                    what,
-                    anchor,
-                    line,
-                    column,
-                }) => {
+                Some(Open { what, anchor, line, column }) => {
                     let value = match what {
                         OpenValue::List(items) => NodeValue::List(items),
                         OpenValue::Map { entries, .. } => NodeValue::Map(entries),
@@ -190,12 +177,7 @@ impl Builder {
             return Err(self.too_deep(line, column));
         }
         self.charge(1, 0, line, column)?;
-        self.open.push(Open {
-            what,
-            anchor,
-            line,
-            column,
-        });
+        self.open.push(Open { what, anchor, line, column });
         Ok(())
     }
 
@@ -208,27 +190,10 @@ impl Builder {
         }
         match self.open.last_mut() {
             None => self.trees.push(node),
-            Some(Open {
-                what: OpenValue::List(items),
-                ..
-            }) => items.push(node),
-            Some(Open {
-                what: OpenValue::Map { entries, key, .. },
-                ..
-            }) => {
-                if let Some(Key {
-                    text,
-                    line,
-                    column,
-                    again: false,
-                }) = key.take()
-                {
-                    entries.push(Entry {
-                        key: text,
-                        line,
-                        column,
-                        value: node,
-                    });
+            Some(Open { what: OpenValue::List(items), .. }) => items.push(node),
+            Some(Open { what: OpenValue::Map { entries, key, .. }, .. }) => {
+                if let Some(Key { text, line, column, again: false }) = key.take() {
+                    entries.push(Entry { key: text, line, column, value: node });
                 }
             }
         }
@@ -236,36 +201,18 @@ impl Builder {
     }
 
     fn wants_key(&self) -> bool {
-        matches!(
-            self.open.last(),
-            Some(Open {
-                what: OpenValue::Map { key: None, .. },
-                ..
-            })
-        )
+        matches!(self.open.last(), Some(Open { what: OpenValue::Map { key: None, .. }, .. }))
     }
 
     /// Remembers a key. A second one of the same name is reported, and reading goes on to find more.
     fn key(&mut self, text: &str, line: u32, column: u32) -> Result<(), ReadError> {
-        let Some(Open {
-            what: OpenValue::Map { seen, key, .. },
-            ..
-        }) = self.open.last_mut()
-        else {
+        let Some(Open { what: OpenValue::Map { seen, key, .. }, .. }) = self.open.last_mut() else {
             return Ok(());
         };
         let first = seen.get(text).copied();
-        *key = Some(Key {
-            text: text.to_owned(),
-            line,
-            column,
-            again: first.is_some(),
-        });
+        *key = Some(Key { text: text.to_owned(), line, column, again: first.is_some() });
         if let Some(first) = first {
-            let message = format!(
-                "the key {} stands twice in this map, first in line {first}",
-                quoted(text)
-            );
+            let message = format!("the key {} stands twice in this map, first in line {first}", quoted(text));
             let mut error = self.error(Code::DuplicateKey, line, column, message);
             error.help = Some("remove or rename one of them".to_owned());
             self.errors.push(error);
@@ -285,23 +232,16 @@ impl Builder {
     ) -> Result<NodeValue, ReadError> {
         let plain = scalar::resolve(text);
         let Some(tag) = tag else {
-            return Ok(if style == ScalarStyle::Plain {
-                plain
-            } else {
-                NodeValue::Text(text.to_owned())
-            });
+            return Ok(if style == ScalarStyle::Plain { plain } else { NodeValue::Text(text.to_owned()) });
         };
         match (tag.core_suffix(), &plain) {
             (Some("str"), _) => Ok(NodeValue::Text(text.to_owned())),
             (Some("null"), NodeValue::Null)
             | (Some("bool"), NodeValue::Bool(_))
             | (Some("int" | "float"), NodeValue::Number(_)) => Ok(plain),
-            (Some(core @ ("null" | "bool" | "int" | "float")), _) => Err(self.error(
-                Code::Syntax,
-                line,
-                column,
-                format!("{} is not a value of !!{core}", quoted(text)),
-            )),
+            (Some(core @ ("null" | "bool" | "int" | "float")), _) => {
+                Err(self.error(Code::Syntax, line, column, format!("{} is not a value of !!{core}", quoted(text))))
+            }
             _ => Err(self.unknown_tag(tag, line, column)),
         }
     }
@@ -312,12 +252,7 @@ impl Builder {
             return Err(self.error(Code::Syntax, line, column, "an alias cannot be a key"));
         }
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(self.error(
-                Code::Syntax,
-                line,
-                column,
-                "the alias stands inside the value it refers to",
-            ));
+            return Err(self.error(Code::Syntax, line, column, "the alias stands inside the value it refers to"));
         };
         let size = Size::of(node);
         if self.open.len() + size.depth > MAX_DEPTH {
@@ -350,14 +285,7 @@ impl Builder {
     }
 
     fn error(&self, code: Code, line: u32, column: u32, message: impl Into<String>) -> ReadError {
-        ReadError {
-            code,
-            file: self.file.clone(),
-            line,
-            column,
-            message: message.into(),
-            help: None,
-        }
+        ReadError { code, file: self.file.clone(), line, column, message: message.into(), help: None }
     }
 
     fn no_key(&self, line: u32, column: u32) -> ReadError {
@@ -365,21 +293,12 @@ impl Builder {
     }
 
     fn too_deep(&self, line: u32, column: u32) -> ReadError {
-        self.error(
-            Code::Limit,
-            line,
-            column,
-            format!("lists and maps are nested more than {MAX_DEPTH} deep"),
-        )
+        self.error(Code::Limit, line, column, format!("lists and maps are nested more than {MAX_DEPTH} deep"))
     }
 
     fn unknown_tag(&self, tag: &Tag, line: u32, column: u32) -> ReadError {
-        let mut error = self.error(
-            Code::Syntax,
-            line,
-            column,
-            format!("the tag {} is not read", quoted(&tag.original())),
-        );
+        let mut error =
+            self.error(Code::Syntax, line, column, format!("the tag {} is not read", quoted(&tag.original())));
         error.help = Some("remove the tag; the place of a value decides its type".to_owned());
         error
     }
@@ -404,10 +323,7 @@ struct Size {
 impl Size {
     /// Recursion is fine here: a tree is never deeper than `MAX_DEPTH`.
     fn of(node: &Node) -> Size {
-        let mut size = Size {
-            nodes: 1,
-            ..Size::default()
-        };
+        let mut size = Size { nodes: 1, ..Size::default() };
         match &node.value {
             NodeValue::Text(text) => size.text = text.len(),
             NodeValue::List(items) => items.iter().for_each(|n| size.include(&Size::of(n))),

@@ -153,16 +153,11 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
             Some(name) => (name, "Name: must not be empty"),
             None => (node, "the field Name is missing"),
         };
-        return Err(ReadError {
-            help: Some("add `Name:`".to_owned()),
-            ..at.error(file, message)
-        });
+        return Err(ReadError { help: Some("add `Name:`".to_owned()), ..at.error(file, message) });
     }
     if kind == Kind::Effect {
-        origin.modifier_lines = node
-            .get("Modifiers")
-            .map(|list| list.items().iter().map(|m| m.line).collect())
-            .unwrap_or_default();
+        origin.modifier_lines =
+            node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
     }
     Ok(Document::Loaded(Loaded { doc, origin }))
 }
@@ -175,9 +170,7 @@ fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {
 pub(crate) fn check_map(file: &str, text: &str) -> Result<(), ReadErrors> {
     for tree in crate::read_trees(file, text)? {
         if !tree.is_map() {
-            return Err(tree
-                .error(file, format!("expected a map, found {}", tree.describe()))
-                .into());
+            return Err(tree.error(file, format!("expected a map, found {}", tree.describe())).into());
         }
     }
     Ok(())

@@ -33,10 +33,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         _ => {}
     }
     // The grammar is checked here because Rust's parser also takes `inf`, `NaN` and `infinity`, which are texts.
-    is_decimal(unsigned)
-        .then(|| unsigned.parse::<f64>().ok())
-        .flatten()
-        .map(|n| sign * n)
+    is_decimal(unsigned).then(|| unsigned.parse::<f64>().ok()).flatten().map(|n| sign * n)
 }
 
 /// A number in base 8 or 16; digits beyond what a number can hold round like any other.
@@ -44,8 +41,7 @@ fn digits(text: &str, base: u32) -> Option<f64> {
     if text.is_empty() {
         return None;
     }
-    text.chars()
-        .try_fold(0.0, |n, c| c.to_digit(base).map(|d| n * f64::from(base) + f64::from(d)))
+    text.chars().try_fold(0.0, |n, c| c.to_digit(base).map(|d| n * f64::from(base) + f64::from(d)))
 }
 
 /// `digits`, `digits.`, `digits.digits` or `.digits`, with an optional exponent.

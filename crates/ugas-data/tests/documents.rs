@@ -52,10 +52,7 @@ GameplayCues: [GameplayCue.Poison]
 fn an_effect_with_all_twelve_fields_survives_load_save_load() {
     let loaded = one(EVERY_FIELD);
     let saved = to_yaml(&loaded);
-    assert!(
-        saved.starts_with("Kind: gameplay_effect\nName: GE_Everything\n"),
-        "{saved}"
-    );
+    assert!(saved.starts_with("Kind: gameplay_effect\nName: GE_Everything\n"), "{saved}");
     let again = one(&saved);
     assert_eq!(again, loaded, "{saved}");
     assert_eq!(to_yaml(&again), saved);
@@ -64,10 +61,7 @@ fn an_effect_with_all_twelve_fields_survives_load_save_load() {
     assert_eq!(effect.execution_policy, ExecutionPolicy::RunInMerge);
     assert_eq!(effect.priority, -7);
     assert_eq!(effect.modifiers[1].operation, Operation::Override);
-    assert!(
-        effect.modifiers[1].magnitude.value.is_some_and(f64::is_sign_negative),
-        "minus zero keeps its sign"
-    );
+    assert!(effect.modifiers[1].magnitude.value.is_some_and(f64::is_sign_negative), "minus zero keeps its sign");
     for field in [
         "Name",
         "DurationPolicy",
@@ -82,10 +76,7 @@ fn an_effect_with_all_twelve_fields_survives_load_save_load() {
         "Priority",
         "GameplayCues",
     ] {
-        assert!(
-            saved.lines().any(|l| l.starts_with(&format!("{field}:"))),
-            "{field} is missing in\n{saved}"
-        );
+        assert!(saved.lines().any(|l| l.starts_with(&format!("{field}:"))), "{field} is missing in\n{saved}");
     }
 }
 
@@ -112,10 +103,7 @@ fn an_unknown_operation_is_refused_with_the_four_that_exist() {
 fn a_modifier_needs_attribute_operation_and_magnitude_and_a_magnitude_its_type() {
     let head = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nModifiers:\n";
     let good = "- {Attribute: A, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}, Channel: C}\n";
-    assert_eq!(
-        effect(&format!("{head}{good}")).modifiers[0].channel.as_deref(),
-        Some("C")
-    );
+    assert_eq!(effect(&format!("{head}{good}")).modifiers[0].channel.as_deref(), Some("C"));
     for (modifier, field) in [
         ("- Attribute: A\n  Operation: Add\n", "Magnitude"),
         ("- Attribute: A\n  Magnitude: {Type: ScalableFloat}\n", "Operation"),
@@ -125,13 +113,8 @@ fn a_modifier_needs_attribute_operation_and_magnitude_and_a_magnitude_its_type()
         assert_eq!((error.line, error.column), (6, 3), "{error}");
         assert_eq!(error.message, format!("Modifiers[1]: the field {field} is missing"));
     }
-    let error = refused(&format!(
-        "{head}- Attribute: A\n  Operation: Add\n  Magnitude: {{Value: 5}}\n"
-    ));
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:7:14: Modifiers[0].Magnitude: the field Type is missing"
-    );
+    let error = refused(&format!("{head}- Attribute: A\n  Operation: Add\n  Magnitude: {{Value: 5}}\n"));
+    assert_eq!(error.to_string(), "test.yaml:7:14: Modifiers[0].Magnitude: the field Type is missing");
 }
 
 // covers: UGAS-9.10-01
@@ -170,21 +153,14 @@ fn a_minimal_effect_has_the_specified_defaults() {
 // covers: UGAS-5.1-03
 #[test]
 fn the_three_categories_are_read_and_others_refused() {
-    for (name, category) in [
-        ("Resource", Category::Resource),
-        ("Statistic", Category::Statistic),
-        ("Meta", Category::Meta),
-    ] {
-        let doc = one(&format!(
-            "Kind: attribute\nName: X\nDefaultBaseValue: 1\nCategory: {name}\n"
-        ));
+    for (name, category) in
+        [("Resource", Category::Resource), ("Statistic", Category::Statistic), ("Meta", Category::Meta)]
+    {
+        let doc = one(&format!("Kind: attribute\nName: X\nDefaultBaseValue: 1\nCategory: {name}\n"));
         assert!(matches!(doc, Doc::Attribute(a) if a.category == category));
     }
     let error = refused("Kind: attribute\nName: X\nDefaultBaseValue: 1\nCategory: Other\n");
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:4:11: Category: \"Other\" is not one of Resource, Statistic, Meta"
-    );
+    assert_eq!(error.to_string(), "test.yaml:4:11: Category: \"Other\" is not one of Resource, Statistic, Meta");
 }
 
 // covers: UGAS-5.7-02
@@ -193,10 +169,7 @@ fn an_attribute_is_a_statistic_for_everyone_unless_it_says_otherwise() {
     let Doc::Attribute(attribute) = one("Kind: attribute\nName: X\nDefaultBaseValue: 1\n") else {
         panic!("not an attribute")
     };
-    assert_eq!(
-        (attribute.category, attribute.replication_mode),
-        (Category::Statistic, ReplicationMode::All)
-    );
+    assert_eq!((attribute.category, attribute.replication_mode), (Category::Statistic, ReplicationMode::All));
 }
 
 // covers: UGAS-6.5-01
@@ -221,9 +194,7 @@ fn a_tag_entry_needs_its_tag() {
 #[test]
 fn a_controller_is_mixed_and_active_unless_it_says_otherwise() {
     let head = "Kind: gameplay_controller\nOwnerActor: {ActorID: Hero}\nAttributeSets: [{Name: Vitals}]\n";
-    let Doc::Controller(controller) = one(head) else {
-        panic!("not a controller")
-    };
+    let Doc::Controller(controller) = one(head) else { panic!("not a controller") };
     assert_eq!(controller.replication_mode, ControllerReplication::Mixed);
     assert!(controller.is_active);
     for mode in ["Minimal", "Mixed", "Full", "None"] {
@@ -232,10 +203,7 @@ fn a_controller_is_mixed_and_active_unless_it_says_otherwise() {
     }
     let error = refused(&format!("{head}ReplicationMode: Partial\n"));
     assert_eq!(error.line, 4);
-    assert!(
-        error.message.ends_with("is not one of Minimal, Mixed, Full, None"),
-        "{error}"
-    );
+    assert!(error.message.ends_with("is not one of Minimal, Mixed, Full, None"), "{error}");
 }
 
 // covers: NXT-B-01, UGAS-B.0-01, UGAS-B.0-06
@@ -251,11 +219,7 @@ fn schema_addresses_of_every_draft_are_known_and_others_refused() {
     let home = "https://ugas.jbltx.com";
     let error = refused(&with(&format!("{home}/v1.0.0-draft.9/schemas/gameplay_efect.json")));
     assert_eq!((error.code, error.line, error.column), (Code::UnknownKind, 1, 10));
-    for kind in Kind::ALL
-        .map(Kind::name)
-        .into_iter()
-        .chain(ugas_data::UNSUPPORTED_KINDS)
-    {
+    for kind in Kind::ALL.map(Kind::name).into_iter().chain(ugas_data::UNSUPPORTED_KINDS) {
         assert!(error.message.contains(kind), "{kind} is not listed in {error}");
     }
     assert_eq!(error.help.as_deref(), Some("did you mean \"gameplay_effect\"?"));
@@ -282,25 +246,14 @@ fn a_kind_is_named_once_and_correctly() {
     let error = refused("Kind: gameplay_ability_set\nName: A\n");
     assert_eq!((error.code, error.line, error.column), (Code::UnknownKind, 1, 7));
     let error = refused("Name: A\nKind: moveset2\n");
-    assert_eq!(
-        (error.line, error.help.as_deref()),
-        (2, Some("did you mean \"moveset\"?"))
-    );
+    assert_eq!((error.line, error.help.as_deref()), (2, Some("did you mean \"moveset\"?")));
     let error = refused("Name: A\n");
-    assert!(
-        error
-            .message
-            .starts_with("the document does not say what it is; the kinds are attribute, "),
-        "{error}"
-    );
+    assert!(error.message.starts_with("the document does not say what it is; the kinds are attribute, "), "{error}");
     assert_eq!(error.help.as_deref(), Some("add a line `Kind: <kind>`"));
     let schema = "$schema: https://ugas.jbltx.com/v1.0.0/schemas/curve.json\n";
     assert_eq!(one(&format!("{schema}Kind: curve\nName: A\n")).kind(), Kind::Curve);
     let error = refused(&format!("{schema}Kind: attribute\nName: A\n"));
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:2:7: Kind is attribute but $schema says curve"
-    );
+    assert_eq!(error.to_string(), "test.yaml:2:7: Kind is attribute but $schema says curve");
     assert_eq!(refused("- Kind: curve\n").code, Code::UnknownKind);
 }
 
@@ -342,34 +295,23 @@ fn every_wrong_document_of_a_file_is_reported() {
             "four.yaml:12:9: Points: expected a list, found the number 5",
         ]
     );
-    assert_eq!(
-        errors.iter().map(|e| e.code).collect::<Vec<_>>(),
-        [Code::Syntax, Code::DuplicateKey, Code::Invalid]
-    );
+    assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [Code::Syntax, Code::DuplicateKey, Code::Invalid]);
 }
 
 #[test]
 fn json_is_read_with_the_same_places() {
     let text = "{\n\t\"Kind\": \"curve\",\n\t\"Name\": \"C\\u00e9 \\/ \\ud83d\\ude00\",\n\t\"Points\": [{\"X\": 1, \"Y\": -2.5e1}]\n}\n";
-    let Doc::Curve(curve) = one(text) else {
-        panic!("not a curve")
-    };
+    let Doc::Curve(curve) = one(text) else { panic!("not a curve") };
     assert_eq!((curve.name.as_str(), curve.points[0].y), ("Cé / 😀", -25.0));
     let error = refused(&text.replace("-2.5e1", "\"many\""));
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:4:27: Points[0].Y: expected a number, found the text \"many\""
-    );
+    assert_eq!(error.to_string(), "test.yaml:4:27: Points[0].Y: expected a number, found the text \"many\"");
 }
 
 #[test]
 fn numbers_must_be_finite_and_whole_where_they_count() {
     let attribute = |field: &str| format!("Kind: attribute\nName: X\n{field}\n");
     for value in [".nan", ".inf", "-.INF", "1e999"] {
-        for field in [
-            format!("DefaultBaseValue: {value}"),
-            format!("Clamping: {{Min: {value}}}"),
-        ] {
+        for field in [format!("DefaultBaseValue: {value}"), format!("Clamping: {{Min: {value}}}")] {
             let error = refused(&attribute(&field));
             assert!(error.message.contains("must be a finite number"), "{error}");
             assert_eq!(error.line, 3);
@@ -379,30 +321,20 @@ fn numbers_must_be_finite_and_whole_where_they_count() {
     for value in ["1.5", "3000000000", "-1e300"] {
         let error = refused(&order(value));
         assert!(
-            error
-                .message
-                .starts_with("Absorb.Order: expected a whole number from -2147483648 to 2147483647, found"),
+            error.message.starts_with("Absorb.Order: expected a whole number from -2147483648 to 2147483647, found"),
             "{error}"
         );
     }
     assert!(matches!(one(&order("-2147483648")), Doc::Attribute(a) if a.absorb.as_ref().unwrap().order == i32::MIN));
     let error = refused(&attribute("Quantize: {Min: 0, Max: 1, Bits: 256}"));
-    assert_eq!(
-        error.message,
-        "Quantize.Bits: expected a whole number from 0 to 255, found the number 256"
-    );
+    assert_eq!(error.message, "Quantize.Bits: expected a whole number from 0 to 255, found the number 256");
 }
 
 #[test]
 fn wrong_types_are_named_at_the_value() {
     let cases = [
         ("Tags: [State.Alive]", "Tags: expected a map, found a list", 3, 7),
-        (
-            "Passive: yes",
-            "Passive: expected true or false, found the text \"yes\"",
-            3,
-            10,
-        ),
+        ("Passive: yes", "Passive: expected true or false, found the text \"yes\"", 3, 10),
         ("Cost: 5", "Cost: expected a text, found the number 5", 3, 7),
         ("Tasks:", "Tasks: expected a list, found nothing", 3, 7),
         (
@@ -427,24 +359,15 @@ fn wrong_types_are_named_at_the_value() {
         assert!(error.column == at_column || line.ends_with(':'), "{error}");
     }
     let error = refused("Kind: attribute\nName: X\nClamping: {Min: [0]}\n");
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:3:17: Clamping.Min: a list does not fit here, where a Bound belongs"
-    );
+    assert_eq!(error.to_string(), "test.yaml:3:17: Clamping.Min: a list does not fit here, where a Bound belongs");
     let doc = one("Kind: attribute\nName: X\nClamping: {Min: 0, Max: MaxHealth}\nMetadata:\n");
-    assert!(
-        matches!(doc, Doc::Attribute(a) if a.metadata.is_none()),
-        "nothing is no metadata"
-    );
+    assert!(matches!(doc, Doc::Attribute(a) if a.metadata.is_none()), "nothing is no metadata");
 }
 
 #[test]
 fn unknown_fields_are_refused_with_the_nearest_spelling() {
     let error = refused("Kind: curve\nName: C\nPoints:\n- {X: 1, Y: 2, Z: 3}\n");
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:4:16: Points[0]: there is no field \"Z\" here; the fields are X, Y"
-    );
+    assert_eq!(error.to_string(), "test.yaml:4:16: Points[0]: there is no field \"Z\" here; the fields are X, Y");
     let error = refused("Kind: curve\nName: C\nInterpolaton: Step\n");
     assert_eq!(
         error.to_string(),

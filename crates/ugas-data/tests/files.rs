@@ -61,32 +61,15 @@ fn all_errors_of_a_folder_are_reported_with_their_files() {
     let folder = Folder::new("errors");
     folder.file("a.yaml", "Kind: curve\nNmae: A\n---\nKind: curve\nName: 1\n");
     folder.file("b.yaml", curve("B"));
-    folder.file(
-        "c.yaml",
-        [b"Kind: curve\nName: \xc3\xa9".as_slice(), b"\xff\n"].concat(),
-    );
+    folder.file("c.yaml", [b"Kind: curve\nName: \xc3\xa9".as_slice(), b"\xff\n"].concat());
     folder.file("pack.yaml", "[not a map]");
     let errors = read_folder(&folder.0).unwrap_err();
     let places: Vec<(String, u32, u32)> = errors
         .iter()
-        .map(|e| {
-            (
-                Path::new(&*e.file).file_name().unwrap().to_string_lossy().into_owned(),
-                e.line,
-                e.column,
-            )
-        })
+        .map(|e| (Path::new(&*e.file).file_name().unwrap().to_string_lossy().into_owned(), e.line, e.column))
         .collect();
     let place = |file: &str, line, column| (file.to_owned(), line, column);
-    assert_eq!(
-        places,
-        [
-            place("a.yaml", 2, 1),
-            place("a.yaml", 5, 7),
-            place("c.yaml", 2, 8),
-            place("pack.yaml", 1, 1)
-        ]
-    );
+    assert_eq!(places, [place("a.yaml", 2, 1), place("a.yaml", 5, 7), place("c.yaml", 2, 8), place("pack.yaml", 1, 1)]);
     assert_eq!(errors[2].code, Code::Unreadable);
     assert!(errors.to_string().contains("Nmae"));
 }
@@ -97,19 +80,10 @@ fn what_cannot_be_read_is_an_error_with_the_name() {
     let missing = folder.0.join("missing.yaml");
     let error = error_of(&missing);
     assert_eq!((error.code, error.line), (Code::Unreadable, 0));
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("{}: cannot be read: ", missing.display()))
-    );
+    assert!(error.to_string().starts_with(&format!("{}: cannot be read: ", missing.display())));
     assert_eq!(error_of(&folder.0).message, "this is a folder, not a file");
     let big = folder.file("big.yaml", "");
-    fs::File::options()
-        .write(true)
-        .open(&big)
-        .unwrap()
-        .set_len(1 << 40)
-        .unwrap();
+    fs::File::options().write(true).open(&big).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(error_of(&big).code, Code::Limit);
     assert_eq!(read_folder(&missing).unwrap_err()[0].code, Code::Unreadable);
     let file = folder.file("file.yaml", curve("F"));
@@ -128,11 +102,7 @@ fn links_out_of_the_folder_are_refused_and_links_inside_are_read_once() {
     std::os::unix::fs::symlink(&folder.0, folder.0.join("loop")).unwrap();
     assert_eq!(read_folder(&folder.0).unwrap().docs.len(), 1);
 
-    for (target, name) in [
-        (&secret, "c.yaml"),
-        (&outside.0, "d"),
-        (&outside.0.join("gone.yaml"), "e.yaml"),
-    ] {
+    for (target, name) in [(&secret, "c.yaml"), (&outside.0, "d"), (&outside.0.join("gone.yaml"), "e.yaml")] {
         let link = folder.0.join(name);
         std::os::unix::fs::symlink(target, &link).unwrap();
         let errors = read_folder(&folder.0).unwrap_err();

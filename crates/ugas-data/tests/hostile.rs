@@ -32,13 +32,7 @@ fn towers_are_refused_without_overflow() {
     for i in 1..1000 {
         chain.push_str(&format!("a{i}: &a{i} [*a{}]\n", i - 1));
     }
-    let towers = [
-        "[".repeat(100_000),
-        "{a: ".repeat(100_000),
-        "- ".repeat(100_000),
-        chain,
-        "[".repeat(100),
-    ];
+    let towers = ["[".repeat(100_000), "{a: ".repeat(100_000), "- ".repeat(100_000), chain, "[".repeat(100)];
     for tower in &towers {
         let error = refused(tower);
         assert_eq!(error.code, Code::Limit, "{error}");
@@ -55,11 +49,7 @@ fn a_task_tower_within_the_limit_is_read() {
     for _ in 0..(MAX_DEPTH - 4) / 2 {
         text = format!("{{Type: Sequence, Tasks: [{text}]}}");
     }
-    let documents = read_str(
-        "tower.yaml",
-        &format!("Kind: gameplay_ability\nName: GA\nTasks: [{text}]\n"),
-    )
-    .unwrap();
+    let documents = read_str("tower.yaml", &format!("Kind: gameplay_ability\nName: GA\nTasks: [{text}]\n")).unwrap();
     assert_eq!(documents.docs.len(), 1);
 }
 
@@ -74,10 +64,7 @@ fn giants_are_refused_unread() {
 fn a_flood_of_errors_is_cut() {
     let errors = read_trees("flood.yaml", &"[\n---\n".repeat(10_000)).unwrap_err();
     assert_eq!(errors.len(), MAX_ERRORS + 1);
-    assert_eq!(
-        errors[MAX_ERRORS].message,
-        format!("reading stopped here after {MAX_ERRORS} errors")
-    );
+    assert_eq!(errors[MAX_ERRORS].message, format!("reading stopped here after {MAX_ERRORS} errors"));
 }
 
 #[test]
@@ -87,10 +74,7 @@ fn what_yaml_allows_and_documents_do_not_need_is_refused_in_words() {
         ("a: !weapon 1\n", "the tag \"!weapon\" is not read"),
         ("a: !weapon {b: 1}\n", "the tag \"!weapon\" is not read"),
         ("a: !!int text\n", "\"text\" is not a value of !!int"),
-        (
-            "? [a, b]\n: 1\n",
-            "a key must be a word or a text, found a list or a map",
-        ),
+        ("? [a, b]\n: 1\n", "a key must be a word or a text, found a list or a map"),
         ("&a a: 1\n*a : 2\n", "an alias cannot be a key"),
         (": 1\n", "a key is missing before this"),
     ] {
@@ -104,19 +88,9 @@ fn aliases_and_core_tags_are_read() {
     let tree = &read_trees("a.yaml", "a: &x {n: !!str 5, m: !!float 1}\nb: *x\nc: [*x]\n").unwrap()[0];
     assert_eq!(tree.get("b"), tree.get("a"));
     assert_eq!(tree.get("c").and_then(|c| c.at(0)), tree.get("a"));
-    assert_eq!(
-        tree.get("b").and_then(|b| b.get("n")).and_then(Node::as_text),
-        Some("5")
-    );
-    assert_eq!(
-        tree.get("b").and_then(|b| b.get("m")).and_then(Node::as_number),
-        Some(1.0)
-    );
-    assert_eq!(
-        tree.get("b").map(|b| b.line),
-        Some(1),
-        "a copy keeps the place where it is mended"
-    );
+    assert_eq!(tree.get("b").and_then(|b| b.get("n")).and_then(Node::as_text), Some("5"));
+    assert_eq!(tree.get("b").and_then(|b| b.get("m")).and_then(Node::as_number), Some(1.0));
+    assert_eq!(tree.get("b").map(|b| b.line), Some(1), "a copy keeps the place where it is mended");
 }
 
 #[test]

@@ -376,9 +376,6 @@ pub struct Ability {
 impl Ability {
     /// An ability without cost, cooldown or tasks.
     pub fn new(name: impl Into<String>) -> Ability {
-        Ability {
-            name: name.into(),
-            ..Ability::default()
-        }
+        Ability { name: name.into(), ..Ability::default() }
     }
 }

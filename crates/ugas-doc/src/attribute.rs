@@ -244,20 +244,14 @@ pub struct Attribute {
 impl Attribute {
     /// An unbounded statistic.
     pub fn new(name: impl Into<String>, default_base_value: f64) -> Attribute {
-        Attribute {
-            name: name.into(),
-            default_base_value: Some(default_base_value),
-            ..Attribute::default()
-        }
+        Attribute { name: name.into(), default_base_value: Some(default_base_value), ..Attribute::default() }
     }
 
     /// An attribute computed from others.
     pub fn derived(name: impl Into<String>, expression: impl Into<String>) -> Attribute {
         Attribute {
             name: name.into(),
-            derived_from: Some(DerivedFrom {
-                expression: expression.into(),
-            }),
+            derived_from: Some(DerivedFrom { expression: expression.into() }),
             ..Attribute::default()
         }
     }
@@ -277,6 +271,12 @@ impl Attribute {
     /// Sets the category.
     pub fn category(mut self, category: Category) -> Attribute {
         self.category = category;
+        self
+    }
+
+    /// Falling to zero is a death, as it is by default for an attribute named `Health`.
+    pub fn deadly(mut self) -> Attribute {
+        self.on_depleted = Some(OnDepleted::Death);
         self
     }
 
@@ -318,10 +318,7 @@ pub struct AttributeSet {
 impl AttributeSet {
     /// An empty set.
     pub fn new(name: impl Into<String>) -> AttributeSet {
-        AttributeSet {
-            name: name.into(),
-            ..AttributeSet::default()
-        }
+        AttributeSet { name: name.into(), ..AttributeSet::default() }
     }
 
     /// Adds an attribute.

@@ -22,10 +22,7 @@ pub struct Actor {
 impl Actor {
     /// An actor with this identifier.
     pub fn new(id: impl Into<String>) -> Actor {
-        Actor {
-            actor_id: id.into(),
-            actor_type: None,
-        }
+        Actor { actor_id: id.into(), actor_type: None }
     }
 }
 
@@ -66,19 +63,12 @@ pub struct SetValues {
 impl SetValues {
     /// A set with its default values.
     pub fn new(name: impl Into<String>) -> SetValues {
-        SetValues {
-            name: name.into(),
-            attributes: Vec::new(),
-        }
+        SetValues { name: name.into(), attributes: Vec::new() }
     }
 
     /// Gives one attribute another base value.
     pub fn base(mut self, attribute: impl Into<String>, value: f64) -> SetValues {
-        self.attributes.push(AttributeValue {
-            name: attribute.into(),
-            base_value: Some(value),
-            current_value: None,
-        });
+        self.attributes.push(AttributeValue { name: attribute.into(), base_value: Some(value), current_value: None });
         self
     }
 }
@@ -110,13 +100,7 @@ pub struct GrantedAbility {
 impl GrantedAbility {
     /// The ability at level 1 without an input.
     pub fn new(ability: impl Into<String>) -> GrantedAbility {
-        GrantedAbility {
-            ability_class: ability.into(),
-            level: 1,
-            input_id: None,
-            handle: None,
-            is_active: false,
-        }
+        GrantedAbility { ability_class: ability.into(), level: 1, input_id: None, handle: None, is_active: false }
     }
 }
 

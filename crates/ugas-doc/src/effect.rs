@@ -100,12 +100,7 @@ pub struct Modifier {
 impl Modifier {
     /// A modifier without channel or filters.
     pub fn new(attribute: impl Into<String>, operation: Operation, magnitude: impl Into<Magnitude>) -> Modifier {
-        Modifier {
-            attribute: attribute.into(),
-            operation,
-            magnitude: magnitude.into(),
-            ..Modifier::default()
-        }
+        Modifier { attribute: attribute.into(), operation, magnitude: magnitude.into(), ..Modifier::default() }
     }
 
     /// Puts it into a channel.
@@ -148,11 +143,7 @@ pub struct Execution {
 impl Execution {
     /// A predictable execution without parameters.
     pub fn new(calculator: impl Into<String>) -> Execution {
-        Execution {
-            calculator_class: calculator.into(),
-            predictable: true,
-            params: BTreeMap::new(),
-        }
+        Execution { calculator_class: calculator.into(), predictable: true, params: BTreeMap::new() }
     }
 }
 
@@ -180,12 +171,7 @@ pub struct GrantedAbilityEntry {
 impl GrantedAbilityEntry {
     /// The ability at level 1, removed with the effect.
     pub fn new(ability: impl Into<String>) -> GrantedAbilityEntry {
-        GrantedAbilityEntry {
-            ability_class: ability.into(),
-            level: 1,
-            input_id: None,
-            remove_on_effect_removal: true,
-        }
+        GrantedAbilityEntry { ability_class: ability.into(), level: 1, input_id: None, remove_on_effect_removal: true }
     }
 }
 
@@ -660,10 +646,7 @@ pub struct Effect {
 impl Effect {
     /// An effect that changes base at once.
     pub fn instant(name: impl Into<String>) -> Effect {
-        Effect {
-            name: name.into(),
-            ..Effect::default()
-        }
+        Effect { name: name.into(), ..Effect::default() }
     }
 
     /// An effect with a duration in seconds.
@@ -678,11 +661,7 @@ impl Effect {
 
     /// An effect that stays until removed.
     pub fn infinite(name: impl Into<String>) -> Effect {
-        Effect {
-            name: name.into(),
-            duration_policy: DurationPolicy::Infinite,
-            ..Effect::default()
-        }
+        Effect { name: name.into(), duration_policy: DurationPolicy::Infinite, ..Effect::default() }
     }
 
     /// Adds a modifier.
@@ -723,19 +702,13 @@ impl Effect {
 
     /// Executes every so many seconds.
     pub fn every(mut self, seconds: f64) -> Effect {
-        self.period = Some(Period {
-            period: seconds,
-            execute_on_application: false,
-        });
+        self.period = Some(Period { period: seconds, execute_on_application: false });
         self
     }
 
     /// Executes every so many seconds and once at application.
     pub fn every_and_now(mut self, seconds: f64) -> Effect {
-        self.period = Some(Period {
-            period: seconds,
-            execute_on_application: true,
-        });
+        self.period = Some(Period { period: seconds, execute_on_application: true });
         self
     }
 

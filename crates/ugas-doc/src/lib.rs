@@ -209,11 +209,7 @@ pub struct Origin {
 impl Origin {
     /// A place in a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
-        Origin {
-            file: file.into(),
-            line,
-            modifier_lines: Vec::new(),
-        }
+        Origin { file: file.into(), line, modifier_lines: Vec::new() }
     }
 
     /// The line of modifier `index`, or of the document where that is not known.

@@ -82,36 +82,22 @@ pub struct Magnitude {
 impl Magnitude {
     /// A fixed value.
     pub fn value(value: f64) -> Magnitude {
-        Magnitude {
-            value: Some(value),
-            ..Magnitude::default()
-        }
+        Magnitude { value: Some(value), ..Magnitude::default() }
     }
 
     /// A curve over the effect's level.
     pub fn curve(name: impl Into<String>) -> Magnitude {
-        Magnitude {
-            curve: Some(name.into()),
-            ..Magnitude::default()
-        }
+        Magnitude { curve: Some(name.into()), ..Magnitude::default() }
     }
 
     /// A curve over something else: an attribute of the source or a caller's key.
     pub fn curve_over(name: impl Into<String>, input: impl Into<String>) -> Magnitude {
-        Magnitude {
-            curve: Some(name.into()),
-            curve_input: Some(input.into()),
-            ..Magnitude::default()
-        }
+        Magnitude { curve: Some(name.into()), curve_input: Some(input.into()), ..Magnitude::default() }
     }
 
     /// The source's attribute, coefficient 1.
     pub fn attribute(name: impl Into<String>) -> Magnitude {
-        Magnitude {
-            kind: MagnitudeType::AttributeBased,
-            backing_attribute: Some(name.into()),
-            ..Magnitude::default()
-        }
+        Magnitude { kind: MagnitudeType::AttributeBased, backing_attribute: Some(name.into()), ..Magnitude::default() }
     }
 
     /// A registered calculation.
@@ -125,11 +111,7 @@ impl Magnitude {
 
     /// A value the caller sets on the spec.
     pub fn set_by_caller(tag: impl Into<String>) -> Magnitude {
-        Magnitude {
-            kind: MagnitudeType::SetByCaller,
-            data_tag: Some(tag.into()),
-            ..Magnitude::default()
-        }
+        Magnitude { kind: MagnitudeType::SetByCaller, data_tag: Some(tag.into()), ..Magnitude::default() }
     }
 
     /// Reads the target's attribute instead of the source's.

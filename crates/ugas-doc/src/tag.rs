@@ -19,9 +19,7 @@ pub struct TagRegistry {
 impl TagRegistry {
     /// A registry that declares these tags and says nothing more about them.
     pub fn new<S: Into<String>>(tags: impl IntoIterator<Item = S>) -> TagRegistry {
-        TagRegistry {
-            tags: tags.into_iter().map(TagEntry::new).collect(),
-        }
+        TagRegistry { tags: tags.into_iter().map(TagEntry::new).collect() }
     }
 }
 
@@ -49,9 +47,6 @@ pub struct TagEntry {
 impl TagEntry {
     /// A declaration without a description.
     pub fn new(tag: impl Into<String>) -> TagEntry {
-        TagEntry {
-            tag: tag.into(),
-            ..TagEntry::default()
-        }
+        TagEntry { tag: tag.into(), ..TagEntry::default() }
     }
 }

@@ -156,8 +156,7 @@ impl Set {
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let error = tree.error(file, message);
-                self.findings
-                    .push(Finding::new("unsupported-kind", FindingSeverity::Info, &error));
+                self.findings.push(Finding::new("unsupported-kind", FindingSeverity::Info, &error));
             }
             Err(error) => self.findings.push(Finding::of_read_error(&error)),
         }

@@ -47,10 +47,7 @@ impl std::error::Error for ExplainError {}
 /// assert!(error.to_string().contains("Health"));
 /// ```
 pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -> Result<String, ExplainError> {
-    let options = RunOptions {
-        until: Some(at),
-        ..RunOptions::default()
-    };
+    let options = RunOptions { until: Some(at), ..RunOptions::default() };
     let mut runner = Runner::new(scenario, options).map_err(ExplainError::Scenario)?;
     let with_help = |message: String, help: Option<String>| {
         ExplainError::Unknown(match help {
@@ -70,9 +67,8 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
     runner.play(options, &mut |_| {});
     match runner.sim.explain(runner.who(actor), id) {
         Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
-        Err(refusal) => Err(ExplainError::Unknown(format!(
-            "{actor} shows no {attribute} at {at}: {}",
-            runner.describe(&refusal)
-        ))),
+        Err(refusal) => {
+            Err(ExplainError::Unknown(format!("{actor} shows no {attribute} at {at}: {}", runner.describe(&refusal))))
+        }
     }
 }

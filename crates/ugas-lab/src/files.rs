@@ -5,14 +5,7 @@ use std::path::{Path, PathBuf};
 use ugas_data::{Code, ReadError, limits};
 
 fn whole_file(path: &Path, code: Code, message: impl Into<String>) -> ReadError {
-    ReadError {
-        code,
-        file: path.display().to_string().into(),
-        line: 0,
-        column: 0,
-        message: message.into(),
-        help: None,
-    }
+    ReadError { code, file: path.display().to_string().into(), line: 0, column: 0, message: message.into(), help: None }
 }
 
 /// The text of a file, within the size limit of documents.
@@ -23,11 +16,7 @@ pub(crate) fn text_of(path: &Path) -> Result<String, ReadError> {
         return Err(whole_file(path, Code::Unreadable, "this is not a file"));
     }
     if metadata.len() > limits::MAX_BYTES as u64 {
-        let message = format!(
-            "the file has {} bytes; at most {} are read",
-            metadata.len(),
-            limits::MAX_BYTES
-        );
+        let message = format!("the file has {} bytes; at most {} are read", metadata.len(), limits::MAX_BYTES);
         return Err(whole_file(path, Code::Limit, message));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
@@ -90,6 +79,5 @@ pub fn files_at(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Vec<ReadError>> 
 
 fn is_document(path: &Path) -> bool {
     let known = ["yaml", "yml", "json"];
-    path.extension()
-        .is_some_and(|e| known.iter().any(|k| e.eq_ignore_ascii_case(k)))
+    path.extension().is_some_and(|e| known.iter().any(|k| e.eq_ignore_ascii_case(k)))
 }

@@ -27,10 +27,7 @@ fn read_one(file: &str, tree: &Node) -> Result<Read, Vec<ReadError>> {
         if tree.get("Kind").is_some() || tree.get("$schema").is_some() {
             return Ok(Read::Other);
         }
-        let near = tree
-            .entries()
-            .iter()
-            .find(|e| nearest(&e.key, ["Scenario", "Kind"]).is_some());
+        let near = tree.entries().iter().find(|e| nearest(&e.key, ["Scenario", "Kind"]).is_some());
         let at = near.map_or(tree, |e| &e.value);
         let help = near.and_then(|e| nearest(&e.key, ["Scenario", "Kind"]));
         return Err(vec![ReadError {
@@ -126,10 +123,7 @@ pub fn run_file(path: impl AsRef<Path>) -> Results {
     let path = path.as_ref();
     match text_of(path) {
         Ok(text) => run_str(&path.display().to_string(), &text),
-        Err(error) => Results {
-            unreadable: vec![error],
-            ..Results::default()
-        },
+        Err(error) => Results { unreadable: vec![error], ..Results::default() },
     }
 }
 

@@ -67,26 +67,12 @@ impl Report {
 
     /// A scenario that was read but could not be run.
     pub(crate) fn broken(scenario: &Scenario, errors: Vec<ReadError>) -> Report {
-        Report::unread(
-            scenario.file.clone(),
-            scenario.place.line,
-            scenario.name.clone(),
-            errors,
-        )
+        Report::unread(scenario.file.clone(), scenario.place.line, scenario.name.clone(), errors)
     }
 
     /// A scenario that could not be understood.
     pub(crate) fn unread(file: Arc<str>, line: u32, scenario: String, errors: Vec<ReadError>) -> Report {
-        Report {
-            file,
-            line,
-            scenario,
-            failures: Vec::new(),
-            errors,
-            facts: Vec::new(),
-            end: SimTime::ZERO,
-            hash: 0,
-        }
+        Report { file, line, scenario, failures: Vec::new(), errors, facts: Vec::new(), end: SimTime::ZERO, hash: 0 }
     }
 }
 
@@ -118,9 +104,7 @@ impl Results {
 
     /// Everything that could not be read or understood.
     pub fn errors(&self) -> impl Iterator<Item = &ReadError> {
-        self.unreadable
-            .iter()
-            .chain(self.reports.iter().flat_map(|r| &r.errors))
+        self.unreadable.iter().chain(self.reports.iter().flat_map(|r| &r.errors))
     }
 
     /// Whether everything was read, understood and held.
@@ -136,12 +120,7 @@ impl Results {
         }
         for report in &self.reports {
             lines.extend(report.errors.iter().map(with_help));
-            lines.extend(
-                report
-                    .failures
-                    .iter()
-                    .map(|f| format!("{}\n    in the scenario {:?}", f, report.scenario)),
-            );
+            lines.extend(report.failures.iter().map(|f| format!("{}\n    in the scenario {:?}", f, report.scenario)));
         }
         lines.join("\n")
     }
@@ -149,13 +128,7 @@ impl Results {
     /// For tests: panics with a list of everything that went wrong.
     #[track_caller]
     pub fn assert_ok(&self) {
-        assert!(
-            self.is_ok(),
-            "{} passed, {} failed\n{}",
-            self.passed(),
-            self.failed(),
-            self.describe()
-        );
+        assert!(self.is_ok(), "{} passed, {} failed\n{}", self.passed(), self.failed(), self.describe());
     }
 
     pub(crate) fn append(&mut self, mut other: Results) {

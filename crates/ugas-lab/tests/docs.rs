@@ -14,11 +14,7 @@ fn root() -> PathBuf {
 fn pages() -> Vec<(String, String)> {
     let mut names = vec!["README.md".to_owned()];
     for entry in fs::read_dir(root().join("book/src")).expect("the book") {
-        let name = entry
-            .expect("an entry")
-            .file_name()
-            .into_string()
-            .expect("a plain name");
+        let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
         if name.ends_with(".md") {
             names.push(format!("book/src/{name}"));
         }
@@ -43,10 +39,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     for (at, line) in text.lines().enumerate() {
         match (line.strip_prefix("```"), open.take()) {
             (Some(language), None) => {
-                open = Some(Block {
-                    language,
-                    lines: Vec::new(),
-                });
+                open = Some(Block { language, lines: Vec::new() });
             }
             (Some(_), Some(block)) => blocks.push(block),
             (None, Some(mut block)) => {
@@ -73,10 +66,7 @@ fn every_scenario_in_the_documentation_holds() {
             let lines = block.lines.iter().map(|(_, line)| *line);
             let scenario = "\n".repeat(first - 1) + &lines.collect::<Vec<_>>().join("\n");
             let results = ugas_lab::run_str(&name, &scenario);
-            assert!(
-                results.reports.len() + results.unreadable.len() > 0,
-                "{name}:{first}: nothing ran"
-            );
+            assert!(results.reports.len() + results.unreadable.len() > 0, "{name}:{first}: nothing ran");
             if !results.is_ok() {
                 wrong.push(results.describe());
             }
@@ -93,19 +83,14 @@ fn every_scenario_in_the_documentation_holds() {
 fn the_pages_that_should_show_scenarios_do() {
     for (name, text) in pages() {
         let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md"].contains(&name.as_str());
-        assert!(
-            !needs || text.contains("\n```yaml\nScenario:"),
-            "{name} shows no scenario"
-        );
+        assert!(!needs || text.contains("\n```yaml\nScenario:"), "{name} shows no scenario");
     }
 }
 
 /// The paths that a command line gives to `ugas`; none if it does not call it.
 fn paths_of(line: &str) -> Vec<&str> {
     let command = line.trim_start_matches("$ ").split(" #").next().unwrap_or_default();
-    let arguments = ["cargo run -- ", "cargo run -q -- ", "ugas "]
-        .iter()
-        .find_map(|start| command.strip_prefix(start));
+    let arguments = ["cargo run -- ", "cargo run -q -- ", "ugas "].iter().find_map(|start| command.strip_prefix(start));
     let mut words = arguments.unwrap_or_default().split_whitespace().skip(1);
     let mut paths = Vec::new();
     while let Some(word) = words.next() {
@@ -121,10 +106,7 @@ fn paths_of(line: &str) -> Vec<&str> {
 
 #[test]
 fn the_paths_of_a_command_line_are_found() {
-    assert_eq!(
-        paths_of("$ cargo run -- sim a.yaml --runs 3 b   # c.yaml"),
-        ["a.yaml", "b"]
-    );
+    assert_eq!(paths_of("$ cargo run -- sim a.yaml --runs 3 b   # c.yaml"), ["a.yaml", "b"]);
     assert_eq!(paths_of("$ ugas test scenarios"), ["scenarios"]);
     assert!(paths_of("$ cargo test --workspace").is_empty());
     assert!(paths_of("$ cargo run -p ugas --example embed").is_empty());

@@ -45,18 +45,12 @@ fn random_rules_and_ops() {
     }
     KEPT.iter().for_each(|&seed| drive::sequence(seed, OPS));
     let (from, count) = match number("UGAS_SOAK") {
-        Some(1) => (
-            number("UGAS_SOAK_FROM").unwrap_or(0),
-            number("UGAS_SOAK_SEEDS").unwrap_or(20_000),
-        ),
+        Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
         _ => (0, 500),
     };
     (from..from + count).for_each(|seed| drive::sequence(seed, OPS));
     if number("UGAS_SOAK") == Some(1) {
-        println!(
-            "soak: name=random_rules_and_ops seeds={from}..{} cases={count}",
-            from + count
-        );
+        println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
     }
 }
 
@@ -64,12 +58,7 @@ fn random_rules_and_ops() {
 
 fn world_of(set: AttributeSet, effects: &[Effect]) -> World {
     let mut world = World::new(std::slice::from_ref(&set), effects, &[]);
-    world
-        .spawn(&Spawn {
-            sets: vec![set.name],
-            ..Spawn::default()
-        })
-        .unwrap();
+    world.spawn(&Spawn { sets: vec![set.name], ..Spawn::default() }).unwrap();
     world
 }
 
@@ -81,10 +70,7 @@ fn apply(world: &mut World, effect: &str) {
 #[test]
 fn the_model_ticks_poison_ten_times() {
     let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0).min(0.0));
-    let poison = Effect::lasting("GE_Poison", 10.0)
-        .every(1.0)
-        .add("Health", -5.0)
-        .grants("State.Poisoned");
+    let poison = Effect::lasting("GE_Poison", 10.0).every(1.0).add("Health", -5.0).grants("State.Poisoned");
     let mut world = world_of(set, &[poison]);
     apply(&mut world, "GE_Poison");
     assert_eq!(world.get(0, "Health"), Some(100.0));
@@ -93,14 +79,7 @@ fn the_model_ticks_poison_ten_times() {
     world.advance(60 * effects::SECOND);
     assert_eq!(world.get(0, "Health"), Some(50.0));
     assert!(!world.has_tag(0, "State"));
-    assert_eq!(
-        world
-            .facts
-            .iter()
-            .filter(|f| f.text.starts_with("EffectExecuted"))
-            .count(),
-        10
-    );
+    assert_eq!(world.facts.iter().filter(|f| f.text.starts_with("EffectExecuted")).count(), 10);
     assert_eq!(world.facts.last().unwrap().at, 10 * effects::SECOND);
 }
 
@@ -124,10 +103,7 @@ fn the_model_finds_487_5() {
 #[test]
 fn the_model_lets_the_mushroom_take_the_first_hit() {
     let set = AttributeSet::new("V").with(Attribute::new("Health", 1.0).min(0.0).max(2.0));
-    let all = [
-        Effect::infinite("GE_Mushroom").add("Health", 1.0),
-        Effect::instant("GE_Hit").add("Health", -1.0),
-    ];
+    let all = [Effect::infinite("GE_Mushroom").add("Health", 1.0), Effect::instant("GE_Hit").add("Health", -1.0)];
     let mut world = world_of(set, &all);
     apply(&mut world, "GE_Mushroom");
     assert_eq!(world.get(0, "Health"), Some(2.0));
@@ -143,9 +119,7 @@ fn the_model_lets_the_mushroom_take_the_first_hit() {
 #[test]
 fn the_model_runs_a_sequence_one_by_one() {
     let set = AttributeSet::new("V").with(Attribute::new("Speed", 10.0));
-    let haste = Effect::lasting("GE_Haste", 2.0)
-        .add("Speed", 5.0)
-        .policy(ExecutionPolicy::RunInSequence);
+    let haste = Effect::lasting("GE_Haste", 2.0).add("Speed", 5.0).policy(ExecutionPolicy::RunInSequence);
     let mut world = world_of(set, &[haste]);
     for _ in 0..3 {
         apply(&mut world, "GE_Haste");

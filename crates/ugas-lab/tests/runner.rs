@@ -239,32 +239,17 @@ fn repetitions_hashes_and_changes_work() {
 #[test]
 fn misspelt_words_are_errors_with_the_nearest_right_one() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
-    assert_eq!(
-        step("Aply: {Effect: GE_Hit, To: Hero}"),
-        "3:9 there is no verb \"Aply\" (did you mean \"Apply\"?)"
-    );
-    assert_eq!(
-        step("Activate: {Actor: Hero, Ability: GA_Smash}"),
-        "3:9 verb Activate comes with a later release"
-    );
+    assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 there is no verb \"Aply\" (did you mean \"Apply\"?)");
+    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smash}"), "3:9 verb Activate comes with a later release");
     assert!(step("Apply: {Efect: GE_Hit, To: Hero}").contains("Apply has no field \"Efect\""));
     assert!(step("Apply: {Efect: GE_Hit, To: Hero}").ends_with("(did you mean \"Effect\"?)"));
-    assert_eq!(
-        step("Apply: {Effect: GE_Hti, To: Hero}"),
-        "3:25 there is no effect GE_Hti (did you mean \"GE_Hit\"?)"
-    );
-    assert_eq!(
-        step("Apply: {Effect: GE_Hit, To: Heroo}"),
-        "3:37 there is no actor Heroo (did you mean \"Hero\"?)"
-    );
+    assert_eq!(step("Apply: {Effect: GE_Hti, To: Hero}"), "3:25 there is no effect GE_Hti (did you mean \"GE_Hit\"?)");
+    assert_eq!(step("Apply: {Effect: GE_Hit, To: Heroo}"), "3:37 there is no actor Heroo (did you mean \"Hero\"?)");
     assert_eq!(
         step("Expect: {Hero.Helth: 5}"),
         "3:18 Hero.Helth: there is no attribute Helth (did you mean \"Health\"?)"
     );
-    assert_eq!(
-        step("Expect: {Hero.Combo: 5}"),
-        "3:18 Hero.Combo: Combo comes with a later release"
-    );
+    assert_eq!(step("Expect: {Hero.Combo: 5}"), "3:18 Hero.Combo: Combo comes with a later release");
     assert_eq!(
         step("Apply: {Effect: GE_Hit, To: Hero, Refused: Requiredtags}"),
         "3:52 Refused: there is no kind of refusal \"Requiredtags\" (did you mean \"RequiredTags\"?)"
@@ -303,11 +288,7 @@ fn an_actor_that_is_refused_fails_at_its_line() {
     let results = run_str("t.yaml", "Scenario: It\nActors:\n  Ghost: {AttributeSets: []}\n");
     let failure = &results.reports[0].failures[0];
     assert_eq!((failure.line, failure.column), (3, 3));
-    assert!(
-        failure.message.contains("at least one attribute set"),
-        "{}",
-        failure.message
-    );
+    assert!(failure.message.contains("at least one attribute set"), "{}", failure.message);
 }
 
 #[test]
@@ -364,10 +345,7 @@ fn packs_are_found_beside_the_file_and_host_code_has_stand_ins() {
     std::fs::create_dir_all(&pack).expect("a folder for the test");
     let write = |file: &str, text: &str| std::fs::write(pack.join(file), text).expect("a file for the test");
     write("pack.yaml", "Name: test\nHost: {Calculations: [ExecCalc_FromPack]}\n");
-    write(
-        "set.yaml",
-        "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 7}]\n",
-    );
+    write("set.yaml", "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 7}]\n");
     let effect = |name: &str, calculator: &str| {
         format!(
             "Kind: gameplay_effect\nName: {name}\nDurationPolicy: Instant\n\
@@ -417,11 +395,7 @@ fn strides_change_neither_facts_nor_the_final_hash() {
          - Apply: {{Effect: GE_Poison, To: Boss, From: Hero}}\n  - At: 40\n"
     );
     let run = |step: f64| {
-        let options = RunOptions {
-            step: Some(SimTime::seconds(step)),
-            keep_facts: true,
-            ..RunOptions::default()
-        };
+        let options = RunOptions { step: Some(SimTime::seconds(step)), keep_facts: true, ..RunOptions::default() };
         let results = run_str_with("t.yaml", &text, options);
         results.assert_ok();
         let report = results.reports.into_iter().next().expect("one report");

@@ -16,11 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let hero = sim.spawn(SpawnSpec::sets(vec![vitals]))?;
     for n in 0..100 {
         let enemy = sim.spawn(SpawnSpec::sets(vec![vitals]))?;
-        sim.apply(
-            &Spec::new(burning, enemy)
-                .from(hero)
-                .every(SimTime::millis(400 + 10 * n)),
-        )?;
+        sim.apply(&Spec::new(burning, enemy).from(hero).every(SimTime::millis(400 + 10 * n)))?;
     }
     let (mut facts, mut deaths) = (Facts::default(), 0);
     for tick in 1..=60 * 30 {

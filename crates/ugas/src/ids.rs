@@ -37,10 +37,7 @@ impl MissingNames {
     pub fn find<T: FromRules>(&mut self, rules: &Rules, name: &str) -> Option<T> {
         let found = T::from_rules(rules, name);
         if found.is_none() {
-            let near = rules
-                .nearest_name(name)
-                .map(|n| format!("; did you mean {n}?"))
-                .unwrap_or_default();
+            let near = rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
             self.0.push(format!("no {} named {name}{near}", T::KIND));
         }
         found

@@ -6,8 +6,9 @@ use ugas_core::{LoadError, Rules, RulesBuilder};
 use ugas_data::{Documents, ReadErrors};
 
 /// Why documents did not become rules. Both kinds list everything that is wrong, with file, line and what to do.
-#[derive(Debug)]
 pub enum LoadFailure {
+    /// There was no document to read.
+    Empty(String),
     /// A file could not be read or understood.
     Read(ReadErrors),
     /// The documents do not fit together.
@@ -17,9 +18,15 @@ pub enum LoadFailure {
 impl std::fmt::Display for LoadFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            LoadFailure::Empty(place) => write!(f, "{place}: no document found; is this the right folder or text?"),
             LoadFailure::Read(e) => write!(f, "{e}"),
             LoadFailure::Build(e) => write!(f, "{e}"),
         }
+    }
+}
+impl std::fmt::Debug for LoadFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
     }
 }
 impl std::error::Error for LoadFailure {}
@@ -31,10 +38,8 @@ impl std::error::Error for LoadFailure {}
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    build(
-        ugas_data::read_folder(folder.as_ref()).map_err(LoadFailure::Read)?,
-        builder,
-    )
+    let documents = ugas_data::read_folder(folder.as_ref()).map_err(LoadFailure::Read)?;
+    build(&folder.as_ref().display().to_string(), documents, builder)
 }
 
 /// Adds every document of a text to a builder and builds; `name` stands for the file in messages.
@@ -46,10 +51,13 @@ pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Ar
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_str(name: &str, text: &str, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    build(ugas_data::read_str(name, text).map_err(LoadFailure::Read)?, builder)
+    build(name, ugas_data::read_str(name, text).map_err(LoadFailure::Read)?, builder)
 }
 
-fn build(documents: Documents, mut builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+fn build(place: &str, documents: Documents, mut builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+    if documents.docs.is_empty() {
+        return Err(LoadFailure::Empty(place.to_owned()));
+    }
     for loaded in documents.docs {
         builder = builder.add_at(loaded.doc, loaded.origin);
     }

@@ -117,12 +117,7 @@ impl<'c> Observers<'c> {
     fn register(&mut self, subject: Subject, who: Option<ControllerId>, callback: Callback<'c>) -> ObserverId {
         self.next += 1;
         let id = ObserverId(self.next);
-        self.list.push(Observer {
-            id,
-            subject,
-            who,
-            callback,
-        });
+        self.list.push(Observer { id, subject, who, callback });
         id
     }
 
@@ -150,18 +145,12 @@ impl<'c> Observers<'c> {
             for observer in &mut self.list {
                 let wanted = observer.who.is_none_or(|w| w == fact.who) && concerns(observer.subject, fact);
                 if wanted && !self.leave.contains(&observer.id) {
-                    let mut notice = Notice {
-                        fact,
-                        sim,
-                        id: observer.id,
-                        leave: &mut self.leave,
-                    };
+                    let mut notice = Notice { fact, sim, id: observer.id, leave: &mut self.leave };
                     (observer.callback)(&mut notice);
                 }
             }
             if matches!(fact.kind, FactKind::Despawned) {
-                self.leave
-                    .extend(self.list.iter().filter(|o| o.who == Some(fact.who)).map(|o| o.id));
+                self.leave.extend(self.list.iter().filter(|o| o.who == Some(fact.who)).map(|o| o.id));
             }
             if !self.leave.is_empty() {
                 let leave = &self.leave;

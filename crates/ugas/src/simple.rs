@@ -49,11 +49,7 @@ impl Default for Game {
 impl Game {
     /// Nothing yet.
     pub fn new() -> Game {
-        Game {
-            set: AttributeSet::new(SET),
-            effects: Vec::new(),
-            cooldowns: Vec::new(),
-        }
+        Game { set: AttributeSet::new(SET), effects: Vec::new(), cooldowns: Vec::new() }
     }
 
     /// A number everyone has.
@@ -64,12 +60,7 @@ impl Game {
 
     /// A number between 0 and another one.
     pub fn resource(mut self, name: &str, value: f64, max: &str) -> Game {
-        self.set = self.set.with(
-            Attribute::new(name, value)
-                .category(Category::Resource)
-                .min(0.0)
-                .max(max),
-        );
+        self.set = self.set.with(Attribute::new(name, value).category(Category::Resource).min(0.0).max(max));
         self
     }
 
@@ -81,15 +72,13 @@ impl Game {
 
     /// An action that raises a number by a share for some seconds: 0.5 is +50 %.
     pub fn buff(mut self, name: &str, attribute: &str, share: f64, seconds: f64) -> Game {
-        self.effects
-            .push(Effect::lasting(name, seconds).multiply(attribute, share));
+        self.effects.push(Effect::lasting(name, seconds).multiply(attribute, share));
         self
     }
 
     /// An action that adds to a number every so often for some seconds.
     pub fn over_time(mut self, name: &str, attribute: &str, by: f64, every: f64, seconds: f64) -> Game {
-        self.effects
-            .push(Effect::lasting(name, seconds).every(every).add(attribute, by));
+        self.effects.push(Effect::lasting(name, seconds).every(every).add(attribute, by));
         self
     }
 
@@ -116,11 +105,7 @@ impl Game {
         }
         let rules = builder.build()?;
         let sim = Sim::new(rules.clone(), SimConfig::default());
-        Ok(Running {
-            rules,
-            sim,
-            facts: Facts::default(),
-        })
+        Ok(Running { rules, sim, facts: Facts::default() })
     }
 }
 
@@ -175,11 +160,7 @@ impl Running {
     }
 
     fn unknown(&self, kind: &str, name: &str) -> No {
-        let near = self
-            .rules
-            .nearest_name(name)
-            .map(|n| format!("; did you mean {n}?"))
-            .unwrap_or_default();
+        let near = self.rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
         No::Unknown(format!("no {kind} named {name}{near}"))
     }
 
@@ -209,11 +190,7 @@ impl Running {
             return Ok(0.0);
         };
         let active = self.sim.effects(who)?;
-        let left = active
-            .iter()
-            .filter(|e| e.effect == cooldown)
-            .filter_map(|e| e.remaining)
-            .max();
+        let left = active.iter().filter(|e| e.effect == cooldown).filter_map(|e| e.remaining).max();
         Ok(left.map_or(0.0, SimTime::as_seconds))
     }
 

@@ -87,9 +87,7 @@ fn a_callback_reads_every_value_of_the_application() {
     let mut observers = Observers::default();
     observers.on_attribute(rules.attribute("Health").unwrap(), None, |n| {
         assert_eq!(n.sim.get(n.fact.who, max), Ok(200.0));
-        let FactKind::AttributeChanged { old, new, .. } = n.fact.kind else {
-            panic!("not a change")
-        };
+        let FactKind::AttributeChanged { old, new, .. } = n.fact.kind else { panic!("not a change") };
         assert_eq!((old, new), (100.0, 150.0));
         seen.fetch_add(1, Relaxed);
     });

@@ -12,10 +12,8 @@ use serde::Deserialize;
 /// The name of the section that holds the second catalogue.
 pub(crate) const BEYOND: &str = "beyond";
 
-const FILES: [(&str, Option<&str>); 2] = [
-    ("conformance/requirements.yaml", None),
-    ("conformance/requirements-beyond.yaml", Some(BEYOND)),
-];
+const FILES: [(&str, Option<&str>); 2] =
+    [("conformance/requirements.yaml", None), ("conformance/requirements-beyond.yaml", Some(BEYOND))];
 
 /// One requirement as its catalogue states it.
 #[derive(Clone, Debug, Deserialize)]
@@ -54,11 +52,7 @@ impl Catalogue {
             if let Some(section) = section {
                 section.clone_into(&mut requirement.section);
             }
-            if self
-                .by_id
-                .insert(requirement.id.clone(), self.requirements.len())
-                .is_some()
-            {
+            if self.by_id.insert(requirement.id.clone(), self.requirements.len()).is_some() {
                 bail!("requirement {} is stated twice", requirement.id);
             }
             self.requirements.push(requirement);
@@ -103,12 +97,7 @@ mod tests {
         let sections: Vec<_> = catalogue
             .sections()
             .iter()
-            .map(|(name, members)| {
-                (
-                    name.to_string(),
-                    members.iter().map(|r| r.id.clone()).collect::<Vec<_>>(),
-                )
-            })
+            .map(|(name, members)| (name.to_string(), members.iter().map(|r| r.id.clone()).collect::<Vec<_>>()))
             .collect();
         assert_eq!(
             sections,

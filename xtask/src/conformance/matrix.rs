@@ -21,28 +21,15 @@ pub(crate) fn render(catalogue: &Catalogue, shown: &Shown) -> String {
     let _ = write!(out, "{HEAD}{} of {}\n\n", shown.len(), catalogue.len());
     out.push_str("| Area | Covered | Of |\n|---|---:|---:|\n");
     for (section, members) in catalogue.sections() {
-        let _ = writeln!(
-            out,
-            "| [{section}](#{section}) | {} | {} |",
-            covered(&members, shown),
-            members.len()
-        );
+        let _ = writeln!(out, "| [{section}](#{section}) | {} | {} |", covered(&members, shown), members.len());
     }
     for (section, members) in catalogue.sections() {
-        let _ = write!(
-            out,
-            "\n## {section}\n\n| Id | Level | Requirement | Shown by |\n|---|---|---|---|\n"
-        );
+        let _ = write!(out, "\n## {section}\n\n| Id | Level | Requirement | Shown by |\n|---|---|---|---|\n");
         for requirement in members {
             let tests = shown.get(&requirement.id).into_iter().flatten();
             let tests: Vec<String> = tests.map(|test| code(test)).collect();
             let Requirement { id, level, text, .. } = requirement;
-            let _ = writeln!(
-                out,
-                "| {id} | {level} | {} | {} |",
-                cell(&shortened(text)),
-                tests.join("<br>")
-            );
+            let _ = writeln!(out, "| {id} | {level} | {} | {} |", cell(&shortened(text)), tests.join("<br>"));
         }
     }
     out
@@ -52,12 +39,7 @@ pub(crate) fn render(catalogue: &Catalogue, shown: &Shown) -> String {
 pub(crate) fn summary(catalogue: &Catalogue, shown: &Shown) -> String {
     let mut out = String::new();
     for (section, members) in catalogue.sections() {
-        let _ = writeln!(
-            out,
-            "{section:18} {:4} of {:4}",
-            covered(&members, shown),
-            members.len()
-        );
+        let _ = writeln!(out, "{section:18} {:4} of {:4}", covered(&members, shown), members.len());
     }
     let _ = writeln!(out, "{:18} {:4} of {:4}", "all", shown.len(), catalogue.len());
     out
@@ -70,10 +52,7 @@ pub(crate) fn count_in(matrix: &str) -> Option<usize> {
 }
 
 fn covered(members: &[&Requirement], shown: &Shown) -> usize {
-    members
-        .iter()
-        .filter(|requirement| shown.contains_key(&requirement.id))
-        .count()
+    members.iter().filter(|requirement| shown.contains_key(&requirement.id)).count()
 }
 
 /// The start of a requirement, cut between words.
@@ -121,14 +100,8 @@ mod tests {
     #[test]
     fn the_matrix_lists_areas_then_requirements_with_their_tests() {
         let text = render(&catalogue(), &shown());
-        assert!(
-            text.contains("| [tags](#tags) | 1 | 1 |\n| [effects](#effects) | 0 | 1 |\n"),
-            "{text}"
-        );
-        assert!(
-            text.contains("| T-1 | MUST | a \\| b | `a.rs::one`<br>`b.rs::two` |\n"),
-            "{text}"
-        );
+        assert!(text.contains("| [tags](#tags) | 1 | 1 |\n| [effects](#effects) | 0 | 1 |\n"), "{text}");
+        assert!(text.contains("| T-1 | MUST | a \\| b | `a.rs::one`<br>`b.rs::two` |\n"), "{text}");
         assert!(text.contains("| E-1 | MAY | c |  |\n"), "{text}");
     }
 
@@ -141,10 +114,7 @@ mod tests {
     #[test]
     fn long_requirements_are_cut_between_words() {
         let short = shortened(&"word ".repeat(60));
-        assert!(
-            short.ends_with("word …") && short.chars().count() <= TEXT_WIDTH + 2,
-            "{short}"
-        );
+        assert!(short.ends_with("word …") && short.chars().count() <= TEXT_WIDTH + 2, "{short}");
         assert_eq!(shortened("two words"), "two words");
     }
 
@@ -152,9 +122,7 @@ mod tests {
     fn the_summary_has_a_line_per_area_and_a_total() {
         let text = summary(&catalogue(), &shown());
         assert_eq!(
-            text.lines()
-                .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "))
-                .collect::<Vec<_>>(),
+            text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>(),
             ["tags 1 of 1", "effects 0 of 1", "all 1 of 2"]
         );
     }

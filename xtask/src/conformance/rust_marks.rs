@@ -35,11 +35,8 @@ pub(crate) struct FileMarks {
 /// Finds the marks of one Rust file.
 pub(crate) fn find(source: &str) -> FileMarks {
     let masked = mask(source);
-    let marks: Vec<(usize, Vec<String>)> = masked
-        .comments
-        .iter()
-        .filter_map(|comment| Some((comment.line, ids_of(&comment.text)?)))
-        .collect();
+    let marks: Vec<(usize, Vec<String>)> =
+        masked.comments.iter().filter_map(|comment| Some((comment.line, ids_of(&comment.text)?))).collect();
     if marks.is_empty() {
         return FileMarks::default();
     }
@@ -64,19 +61,10 @@ pub(crate) fn find(source: &str) -> FileMarks {
             }
         }
         if !ids.is_empty() {
-            tests.push(MarkedTest {
-                path: test.path,
-                line: test.line,
-                ids,
-            });
+            tests.push(MarkedTest { path: test.path, line: test.line, ids });
         }
     }
-    let loose = marks
-        .iter()
-        .zip(claimed)
-        .filter(|(_, claimed)| !claimed)
-        .map(|((line, _), _)| *line)
-        .collect();
+    let loose = marks.iter().zip(claimed).filter(|(_, claimed)| !claimed).map(|((line, _), _)| *line).collect();
     FileMarks { tests, loose }
 }
 
@@ -89,10 +77,7 @@ fn ids_of(comment: &str) -> Option<Vec<String>> {
 
 /// Ids separated by blanks or commas.
 pub(crate) fn split_ids(text: &str) -> Vec<String> {
-    text.split([' ', ',', '\t'])
-        .filter(|id| !id.is_empty())
-        .map(str::to_owned)
-        .collect()
+    text.split([' ', ',', '\t']).filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
 
 struct TestFn {
@@ -287,11 +272,7 @@ mod tests {
     fn marks(source: &str) -> Vec<(String, Vec<String>)> {
         let found = find(source);
         assert_eq!(found.loose, Vec::<usize>::new(), "{source}");
-        found
-            .tests
-            .into_iter()
-            .map(|test| (test.path.join("::"), test.ids))
-            .collect()
+        found.tests.into_iter().map(|test| (test.path.join("::"), test.ids)).collect()
     }
 
     fn one(path: &str, ids: &[&str]) -> Vec<(String, Vec<String>)> {
@@ -300,10 +281,7 @@ mod tests {
 
     #[test]
     fn a_mark_above_a_test_is_found() {
-        assert_eq!(
-            marks("// covers: T-1 T-2, T-3\n#[test]\nfn a() {}\n"),
-            one("a", &["T-1", "T-2", "T-3"])
-        );
+        assert_eq!(marks("// covers: T-1 T-2, T-3\n#[test]\nfn a() {}\n"), one("a", &["T-1", "T-2", "T-3"]));
     }
 
     #[test]
@@ -327,10 +305,7 @@ mod tests {
 
     #[test]
     fn other_test_attributes_count_and_cfg_test_does_not() {
-        assert_eq!(
-            marks("// covers: T-1\n#[tokio::test(flavor = \"x\")]\nasync fn a() {}"),
-            one("a", &["T-1"])
-        );
+        assert_eq!(marks("// covers: T-1\n#[tokio::test(flavor = \"x\")]\nasync fn a() {}"), one("a", &["T-1"]));
         assert_eq!(find("// covers: T-1\n#[cfg(test)]\nfn helper() {}").loose, [1]);
     }
 

@@ -39,16 +39,12 @@ pub(crate) fn find(text: &str) -> FileScenarios {
 }
 
 fn is_separator(line: &str) -> bool {
-    line.strip_prefix("---")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 fn document(lines: &[&str], offset: usize, found: &mut FileScenarios) {
-    let key = |name: &str| {
-        lines
-            .iter()
-            .position(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
-    };
+    let key =
+        |name: &str| lines.iter().position(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
     let Some(covers) = key("Covers") else { return };
     let Some(scenario) = key("Scenario") else {
         found.loose.push(offset + covers + 1);
@@ -58,11 +54,7 @@ fn document(lines: &[&str], offset: usize, found: &mut FileScenarios) {
     if !ids.is_empty() {
         let name = without_comment(&lines[scenario]["Scenario:".len()..]).trim();
         let name = unquoted(name).to_owned();
-        found.scenarios.push(MarkedScenario {
-            name,
-            line: offset + scenario + 1,
-            ids,
-        });
+        found.scenarios.push(MarkedScenario { name, line: offset + scenario + 1, ids });
     }
 }
 
@@ -85,14 +77,8 @@ fn ids_at(lines: &[&str]) -> Vec<String> {
     if !first.is_empty() {
         return vec![unquoted(first).to_owned()];
     }
-    let items = lines[1..]
-        .iter()
-        .map(|line| without_comment(line).trim())
-        .filter(|line| !line.is_empty());
-    items
-        .map_while(|line| line.strip_prefix("- "))
-        .map(|id| unquoted(id.trim()).to_owned())
-        .collect()
+    let items = lines[1..].iter().map(|line| without_comment(line).trim()).filter(|line| !line.is_empty());
+    items.map_while(|line| line.strip_prefix("- ")).map(|id| unquoted(id.trim()).to_owned()).collect()
 }
 
 fn unquoted(text: &str) -> &str {
@@ -112,11 +98,7 @@ mod tests {
     use super::*;
 
     fn scenario(name: &str, line: usize, ids: &[&str]) -> MarkedScenario {
-        MarkedScenario {
-            name: name.into(),
-            line,
-            ids: ids.iter().map(|id| (*id).into()).collect(),
-        }
+        MarkedScenario { name: name.into(), line, ids: ids.iter().map(|id| (*id).into()).collect() }
     }
 
     #[test]
@@ -136,10 +118,7 @@ mod tests {
     #[test]
     fn each_document_has_its_own() {
         let text = "# head\nScenario: A\nCovers: [T-1]\n---\nScenario: B\n---\nScenario: C\nCovers: T-2\n";
-        assert_eq!(
-            find(text).scenarios,
-            [scenario("A", 2, &["T-1"]), scenario("C", 7, &["T-2"])]
-        );
+        assert_eq!(find(text).scenarios, [scenario("A", 2, &["T-1"]), scenario("C", 7, &["T-2"])]);
     }
 
     #[test]

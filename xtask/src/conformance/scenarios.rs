@@ -21,18 +21,7 @@ struct Entry {
 /// Runs every scenario in the tree; its report goes to `report` under the build folder.
 pub(crate) fn run(root: &Path, report: &Path) -> Result<Report> {
     let mut command = repo::cargo(root);
-    command
-        .args([
-            "run",
-            "--quiet",
-            "-p",
-            "ugas-cli",
-            "--",
-            "test",
-            "scenarios",
-            "--report",
-        ])
-        .arg(report);
+    command.args(["run", "--quiet", "-p", "ugas-cli", "--", "test", "scenarios", "--report"]).arg(report);
     let status = command.status().context("cannot start the ugas command")?;
     // Exit 1 means that some scenarios failed, which the report says; anything else left no report to trust.
     if !matches!(status.code(), Some(0 | 1)) {

@@ -19,15 +19,9 @@ pub(crate) type Results = BTreeMap<String, Outcomes>;
 pub(crate) fn run(root: &Path) -> Result<Results> {
     let (reader, writer) = std::io::pipe()?;
     let mut command = repo::cargo(root);
-    command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .stdin(Stdio::null());
+    command.args(["test", "--workspace", "--no-fail-fast"]).stdin(Stdio::null());
     // One pipe for both streams keeps cargo's announcements in order with the programs' lines.
-    let mut child = command
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .spawn()
-        .context("cannot start cargo test")?;
+    let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn().context("cannot start cargo test")?;
     // The command holds the writing ends; the pipe only ends once they are closed.
     drop(command);
     let mut text = String::new();
@@ -52,18 +46,12 @@ pub(crate) fn from_log(root: &Path, log_file: &Path, sources: &[&str]) -> Result
     let written = modified(log_file)?;
     for source in sources {
         if modified(&root.join(source))? > written {
-            bail!(
-                "{source} is newer than {}: run `cargo test --workspace` again",
-                log_file.display()
-            );
+            bail!("{source} is newer than {}: run `cargo test --workspace` again", log_file.display());
         }
     }
     let programs = log::parse(&String::from_utf8_lossy(&text));
     if programs.is_empty() {
-        bail!(
-            "{} holds no test program's output; it needs stdout and stderr of one run",
-            log_file.display()
-        );
+        bail!("{} holds no test program's output; it needs stdout and stderr of one run", log_file.display());
     }
     by_target(root, programs)
 }
@@ -75,15 +63,9 @@ fn modified(file: &Path) -> Result<SystemTime> {
 
 fn failures(programs: &BTreeMap<String, Outcomes>) -> String {
     let all = programs.values().flatten();
-    let failed: Vec<_> = all
-        .filter(|(_, outcome)| **outcome == Outcome::Failed)
-        .map(|(name, _)| name.as_str())
-        .collect();
-    if failed.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", failed.join(", "))
-    }
+    let failed: Vec<_> =
+        all.filter(|(_, outcome)| **outcome == Outcome::Failed).map(|(name, _)| name.as_str()).collect();
+    if failed.is_empty() { String::new() } else { format!(": {}", failed.join(", ")) }
 }
 
 /// Replaces each program's file name by the root file it was built from.
@@ -102,9 +84,7 @@ fn by_target(root: &Path, programs: BTreeMap<String, Outcomes>) -> Result<Result
 /// Asks cargo which program comes from which file. After a test run this builds nothing.
 fn programs_built(root: &Path) -> Result<BTreeMap<String, String>> {
     let mut command = repo::cargo(root);
-    command
-        .args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json"])
-        .stderr(Stdio::inherit());
+    command.args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json"]).stderr(Stdio::inherit());
     let output = command.output().context("cannot start cargo test --no-run")?;
     if !output.status.success() {
         bail!("cargo test --no-run failed");
@@ -127,9 +107,7 @@ fn programs_in(root: &Path, messages: &str) -> BTreeMap<String, String> {
     struct Profile {
         test: bool,
     }
-    let artifacts = messages
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
+    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
     artifacts
         .filter(|artifact| artifact.profile.test)
         .filter_map(|artifact| {
@@ -152,18 +130,12 @@ mod tests {
 {"reason":"build-finished","success":true}
 "#;
         let programs = programs_in(Path::new("/r"), messages);
-        assert_eq!(
-            programs,
-            BTreeMap::from([("a-1".to_owned(), "crates/a/src/lib.rs".to_owned())])
-        );
+        assert_eq!(programs, BTreeMap::from([("a-1".to_owned(), "crates/a/src/lib.rs".to_owned())]));
     }
 
     #[test]
     fn failures_are_named() {
-        let outcomes = Outcomes::from([
-            ("m::x".to_owned(), Outcome::Failed),
-            ("m::y".to_owned(), Outcome::Passed),
-        ]);
+        let outcomes = Outcomes::from([("m::x".to_owned(), Outcome::Failed), ("m::y".to_owned(), Outcome::Passed)]);
         assert_eq!(failures(&BTreeMap::from([("p".to_owned(), outcomes)])), ": m::x");
         assert_eq!(failures(&BTreeMap::new()), "");
     }

@@ -23,28 +23,16 @@ pub(crate) fn outcome(
     results: &BTreeMap<String, Outcomes>,
 ) -> Option<Outcome> {
     let (candidates, modules) = candidates(file, roots);
-    let exact = modules
-        .iter()
-        .chain(path)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join("::");
-    let mut found: Vec<Outcome> = candidates
-        .iter()
-        .filter_map(|root| results.get(&root.file)?.get(&exact))
-        .copied()
-        .collect();
+    let exact = modules.iter().chain(path).map(String::as_str).collect::<Vec<_>>().join("::");
+    let mut found: Vec<Outcome> =
+        candidates.iter().filter_map(|root| results.get(&root.file)?.get(&exact)).copied().collect();
     if found.is_empty() {
         // Test folders share modules by `#[path]`, which gives them other names; inside a library names are exact.
         let tail = path.join("::");
         let nested = format!("::{tail}");
         for root in candidates.iter().filter(|root| root.is_test) {
             let named = results.get(&root.file).into_iter().flatten();
-            found.extend(
-                named
-                    .filter(|(name, _)| **name == tail || name.ends_with(&nested))
-                    .map(|(_, o)| *o),
-            );
+            found.extend(named.filter(|(name, _)| **name == tail || name.ends_with(&nested)).map(|(_, o)| *o));
         }
     }
     let any = |outcome| found.contains(&outcome).then_some(outcome);
@@ -64,15 +52,8 @@ fn candidates<'a>(file: &str, roots: &'a [Root]) -> (Vec<&'a Root>, Vec<String>)
         return (Vec::new(), Vec::new());
     };
     let inside = file[nearest.len() + 1..].trim_end_matches(".rs");
-    let modules = inside
-        .split('/')
-        .filter(|part| *part != "mod")
-        .map(str::to_owned)
-        .collect();
-    (
-        roots.iter().filter(|root| folder(&root.file) == nearest).collect(),
-        modules,
-    )
+    let modules = inside.split('/').filter(|part| *part != "mod").map(str::to_owned).collect();
+    (roots.iter().filter(|root| folder(&root.file) == nearest).collect(), modules)
 }
 
 fn folder(file: &str) -> &str {
@@ -84,10 +65,7 @@ mod tests {
     use super::*;
 
     fn roots() -> Vec<Root> {
-        let root = |file: &str, is_test| Root {
-            file: file.into(),
-            is_test,
-        };
+        let root = |file: &str, is_test| Root { file: file.into(), is_test };
         vec![
             root("crates/a/src/lib.rs", false),
             root("crates/a/src/main.rs", false),
@@ -99,10 +77,7 @@ mod tests {
     fn ended(file: &str, path: &[&str], ran: &[(&str, &str, Outcome)]) -> Option<Outcome> {
         let mut results: BTreeMap<String, Outcomes> = BTreeMap::new();
         for (root, name, outcome) in ran {
-            results
-                .entry((*root).into())
-                .or_default()
-                .insert((*name).into(), *outcome);
+            results.entry((*root).into()).or_default().insert((*name).into(), *outcome);
         }
         let path: Vec<String> = path.iter().map(|part| (*part).into()).collect();
         outcome(file, &path, &roots(), &results)
@@ -111,25 +86,15 @@ mod tests {
     #[test]
     fn a_module_of_the_library_is_named_by_its_path() {
         let ran = [("crates/a/src/lib.rs", "flow::apply::tests::x", Outcome::Passed)];
-        assert_eq!(
-            ended("crates/a/src/flow/apply.rs", &["tests", "x"], &ran),
-            Some(Outcome::Passed)
-        );
-        assert_eq!(
-            ended("crates/a/src/flow/settle.rs", &["tests", "x"], &ran),
-            None,
-            "same tail, other module"
-        );
+        assert_eq!(ended("crates/a/src/flow/apply.rs", &["tests", "x"], &ran), Some(Outcome::Passed));
+        assert_eq!(ended("crates/a/src/flow/settle.rs", &["tests", "x"], &ran), None, "same tail, other module");
         let ran = [("crates/a/src/lib.rs", "flow::x", Outcome::Ignored)];
         assert_eq!(ended("crates/a/src/flow/mod.rs", &["x"], &ran), Some(Outcome::Ignored));
     }
 
     #[test]
     fn a_failure_in_one_program_outweighs_a_pass_in_another() {
-        let ran = [
-            ("crates/a/src/lib.rs", "m::x", Outcome::Passed),
-            ("crates/a/src/main.rs", "m::x", Outcome::Failed),
-        ];
+        let ran = [("crates/a/src/lib.rs", "m::x", Outcome::Passed), ("crates/a/src/main.rs", "m::x", Outcome::Failed)];
         assert_eq!(ended("crates/a/src/m.rs", &["x"], &ran), Some(Outcome::Failed));
     }
 
@@ -137,18 +102,11 @@ mod tests {
     fn integration_tests_and_their_modules() {
         let ran = [("crates/a/tests/one.rs", "x", Outcome::Passed)];
         assert_eq!(ended("crates/a/tests/one.rs", &["x"], &ran), Some(Outcome::Passed));
-        assert_eq!(
-            ended("crates/a/tests/two/main.rs", &["x"], &ran),
-            None,
-            "another program's test"
-        );
+        assert_eq!(ended("crates/a/tests/two/main.rs", &["x"], &ran), None, "another program's test");
         let ran = [("crates/a/tests/two/main.rs", "part::x", Outcome::Passed)];
         assert_eq!(ended("crates/a/tests/two/part.rs", &["x"], &ran), Some(Outcome::Passed));
         let ran = [("crates/a/tests/one.rs", "shared::x", Outcome::Passed)];
-        assert_eq!(
-            ended("crates/a/tests/common/mod.rs", &["x"], &ran),
-            Some(Outcome::Passed)
-        );
+        assert_eq!(ended("crates/a/tests/common/mod.rs", &["x"], &ran), Some(Outcome::Passed));
     }
 
     #[test]

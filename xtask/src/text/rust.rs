@@ -34,9 +34,7 @@ pub(crate) fn mask(source: &str) -> Masked {
     let bytes = source.as_bytes();
     let mut code = bytes.to_vec();
     let mut comments = Vec::new();
-    let line_starts = std::iter::once(0)
-        .chain(source.match_indices('\n').map(|(at, _)| at + 1))
-        .collect::<Vec<_>>();
+    let line_starts = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect::<Vec<_>>();
     let mut at = 0;
     while at < bytes.len() {
         let end = match bytes[at] {
@@ -53,10 +51,7 @@ pub(crate) fn mask(source: &str) -> Masked {
         }
         if bytes[at] == b'/' {
             let line = line_starts.partition_point(|start| *start <= at);
-            comments.push(Comment {
-                line,
-                text: source[at..end].to_owned(),
-            });
+            comments.push(Comment { line, text: source[at..end].to_owned() });
         }
         for byte in &mut code[at..end] {
             if *byte != b'\n' {
@@ -65,11 +60,7 @@ pub(crate) fn mask(source: &str) -> Masked {
         }
         at = end;
     }
-    Masked {
-        code: String::from_utf8_lossy(&code).into_owned(),
-        comments,
-        line_starts,
-    }
+    Masked { code: String::from_utf8_lossy(&code).into_owned(), comments, line_starts }
 }
 
 fn follows_word(bytes: &[u8], at: usize) -> bool {
@@ -120,11 +111,7 @@ fn char_end(source: &str, start: usize) -> usize {
         return rest[from..].find('\'').map_or(start, |n| start + 1 + from + n + 1);
     }
     let after = first.len_utf8();
-    if rest[after..].starts_with('\'') {
-        start + 1 + after + 1
-    } else {
-        start
-    }
+    if rest[after..].starts_with('\'') { start + 1 + after + 1 } else { start }
 }
 
 /// The end of `b"…"`, `c"…"`, `b'…'`, `r"…"`, `r#"…"#`, `br#"…"#`; `start` when it is only a word.
@@ -195,10 +182,7 @@ mod tests {
 
     #[test]
     fn a_lifetime_is_not_a_character() {
-        assert_eq!(
-            code("fn f<'a>(x: &'a str) -> char { '\\'' }"),
-            "fn f<'a>(x: &'a str) -> char { }"
-        );
+        assert_eq!(code("fn f<'a>(x: &'a str) -> char { '\\'' }"), "fn f<'a>(x: &'a str) -> char { }");
         assert_eq!(
             code("match c { '\"' => 1, 'é' => 2, b'\\'' => 3, b'x' => 4 }"),
             "match c { => 1, => 2, => 3, => 4 }"
@@ -216,16 +200,7 @@ mod tests {
         let masked = mask("a\n// one\n\"// no\" // two\n");
         assert_eq!(
             masked.comments,
-            [
-                Comment {
-                    line: 2,
-                    text: "// one".into()
-                },
-                Comment {
-                    line: 3,
-                    text: "// two".into()
-                }
-            ]
+            [Comment { line: 2, text: "// one".into() }, Comment { line: 3, text: "// two".into() }]
         );
         assert_eq!(masked.line_of(0), 1);
         assert_eq!(masked.line_of(2), 2);
@@ -240,10 +215,7 @@ mod tests {
 
     #[test]
     fn words_need_boundaries_only_where_they_are_words() {
-        assert_eq!(
-            find_word("HashMap MyHashMap HashMaps x::HashMap<", "HashMap").collect::<Vec<_>>(),
-            [0, 30]
-        );
+        assert_eq!(find_word("HashMap MyHashMap HashMaps x::HashMap<", "HashMap").collect::<Vec<_>>(), [0, 30]);
         assert_eq!(find_word("x.sin() y.sinh()", ".sin(").collect::<Vec<_>>(), [1]);
     }
 }

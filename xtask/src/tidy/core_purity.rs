@@ -10,14 +10,8 @@ use crate::text::rust::{find_word, is_word, mask};
 const CORE: &str = "crates/ugas-core/src/";
 
 const FORBIDDEN: &[(&str, &str)] = &[
-    (
-        "HashMap",
-        "its order differs from run to run; use a sorted or indexed table",
-    ),
-    (
-        "HashSet",
-        "its order differs from run to run; use a sorted or indexed table",
-    ),
+    ("HashMap", "its order differs from run to run; use a sorted or indexed table"),
+    ("HashSet", "its order differs from run to run; use a sorted or indexed table"),
     ("std::time", "time is an argument"),
     ("Instant::now", "time is an argument"),
     ("SystemTime", "time is an argument"),
@@ -47,26 +41,15 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     let code = without_test_modules(&masked.code);
     let mut findings = Vec::new();
     let mut found = |at: usize, what: &str, why: &str| {
-        findings.push(Finding::error(
-            file,
-            masked.line_of(at),
-            format!("`{what}` in the core: {why}"),
-        ));
+        findings.push(Finding::error(file, masked.line_of(at), format!("`{what}` in the core: {why}")));
     };
     for (word, why) in FORBIDDEN {
         find_word(&code, word).for_each(|at| found(at, word, why));
     }
     for at in find_word(&code, "std::{") {
         let group = code[at..].split(';').next().unwrap_or_default();
-        for name in FORBIDDEN_STD
-            .iter()
-            .filter(|name| find_word(group, name).next().is_some())
-        {
-            found(
-                at,
-                &format!("std::{name}"),
-                "the core has no clock, file, socket, thread or surroundings",
-            );
+        for name in FORBIDDEN_STD.iter().filter(|name| find_word(group, name).next().is_some()) {
+            found(at, &format!("std::{name}"), "the core has no clock, file, socket, thread or surroundings");
         }
     }
     for name in TRANSCENDENTAL {
@@ -91,9 +74,7 @@ fn without_test_modules(code: &str) -> String {
         let Some(open) = code[item..].find(['{', ';']).map(|n| item + n) else {
             continue;
         };
-        let is_module = code[item..open]
-            .split(|c: char| !c.is_ascii() || !is_word(c as u8))
-            .any(|word| word == "mod");
+        let is_module = code[item..open].split(|c: char| !c.is_ascii() || !is_word(c as u8)).any(|word| word == "mod");
         if !is_module || code.as_bytes()[open] == b';' {
             continue;
         }
@@ -121,10 +102,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &str) -> Vec<usize> {
-        check("crates/ugas-core/src/sim.rs", text)
-            .iter()
-            .map(|finding| finding.line)
-            .collect()
+        check("crates/ugas-core/src/sim.rs", text).iter().map(|finding| finding.line).collect()
     }
 
     #[test]
@@ -133,10 +111,7 @@ mod tests {
             assert!(lines(&format!("\nlet x = {word};")).contains(&2), "{word}");
         }
         assert_eq!(lines("use std::{fmt, fs::File,\n time::Duration};"), [1, 1]);
-        assert_eq!(
-            lines("let a = x.sin();\nlet b = f64::powf(x, y);\nlet c = x.powi(2);"),
-            [1, 2, 3]
-        );
+        assert_eq!(lines("let a = x.sin();\nlet b = f64::powf(x, y);\nlet c = x.powi(2);"), [1, 2, 3]);
     }
 
     #[test]
@@ -150,10 +125,7 @@ mod tests {
     #[test]
     fn test_modules_and_other_crates_are_free() {
         assert!(lines("#[cfg(test)]\nmod tests { use std::thread; fn f() { x.sin(); } }\n").is_empty());
-        assert_eq!(
-            lines("#[cfg(test)]\nmod tests { fn f() { {} } }\nuse std::thread;"),
-            [3]
-        );
+        assert_eq!(lines("#[cfg(test)]\nmod tests { fn f() { {} } }\nuse std::thread;"), [3]);
         assert_eq!(lines("#[cfg(test)]\nmod tests;\nuse std::thread;"), [3]);
         assert!(check("crates/ugas-cli/src/main.rs", "use std::fs;").is_empty());
         assert!(check("crates/ugas-core/src/flow/tests.rs", "use std::thread;").is_empty());

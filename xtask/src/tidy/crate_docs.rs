@@ -17,16 +17,8 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<Vec<Finding>> {
         if !manifest.starts_with("crates/") {
             continue;
         }
-        if package
-            .description
-            .as_deref()
-            .is_none_or(|description| description.trim().is_empty())
-        {
-            findings.push(Finding::error(
-                &manifest,
-                1,
-                format!("{} has no description", package.name),
-            ));
+        if package.description.as_deref().is_none_or(|description| description.trim().is_empty()) {
+            findings.push(Finding::error(&manifest, 1, format!("{} has no description", package.name)));
         }
         let is_code = |kind: &String| kind == "lib" || kind == "bin" || kind == "proc-macro" || kind == "cdylib";
         for target in package.targets.iter().filter(|target| target.kind.iter().any(is_code)) {
@@ -36,11 +28,7 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<Vec<Finding>> {
             if let Some(text) = repo::read_text(root, &file)?
                 && !opens_with_docs(&text)
             {
-                findings.push(Finding::error(
-                    &file,
-                    1,
-                    "the crate has no documentation at its top (`//!`)",
-                ));
+                findings.push(Finding::error(&file, 1, "the crate has no documentation at its top (`//!`)"));
             }
         }
     }

@@ -87,10 +87,7 @@ fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
 
 fn line_of(root: &Path, manifest: &str, dependency: &str) -> usize {
     let text = std::fs::read_to_string(root.join(manifest)).unwrap_or_default();
-    let names = |line: &str| {
-        line.strip_prefix(dependency)
-            .is_some_and(|rest| rest.starts_with([' ', '.', '=']))
-    };
+    let names = |line: &str| line.strip_prefix(dependency).is_some_and(|rest| rest.starts_with([' ', '.', '=']));
     text.lines().position(names).map_or(1, |at| at + 1)
 }
 
@@ -106,10 +103,7 @@ mod tests {
         assert_eq!(forbidden("ugas-cli", "ugas-lab", false), None);
         assert!(forbidden("ugas-doc", "ugas-core", false).is_some());
         assert!(forbidden("ugas-core", "ugas-data", false).is_some());
-        assert!(
-            forbidden("ugas-data", "ugas-input", false).is_some(),
-            "not within a layer"
-        );
+        assert!(forbidden("ugas-data", "ugas-input", false).is_some(), "not within a layer");
     }
 
     #[test]
@@ -139,17 +133,10 @@ mod tests {
             name: name.into(),
             description: None,
             manifest_path: format!("/r/crates/{name}/Cargo.toml").into(),
-            dependencies: vec![Dependency {
-                name: uses.into(),
-                kind: None,
-            }],
+            dependencies: vec![Dependency { name: uses.into(), kind: None }],
             targets: Vec::new(),
         };
-        let packages = [
-            package("ugas-new", "serde"),
-            package("xtask", "ugas-cli"),
-            package("ugas-doc", "ugas-core"),
-        ];
+        let packages = [package("ugas-new", "serde"), package("xtask", "ugas-cli"), package("ugas-doc", "ugas-core")];
         let found = check(Path::new("/r"), &packages);
         let places: Vec<_> = found.iter().map(|finding| finding.file.as_str()).collect();
         assert_eq!(places, ["crates/ugas-new/Cargo.toml", "crates/ugas-doc/Cargo.toml"]);

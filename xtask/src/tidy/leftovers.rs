@@ -6,12 +6,7 @@ use super::Finding;
 use crate::text::rust::find_word;
 
 /// The words, put together here so that this file does not find itself.
-const WORDS: &[&str] = &[
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("dbg", "!"),
-    concat!("todo", "!("),
-];
+const WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("dbg", "!"), concat!("todo", "!(")];
 
 /// Checks one Rust or YAML file.
 pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
@@ -21,11 +16,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
         for word in WORDS.iter().filter(|word| find_word(line, word).next().is_some()) {
-            findings.push(Finding::error(
-                file,
-                at + 1,
-                format!("`{word}` is left over; finish it or open an issue"),
-            ));
+            findings.push(Finding::error(file, at + 1, format!("`{word}` is left over; finish it or open an issue")));
         }
     }
     findings
@@ -39,11 +30,7 @@ mod tests {
     fn every_word_is_found_in_code_and_comments() {
         for word in WORDS {
             let text = format!("fine\n// {word} later\n");
-            assert_eq!(
-                check("a.rs", &text).iter().map(|f| f.line).collect::<Vec<_>>(),
-                [2],
-                "{word}"
-            );
+            assert_eq!(check("a.rs", &text).iter().map(|f| f.line).collect::<Vec<_>>(), [2], "{word}");
             assert_eq!(check("a.yaml", &text).len(), 1, "{word}");
             assert!(check("a.md", &text).is_empty());
         }

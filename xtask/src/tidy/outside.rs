@@ -11,11 +11,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
         for place in PLACES.iter().filter(|place| names(line, place)) {
-            findings.push(Finding::error(
-                file,
-                at + 1,
-                format!("`{place}` is outside the project"),
-            ));
+            findings.push(Finding::error(file, at + 1, format!("`{place}` is outside the project")));
         }
     }
     findings
@@ -37,11 +33,7 @@ mod tests {
     fn places_outside_are_found_in_any_file() {
         for place in PLACES {
             for file in ["a.rs", "README.md", ".ci/run"] {
-                assert_eq!(
-                    check(file, &format!("x\nsee `{place}x`\n")).len(),
-                    1,
-                    "{place} in {file}"
-                );
+                assert_eq!(check(file, &format!("x\nsee `{place}x`\n")).len(), 1, "{place} in {file}");
             }
         }
     }

@@ -49,11 +49,7 @@ pub(crate) fn check(file: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Ve
         }
         for target in link_targets(line).filter_map(relative_target) {
             if !joined(folder, target).is_some_and(|path| exists(&path)) {
-                findings.push(Finding::error(
-                    file,
-                    at + 1,
-                    format!("the link to `{target}` leads nowhere"),
-                ));
+                findings.push(Finding::error(file, at + 1, format!("the link to `{target}` leads nowhere")));
             }
         }
     }
@@ -77,8 +73,7 @@ fn repository_path(span: &str) -> Option<&str> {
 }
 
 fn link_targets(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices("](")
-        .filter_map(|(at, open)| line[at + open.len()..].split(')').next())
+    line.match_indices("](").filter_map(|(at, open)| line[at + open.len()..].split(')').next())
 }
 
 /// The file a link leads to; nothing if it leads to another site or stays on the page.
@@ -102,11 +97,7 @@ fn joined(folder: &str, target: &str) -> Option<String> {
             part => parts.push(part),
         }
     }
-    Some(if parts.is_empty() {
-        ".".to_owned()
-    } else {
-        parts.join("/")
-    })
+    Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
 #[cfg(test)]
@@ -115,10 +106,7 @@ mod tests {
 
     fn found(file: &str, text: &str) -> Vec<(usize, String)> {
         let exists = |path: &str| ["crates/a", "crates/a/src/lib.rs", "README.md", "book/one.md"].contains(&path);
-        check(file, text, &exists)
-            .into_iter()
-            .map(|finding| (finding.line, finding.message))
-            .collect()
+        check(file, text, &exists).into_iter().map(|finding| (finding.line, finding.message)).collect()
     }
 
     #[test]
@@ -137,17 +125,8 @@ mod tests {
     #[test]
     fn relative_links_are_followed() {
         let text = "[a](../README.md) [b](one.md#part) [c](two.md) [d](https://e.org/x) [e](#here) [f](../../out.md)";
-        let messages: Vec<_> = found("book/index.md", text)
-            .into_iter()
-            .map(|(_, message)| message)
-            .collect();
-        assert_eq!(
-            messages,
-            [
-                "the link to `two.md` leads nowhere",
-                "the link to `../../out.md` leads nowhere"
-            ]
-        );
+        let messages: Vec<_> = found("book/index.md", text).into_iter().map(|(_, message)| message).collect();
+        assert_eq!(messages, ["the link to `two.md` leads nowhere", "the link to `../../out.md` leads nowhere"]);
     }
 
     #[test]

@@ -248,10 +248,7 @@ pub struct Fact {
 impl Fact {
     /// Why it happened.
     pub fn cause(&self) -> Cause {
-        Cause {
-            root: self.root,
-            link: self.link,
-        }
+        Cause { root: self.root, link: self.link }
     }
 }
 

@@ -89,9 +89,7 @@ impl Flow<'_> {
 
     fn run_period(&mut self, target: usize, at: usize, due: Due) {
         let effect = self.row(target).effects[at].def;
-        let catch_up = self
-            .def(effect)
-            .is_some_and(|d| d.period_inhibition == PeriodInhibition::CatchUp);
+        let catch_up = self.def(effect).is_some_and(|d| d.period_inhibition == PeriodInhibition::CatchUp);
         let row = self.row_mut(target);
         let e = &mut row.effects[at];
         let inhibited = e.inhibited;

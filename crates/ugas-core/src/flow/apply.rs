@@ -18,6 +18,9 @@ use crate::{
 };
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail, StackBy};
 
+/// A row as it was, and the lengths of facts, diagnostics and reactions then.
+pub(crate) type Saved = (Box<Row>, [usize; 3]);
+
 /// An application that passed its checks: what is about to be changed.
 pub(crate) struct Plan {
     pub(crate) key: EffectKey,
@@ -50,17 +53,10 @@ impl Flow<'_> {
     fn try_apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let target = self.slot(spec.target)?;
         let Some(def) = self.def(spec.effect) else {
-            return Err(Refusal::UnknownName {
-                kind: NameKind::Effect,
-                id: spec.effect.0,
-            });
+            return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
         };
         let ordinal = self.number(target, birth);
-        let key = EffectKey {
-            birth,
-            target: spec.target,
-            ordinal,
-        };
+        let key = EffectKey { birth, target: spec.target, ordinal };
         self.check_spec(spec)?;
         self.check_attributes(&def, target)?;
         self.journal_source(spec.target, spec.source);
@@ -92,11 +88,15 @@ impl Flow<'_> {
         if of_root == root && last != 0 {
             self.sc.births.insert((last, who), count);
         }
-        let next = if self.sc.births.is_empty() {
-            0
-        } else {
-            self.sc.births.get(&(birth, who)).map_or(0, |n| n + 1)
-        };
+        let known = if self.sc.births.is_empty() { None } else { self.sc.births.get(&(birth, who)) };
+        let mut next = known.map_or(0, |n| n + 1);
+        // A client may send one id twice: its keys stay apart all the same.
+        if birth >> 63 == 0 && birth >> 48 != 0 {
+            let row = self.row(target);
+            let active = row.effects.iter().filter(|e| e.birth == birth).map(|e| e.ordinal);
+            let queued = row.queue.iter().filter(|q| q.birth == birth).map(|q| q.ordinal);
+            next = next.max(active.chain(queued).max().map_or(0, |n| n + 1));
+        }
         self.st.controllers.row_mut(target).last_birth = (birth, next, root);
         next
     }
@@ -113,11 +113,11 @@ impl Flow<'_> {
         let known = spec.source == ControllerId::NONE || spec.source.0 < self.st.next_id;
         let source = if known { Ok(()) } else { Err(Refusal::StaleHandle) };
         let Some(x) = &spec.extra else { return source };
+        if x.set_by_caller.windows(2).any(|w| w[0].0 >= w[1].0) {
+            return bad(BadValue::Number);
+        }
         let numbers = x.set_by_caller.iter().map(|(_, v)| *v);
-        let hit = x
-            .hit
-            .iter()
-            .flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
+        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
         if numbers.chain(hit).any(|v| !v.is_finite()) {
             return bad(BadValue::Number);
         }
@@ -127,9 +127,7 @@ impl Flow<'_> {
         if x.duration.is_some_and(|d| d < SimTime::ZERO || d > SimTime::LONGEST) {
             return bad(BadValue::Duration);
         }
-        if x.period
-            .is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST)
-        {
+        if x.period.is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST) {
             return bad(BadValue::Period);
         }
         source
@@ -142,10 +140,7 @@ impl Flow<'_> {
         for m in &def.modifiers {
             let Some(slot) = layout.slot(m.attribute) else {
                 let who = self.row(target).id;
-                return Err(Refusal::UnknownAttribute {
-                    who,
-                    attribute: m.attribute,
-                });
+                return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
             };
             derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
         }
@@ -163,11 +158,7 @@ impl Flow<'_> {
         target: usize,
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
-        let via = Via {
-            source: spec.source,
-            key,
-            effect: spec.effect,
-        };
+        let via = Via { source: spec.source, key, effect: spec.effect };
         if def.policy == DurationPolicy::Instant {
             if spec.extra.as_ref().is_some_and(|x| x.duration.is_some()) {
                 self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
@@ -179,9 +170,7 @@ impl Flow<'_> {
                     if !self.plan_write(target, slot, op, stacked(op, unit, spec.stacks)) {
                         self.sc.writes.clear();
                         self.sc.dirty.clear();
-                        return Err(Refusal::NonFinite {
-                            attribute: Some(m.attribute),
-                        });
+                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
                     }
                     self.mark(target, slot);
                 }
@@ -232,14 +221,7 @@ impl Flow<'_> {
             }
             self.publish(target);
         }
-        self.fact(
-            spec.target,
-            via,
-            FactKind::EffectApplied {
-                level: spec.level,
-                stacks: spec.stacks,
-            },
-        );
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
         Ok(key)
     }
 
@@ -273,15 +255,10 @@ impl Flow<'_> {
         let start = window.start(old.base);
         let end = operate(op, start, stacked(op, unit, stacks));
         if !end.is_finite() {
-            return Err(Refusal::NonFinite {
-                attribute: Some(attribute),
-            });
+            return Err(Refusal::NonFinite { attribute: Some(attribute) });
         }
         let base = window.settle(old.base, start, end, op == ModOp::Override);
-        let new = Attr {
-            base,
-            current: clamp(base, lo, hi) + 0.0,
-        };
+        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
         if new != old {
             self.row_mut(target).attrs[slot] = new;
             self.changed(who, attribute, death, old, new, via);
@@ -294,6 +271,9 @@ impl Flow<'_> {
         let limit = |what, max| Err(Refusal::Limit { what, max, link });
         if row.effects.len() + row.queue.len() >= self.limits.effects_per_controller as usize {
             return limit(LimitKind::Effects, self.limits.effects_per_controller);
+        }
+        if row.grants.len() + def.grants.len() > self.limits.grants_per_controller as usize {
+            return limit(LimitKind::Grants, self.limits.grants_per_controller);
         }
         if row.mods.len() + def.modifiers.len() > self.limits.modifiers_per_controller as usize {
             return limit(LimitKind::Modifiers, self.limits.modifiers_per_controller);
@@ -330,11 +310,7 @@ impl Flow<'_> {
         if self.row(target).immunities > 0
             && let Some((blocker, by)) = self.immune(def, spec, target)
         {
-            let via = Via {
-                source: spec.source,
-                key,
-                effect: spec.effect,
-            };
+            let via = Via { source: spec.source, key, effect: spec.effect };
             self.fact(spec.target, via, FactKind::Immune { blocker, by });
             return Err(Refusal::Immune { blocker, by });
         }
@@ -359,14 +335,8 @@ impl Flow<'_> {
             }
         }
         if let Some(chance) = &def.chance {
-            let about = About {
-                spec,
-                target,
-                birth: key.birth,
-                ordinal: key.ordinal,
-                stacks: spec.stacks,
-                execution: 0,
-            };
+            let about =
+                About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
             let needed = self.magnitude(chance, about, SITE_CHANCE)?;
             let rolled = self.draw(about, SITE_CHANCE).unit();
             if rolled >= needed {
@@ -375,8 +345,7 @@ impl Flow<'_> {
         }
         if let Some(s) = &def.stacking
             && s.deny_overflow
-            && let Some(at) = self.stack_of(def, spec, target)
-            && self.row(target).effects[at].stacks as u64 + spec.stacks as u64 > s.limit as u64
+            && self.stacks_of(def, spec, target) + spec.stacks as u64 > s.limit as u64
         {
             return Err(Refusal::Stacks { limit: s.limit });
         }
@@ -394,13 +363,7 @@ impl Flow<'_> {
         target: usize,
         values: &'c dyn Fn(ControllerId, crate::AttributeId) -> Option<f64>,
     ) -> HookCx<'c> {
-        HookCx {
-            rules: self.rules,
-            spec,
-            target_row: self.row(target),
-            source_tags: self.tags_of(spec.source),
-            values,
-        }
+        HookCx { rules: self.rules, spec, target_row: self.row(target), source_tags: self.tags_of(spec.source), values }
     }
 
     /// Whether a source has a tag; nobody has none.
@@ -415,12 +378,7 @@ impl Flow<'_> {
         for e in row.effects.iter().filter(|e| !e.inhibited) {
             let Some(active) = self.def(e.def) else { continue };
             let hit = active.immunity.iter().any(|rule| {
-                let tags = || {
-                    def.effect_tags
-                        .iter()
-                        .chain(&def.granted_tags)
-                        .any(|&t| under(&rule.effect_tags, t))
-                };
+                let tags = || def.effect_tags.iter().chain(&def.granted_tags).any(|&t| under(&rule.effect_tags, t));
                 let source = || rule.source_tags.iter().any(|&t| self.source_has(spec.source, t));
                 (rule.effect_tags.is_empty() || tags())
                     && (rule.effects.is_empty() || rule.effects.contains(&def.id))
@@ -440,6 +398,10 @@ impl Flow<'_> {
         self.row(target).effects.iter().position(same)
     }
 
+    fn stacks_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> u64 {
+        self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks as u64)
+    }
+
     // Captures --------------------------------------------------------------------------------------------------
 
     /// Evaluates all magnitudes, once. Leaves units and captured reads in the scratch buffers.
@@ -451,14 +413,7 @@ impl Flow<'_> {
         key: EffectKey,
         stacks: u32,
     ) -> Result<Plan, Refusal> {
-        let about = About {
-            spec,
-            target,
-            birth: key.birth,
-            ordinal: key.ordinal,
-            stacks,
-            execution: 0,
-        };
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
         self.capture_units(def, about, &[], &[])?;
         let duration = self.duration(def, about)?;
         let mut captures = std::mem::take(&mut self.sc.captures);
@@ -469,12 +424,7 @@ impl Flow<'_> {
         if def.policy != DurationPolicy::Instant {
             self.check_cycles(def, target, spec.source)?;
         }
-        let period = spec
-            .extra
-            .as_ref()
-            .and_then(|x| x.period)
-            .filter(|_| def.period.is_some())
-            .or(def.period);
+        let period = spec.extra.as_ref().and_then(|x| x.period).filter(|_| def.period.is_some()).or(def.period);
         Ok(Plan { key, duration, period })
     }
 
@@ -509,9 +459,7 @@ impl Flow<'_> {
                     units.push(f64::NAN);
                 }
                 Err(Refusal::NonFinite { .. }) => {
-                    refused = Some(Refusal::NonFinite {
-                        attribute: Some(m.attribute),
-                    });
+                    refused = Some(Refusal::NonFinite { attribute: Some(m.attribute) });
                     break;
                 }
                 Err(r) => {
@@ -530,20 +478,14 @@ impl Flow<'_> {
             (Some(_), Some(d)) => Ok(d),
             (Some(m), None) => {
                 let seconds = self.magnitude(m, about, SITE_DURATION)?;
-                let d = SimTime::try_seconds(seconds).ok_or(Refusal::BadValue {
-                    what: BadValue::Duration,
-                })?;
+                let d = SimTime::try_seconds(seconds).ok_or(Refusal::BadValue { what: BadValue::Duration })?;
                 Ok(d.max(SimTime::ZERO))
             }
             (None, over) => {
                 if over.is_some() {
                     self.diagnose(about.spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
                 }
-                Ok(if def.policy == DurationPolicy::Instant {
-                    SimTime::ZERO
-                } else {
-                    SimTime::NEVER
-                })
+                Ok(if def.policy == DurationPolicy::Instant { SimTime::ZERO } else { SimTime::NEVER })
             }
         }
     }
@@ -567,34 +509,35 @@ impl Flow<'_> {
         if let Some(at) = self.stack_of(def, spec, target) {
             return self.stack(def, spec, target, at, key);
         }
+        if let Some(rule) = &def.stacking
+            && spec.stacks > rule.limit
+        {
+            let full = Spec { stacks: rule.limit, ..spec.clone() };
+            self.begin_new(def, &full, target, key)?;
+            self.overflow(rule, spec, key);
+            return Ok(key);
+        }
+        self.begin_new(def, spec, target, key)?;
+        Ok(key)
+    }
+
+    fn begin_new(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
         let plan = self.capture_magnitudes(def, spec, target, key, spec.stacks)?;
         if def.policy == DurationPolicy::Instant {
-            self.apply_instant(def, spec, target, &plan)?;
+            self.apply_instant(def, spec, target, &plan)
         } else {
             self.check_room(target, def)?;
-            self.apply_lasting(def, spec, target, &plan)?;
+            self.apply_lasting(def, spec, target, &plan)
         }
-        Ok(key)
     }
 
     fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
         let key = plan.key;
-        let via = Via {
-            source: spec.source,
-            key,
-            effect: spec.effect,
-        };
+        let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
-        let about = About {
-            spec,
-            target,
-            birth: key.birth,
-            ordinal: key.ordinal,
-            stacks: spec.stacks,
-            execution: 0,
-        };
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
         let mut context = Vec::new();
         if let Err(r) = self.write_and_execute(def, about, via, &mut context) {
             self.roll_back(saved, target);
@@ -607,23 +550,9 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        self.fact(
-            spec.target,
-            via,
-            FactKind::EffectApplied {
-                level: spec.level,
-                stacks: spec.stacks,
-            },
-        );
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
         for &tag in &def.cues {
-            self.fact(
-                spec.target,
-                via,
-                FactKind::Cue {
-                    tag,
-                    cue: CueType::Execute,
-                },
-            );
+            self.fact(spec.target, via, FactKind::Cue { tag, cue: CueType::Execute });
         }
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
@@ -634,11 +563,7 @@ impl Flow<'_> {
 
     fn apply_lasting(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
         let key = plan.key;
-        let via = Via {
-            source: spec.source,
-            key,
-            effect: spec.effect,
-        };
+        let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
@@ -655,14 +580,8 @@ impl Flow<'_> {
         self.settle(via, Emit::Later);
         let mut context = Vec::new();
         if def.period.is_none() && !def.executions.is_empty() {
-            let about = About {
-                spec,
-                target,
-                birth: key.birth,
-                ordinal: key.ordinal,
-                stacks: spec.stacks,
-                execution: 0,
-            };
+            let about =
+                About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
             if let Err(r) = self.execute_results(def, about, via, &mut context) {
                 self.undo_changes();
                 if let Some(at) = self.row(target).effect_at(seq) {
@@ -690,18 +609,8 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        let stacks = self
-            .row(target)
-            .effect_at(seq)
-            .map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
-        self.fact(
-            spec.target,
-            via,
-            FactKind::EffectApplied {
-                level: spec.level,
-                stacks,
-            },
-        );
+        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks });
         if !inhibited {
             self.hold_cues(def, target, via);
         }
@@ -735,11 +644,7 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let seq = row.next_seq;
         row.next_seq += 1;
-        let end = if plan.duration == SimTime::NEVER {
-            SimTime::NEVER
-        } else {
-            now + plan.duration
-        };
+        let end = if plan.duration == SimTime::NEVER { SimTime::NEVER } else { now + plan.duration };
         let mut effect = Effect {
             seq,
             birth: plan.key.birth,
@@ -758,21 +663,10 @@ impl Flow<'_> {
             watches: def.has_ongoing() || def.is_filtered(),
         };
         if let Some(period) = plan.period {
-            effect.periodic = Some(Periodic {
-                period,
-                anchor: now,
-                n: 1,
-                executed: 0,
-                missed: 0,
-            });
+            effect.periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
         }
-        if let Some(x) = spec.extra.as_ref().filter(|x| !x.is_only_time()) {
-            let context = crate::SpecExtra {
-                duration: None,
-                period: None,
-                ..(**x).clone()
-            };
-            effect.cold_mut().extra = Some(Box::new(context));
+        if let Some(context) = context_of(spec) {
+            effect.cold_mut().extra = Some(context);
         }
         if spec.ability != crate::AbilityId::NONE {
             effect.cold_mut().ability = Some(spec.ability);
@@ -813,9 +707,7 @@ impl Flow<'_> {
     ) {
         let row = self.row(target);
         let who = row.id;
-        let dropped = row
-            .effect_at(seq)
-            .map_or(Vec::new(), |e| row.effects[e].dropped().to_vec());
+        let dropped = row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec());
         for (index, m) in def.modifiers.iter().enumerate() {
             let Some(slot) = self.layout(target).slot(m.attribute) else {
                 continue;
@@ -824,21 +716,9 @@ impl Flow<'_> {
                 continue;
             }
             let op = ModOp::from(m.op);
-            let off = if m.is_filtered() && !self.filter_holds(m, source, target) {
-                FILTERED
-            } else {
-                0
-            };
+            let off = if m.is_filtered() && !self.filter_holds(m, source, target) { FILTERED } else { 0 };
             let magnitude = stacked(op, units[index], stacks) + 0.0;
-            let new = Mod {
-                magnitude,
-                seq,
-                channel: m.channel,
-                slot: slot as u16,
-                index: index as u16,
-                op,
-                off,
-            };
+            let new = Mod { magnitude, seq, channel: m.channel, slot: slot as u16, index: index as u16, op, off };
             self.row_mut(target).add_mod(new);
             self.mark(target, slot);
             if def.has_live
@@ -889,20 +769,20 @@ impl Flow<'_> {
     }
 
     /// A copy of the row, where an application may still fail after it has removed others.
-    fn checkpoint(&mut self, def: &EffectDef, target: usize) -> Option<(Box<Row>, [usize; 3])> {
+    fn checkpoint(&mut self, def: &EffectDef, target: usize) -> Option<Saved> {
         let risky =
             !def.remove_with_tags.is_empty() && (!def.executions.is_empty() || def.policy == DurationPolicy::Instant);
-        risky.then(|| {
-            let lengths = [
-                self.log.facts.list.len(),
-                self.log.diagnostics.len(),
-                self.sc.reactions.len(),
-            ];
-            (Box::new(self.row(target).clone()), lengths)
-        })
+        risky.then(|| self.save_row(target))
     }
 
-    fn roll_back(&mut self, saved: Option<(Box<Row>, [usize; 3])>, target: usize) {
+    /// A copy of a row and of how far the log came.
+    pub(crate) fn save_row(&self, target: usize) -> Saved {
+        let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
+        (Box::new(self.row(target).clone()), lengths)
+    }
+
+    /// Puts a row back and takes back what was told since.
+    pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
         let Some((row, [facts, diagnostics, reactions])) = saved else {
             return;
         };
@@ -914,5 +794,12 @@ impl Flow<'_> {
         self.log.facts.list.truncate(facts);
         self.log.diagnostics.truncate(diagnostics);
         self.sc.reactions.truncate(reactions);
+        self.sc.rechecks.clear();
     }
+}
+
+/// What of a spec stays with the effect: its context, not the times it replaced.
+pub(crate) fn context_of(spec: &Spec) -> Option<Box<crate::SpecExtra>> {
+    let x = spec.extra.as_ref().filter(|x| !x.is_only_time())?;
+    Some(Box::new(crate::SpecExtra { duration: None, period: None, ..(**x).clone() }))
 }

@@ -2,9 +2,11 @@
 
 use super::settle::Emit;
 use super::{Flow, Via};
+use crate::rules::Layout;
 use crate::state::{LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, FactKind, Op, OpId, Refusal, SimTime};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What a journal holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,22 +14,12 @@ pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
     /// A foreign controller as it was when something from it was looked at: its tags and current values.
-    Source {
-        source: ControllerId,
-        tags: Tags,
-        values: Box<[(AttributeId, f64)]>,
-    },
+    Source { source: ControllerId, tags: Tags, values: Box<[(AttributeId, f64)]> },
     /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
     /// for that by themselves; doing it twice changes nothing.
     Recheck(Cause),
     /// A foreign attribute that a live modifier follows has moved.
-    Follow {
-        source: ControllerId,
-        attribute: AttributeId,
-        value: f64,
-        cause: Cause,
-        via: Via,
-    },
+    Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,19 +37,16 @@ pub(crate) struct Journal {
     pub(crate) entries: VecDeque<JournalEntry>,
     pub(crate) next: u64,
     pub(crate) dues: u64,
+    /// Entries below this serial fell out of the ring.
+    dropped: u64,
 }
 
 impl Journal {
     fn push(&mut self, limit: u32, at: SimTime, what: JournalWhat) {
         if self.entries.len() >= limit as usize {
-            self.entries.pop_front();
+            self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
         }
-        self.entries.push_back(JournalEntry {
-            at,
-            serial: self.next,
-            dues: self.dues,
-            what,
-        });
+        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, what });
         self.next += 1;
     }
 }
@@ -72,11 +61,7 @@ pub(crate) struct Replay<'j> {
 
 impl<'j> Replay<'j> {
     pub(crate) fn new(only: ControllerId, journal: &'j Journal) -> Replay<'j> {
-        Replay {
-            only,
-            journal,
-            cursor: 0,
-        }
+        Replay { only, journal, cursor: 0 }
     }
 
     /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
@@ -86,10 +71,7 @@ impl<'j> Replay<'j> {
             _ => None,
         };
         let entries = &self.journal.entries;
-        let next = entries
-            .iter()
-            .filter(|e| e.serial >= self.cursor && e.at == now)
-            .find_map(of);
+        let next = entries.iter().filter(|e| e.serial >= self.cursor && e.at == now).find_map(of);
         next.or_else(|| entries.iter().rev().filter(|e| e.serial < self.cursor).find_map(of))
     }
 
@@ -113,6 +95,10 @@ pub(crate) struct Captured {
     pub(crate) rules: u64,
     pub(crate) serial: u64,
     pub(crate) dues: u64,
+    /// The layout the row was read under; its number belongs to one sim.
+    pub(crate) layout: Arc<Layout>,
+    /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
+    pub(crate) definitions: Vec<(u32, u64)>,
 }
 
 impl Flow<'_> {
@@ -163,20 +149,8 @@ impl Flow<'_> {
             return;
         };
         let slots = &self.ix.layouts[row.layout as usize].slots;
-        let values = slots
-            .iter()
-            .zip(&row.attrs)
-            .map(|(s, a)| (s.attribute, a.current))
-            .collect();
-        j.push(
-            limit,
-            at,
-            JournalWhat::Source {
-                source,
-                tags: row.tags.clone(),
-                values,
-            },
-        );
+        let values = slots.iter().zip(&row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
+        j.push(limit, at, JournalWhat::Source { source, tags: row.tags.clone(), values });
     }
 
     #[inline]
@@ -187,17 +161,7 @@ impl Flow<'_> {
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&edge.target) {
             let (source, attribute) = (edge.source, edge.attribute);
-            j.push(
-                limit,
-                at,
-                JournalWhat::Follow {
-                    source,
-                    attribute,
-                    value,
-                    cause,
-                    via,
-                },
-            );
+            j.push(limit, at, JournalWhat::Follow { source, attribute, value, cause, via });
         }
     }
 
@@ -240,18 +204,31 @@ impl Flow<'_> {
     /// Restores a row; its clock goes on from now, so remaining times are what they were.
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
-        let mut row = from.row.clone();
+        let mut row = self.image_row(from)?;
         row.clock.shift(self.st.now.0 - from.at.0);
         self.put_image(target, row)?;
         self.fact(who, Via::NOTHING, FactKind::Restored);
+        self.catch_up_live(target);
         Ok(())
     }
 
+    /// Whether an image fits here: same rules, same controller, same run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
-        if from.rules != self.rules.fingerprint || from.row.id != who {
+        let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
+        if from.rules != self.rules.fingerprint || from.row.id != who || !from.definitions.iter().all(defined) {
             return Err(Refusal::Mismatch);
         }
         self.slot(who)
+    }
+
+    /// The image's row under this sim's own number of its layout.
+    fn image_row(&mut self, from: &Captured) -> Result<Row, Refusal> {
+        let mut row = from.row.clone();
+        let here = self.ix.layouts.get(row.layout as usize).is_some_and(|l| Arc::ptr_eq(l, &from.layout));
+        if !here {
+            row.layout = self.layout_for(&from.layout.sets, row.id)?;
+        }
+        Ok(row)
     }
 
     /// Replaces a row, or leaves it as it was if the world has moved on so that it would close a circle.
@@ -274,7 +251,11 @@ impl Flow<'_> {
         if to < from.at || to > now {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
-        self.put_image(target, from.row.clone())?;
+        if journal.dropped > from.serial {
+            return Err(Refusal::Mismatch);
+        }
+        let row = self.image_row(from)?;
+        self.put_image(target, row)?;
         self.st.now = from.at;
         let mut done = from.dues;
         for entry in journal.entries.iter().filter(|e| e.serial >= from.serial && e.at <= to) {
@@ -287,13 +268,7 @@ impl Flow<'_> {
                     // A refusal then is a refusal now; what differs is what the replay is for.
                     let _ = self.run(*id, op);
                 }
-                JournalWhat::Follow {
-                    source,
-                    attribute,
-                    value,
-                    cause,
-                    via,
-                } => {
+                JournalWhat::Follow { source, attribute, value, cause, via } => {
                     self.cause = *cause;
                     self.follow_again(who, *source, *attribute, *value, *via);
                 }
@@ -327,16 +302,14 @@ impl Flow<'_> {
 
     /// Runs one row's due work up to a time; of what is due at that very moment only up to the given count.
     fn run_row(&mut self, who: ControllerId, until: SimTime, count: Option<u64>, done: &mut u64) {
-        let mut budget = self.limits.due_per_advance;
         while let Some(target) = self.st.controllers.slot(who) {
             let row = self.row(target);
             let Some(due) = row.due.last() else { return };
             let at = row.clock.due(due.at);
             let early = at < until || count.is_none_or(|n| *done < n);
-            if at > until || !early || budget == 0 {
+            if at > until || !early {
                 return;
             }
-            budget -= 1;
             *done += 1;
             self.st.now = self.st.now.max(at);
             self.run_due(target);
@@ -348,32 +321,16 @@ impl Flow<'_> {
         let Some(target) = self.st.controllers.slot(who) else {
             return;
         };
-        let effects: Vec<_> = self
-            .row(target)
-            .effects
-            .iter()
-            .filter(|e| e.source == source)
-            .map(|e| (e.seq, e.def))
-            .collect();
+        let effects: Vec<_> =
+            self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq, e.def)).collect();
         for (seq, def) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {
                 if m.magnitude.live_on() != Some((attribute, false)) {
                     continue;
                 }
-                let edge = LiveEdge {
-                    source,
-                    attribute,
-                    target: who,
-                    seq,
-                    index: index as u16,
-                };
-                let slot = self
-                    .row(target)
-                    .mods
-                    .iter()
-                    .find(|x| x.seq == seq && x.index == edge.index)
-                    .map(|x| x.slot);
+                let edge = LiveEdge { source, attribute, target: who, seq, index: index as u16 };
+                let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
                 if let Some(slot) = slot
                     && self.follow(target, slot as usize, &edge, value, via)
                 {

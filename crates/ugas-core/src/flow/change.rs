@@ -27,8 +27,12 @@ impl Flow<'_> {
         for &seq in &matched {
             self.check_change(target, seq, change)?;
         }
+        let saved = self.save_row(target);
         for &seq in &matched {
-            self.change_one(target, seq, change)?;
+            if let Err(refusal) = self.change_one(target, seq, change) {
+                self.roll_back(Some(saved), target);
+                return Err(refusal);
+            }
         }
         Ok(matched.len() as u32)
     }
@@ -39,10 +43,7 @@ impl Flow<'_> {
             return Err(Refusal::StaleHandle);
         };
         let e = &row.effects[at];
-        let limit = self
-            .def(e.def)
-            .and_then(|d| d.stacking.as_ref().map(|s| s.limit))
-            .unwrap_or(u32::MAX);
+        let limit = self.def(e.def).and_then(|d| d.stacking.as_ref().map(|s| s.limit)).unwrap_or(u32::MAX);
         let bad = |what| Err(Refusal::BadValue { what });
         let timed = e.end != SimTime::NEVER;
         match change {
@@ -50,6 +51,7 @@ impl Flow<'_> {
             Change::Stacks(n) if n == 0 || n > self.limits.stacks.min(limit) => bad(BadValue::Stacks),
             Change::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => bad(BadValue::Duration),
             Change::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => bad(BadValue::Duration),
+            Change::Extend(t) if e.end + t > SimTime::LONGEST => bad(BadValue::Duration),
             Change::Period(p) if e.periodic.is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => {
                 bad(BadValue::Period)
             }
@@ -125,21 +127,14 @@ impl Flow<'_> {
         let e = &self.row(target).effects[at];
         let (old_source, inhibited) = (e.source, e.inhibited);
         let key = e.key(spec.target);
-        let about = About {
-            spec,
-            target,
-            birth: key.birth,
-            ordinal: key.ordinal,
-            stacks: spec.stacks,
-            execution: 0,
-        };
-        let frozen = if keep_frozen {
-            self.units_of(target, seq, def.modifiers.len())
-        } else {
-            Vec::new()
-        };
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+        let frozen = if keep_frozen { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
         let dropped = self.row(target).effects[at].dropped().to_vec();
         self.capture_units(&def, about, &frozen, &dropped)?;
+        let mut captured = Vec::new();
+        if !keep_frozen {
+            self.capture_reads(&def, about, &mut captured)?;
+        }
         self.unlink_live(target, &def, seq, old_source);
         if let Err(r) = self.check_cycles(&def, target, spec.source) {
             let _ = self.link_row(target);
@@ -150,8 +145,16 @@ impl Flow<'_> {
         self.take_mods(target, seq, &def);
         let e = &mut self.row_mut(target).effects[at];
         (e.level, e.source, e.stacks) = (spec.level, spec.source, spec.stacks);
-        if spec.extra.is_some() || e.cold.is_some() {
-            e.cold_mut().extra = spec.extra.clone();
+        let context = super::apply::context_of(spec);
+        if context.is_some() || e.cold.is_some() {
+            e.cold_mut().extra = context;
+        }
+        // A further application brings its own captures and ability; a change leaves them.
+        if !captured.is_empty() {
+            e.cold_mut().captures = captured;
+        }
+        if !keep_frozen && spec.ability != crate::AbilityId::NONE {
+            e.cold_mut().ability = Some(spec.ability);
         }
         if spec.stacks != 1 || e.cold.as_ref().is_some_and(|c| !c.units.is_empty()) {
             e.cold_mut().units = units.clone();
@@ -161,14 +164,7 @@ impl Flow<'_> {
             self.switch_mods(target, seq, true);
         }
         self.sc.units = units;
-        self.settle(
-            Via {
-                source: spec.source,
-                key,
-                effect: spec.effect,
-            },
-            Emit::Facts,
-        );
+        self.settle(Via { source: spec.source, key, effect: spec.effect }, Emit::Facts);
         Ok(())
     }
 
@@ -182,10 +178,7 @@ impl Flow<'_> {
         let mut units = vec![f64::NAN; modifiers];
         units[..kept.len()].copy_from_slice(kept);
         if kept.is_empty() {
-            row.mods
-                .iter()
-                .filter(|m| m.seq == seq)
-                .for_each(|m| units[m.index as usize] = m.magnitude);
+            row.mods.iter().filter(|m| m.seq == seq).for_each(|m| units[m.index as usize] = m.magnitude);
         }
         units
     }
@@ -195,9 +188,7 @@ impl Flow<'_> {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
         };
-        let modifiers = self
-            .def(self.row(target).effects[at].def)
-            .map_or(0, |d| d.modifiers.len());
+        let modifiers = self.def(self.row(target).effects[at].def).map_or(0, |d| d.modifiers.len());
         let before = self.units_of(target, seq, modifiers);
         let row = self.row_mut(target);
         let e = &mut row.effects[at];
@@ -213,11 +204,7 @@ impl Flow<'_> {
         let mut touched = Vec::with_capacity(mine.len());
         for m in mine {
             let unit = units.get(m.index as usize).copied().unwrap_or(m.magnitude);
-            let magnitude = if m.op == ModOp::Override {
-                m.magnitude
-            } else {
-                stacked(m.op, unit, stacks) + 0.0
-            };
+            let magnitude = if m.op == ModOp::Override { m.magnitude } else { stacked(m.op, unit, stacks) + 0.0 };
             row.add_mod(Mod { magnitude, ..m });
             touched.push(m.slot as usize);
         }
@@ -232,16 +219,8 @@ impl Flow<'_> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else { return };
         let (e, who) = (&row.effects[at], row.id);
-        let via = Via {
-            source: e.source,
-            key: e.key(who),
-            effect: e.def,
-        };
-        let kind = FactKind::EffectChanged {
-            what,
-            stacks: e.stacks,
-            level: e.level,
-        };
+        let via = Via { source: e.source, key: e.key(who), effect: e.def };
+        let kind = FactKind::EffectChanged { what, stacks: e.stacks, level: e.level };
         self.fact(who, via, kind);
     }
 }

@@ -21,26 +21,16 @@ impl Flow<'_> {
             }],
         };
         if self.st.definitions.list.len() >= self.limits.definitions as usize {
-            return Err(issue(
-                "limit",
-                format!("at most {} definitions can be made", self.limits.definitions),
-            ));
+            return Err(issue("limit", format!("at most {} definitions can be made", self.limits.definitions)));
         }
         let number = self.st.definitions.next_id();
         let definition = compile(self.rules, doc, number).map_err(|e| match e {
             Some(error) => error,
-            None => issue(
-                "bad-kind",
-                "only effects and abilities can be defined at run time".into(),
-            ),
+            None => issue("bad-kind", "only effects and abilities can be defined at run time".into()),
         })?;
         let is_effect = definition.effect.is_some();
         self.st.definitions.list.push(Some(definition));
-        Ok(if is_effect {
-            DefId::Effect(EffectId(number))
-        } else {
-            DefId::Ability(AbilityId(number))
-        })
+        Ok(if is_effect { DefId::Effect(EffectId(number)) } else { DefId::Ability(AbilityId(number)) })
     }
 }
 
@@ -58,9 +48,5 @@ pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<De
         return Err(Some(LoadError { issues: c.issues }));
     }
     let fingerprint = format!("{doc:?}").bytes().fold(3, |h, b| crate::rng::fold(h, b as u64));
-    Ok(Definition {
-        doc: doc.clone(),
-        effect: effect.map(Arc::new),
-        fingerprint,
-    })
+    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), fingerprint })
 }

@@ -85,13 +85,7 @@ impl Flow<'_> {
         let layout = &self.ix.layouts[self.row(source_slot).layout as usize];
         let Some(slot) = layout.slot(attribute) else { return };
         let attribute = layout.slots[slot].attribute;
-        let edge = LiveEdge {
-            source,
-            attribute,
-            target: self.row(target).id,
-            seq,
-            index,
-        };
+        let edge = LiveEdge { source, attribute, target: self.row(target).id, seq, index };
         if self.ix.live.insert(edge) {
             self.st.controllers.row_mut(source_slot).readers += 1;
         }
@@ -122,13 +116,7 @@ impl Flow<'_> {
         };
         let layout = &self.ix.layouts[self.row(source_slot).layout as usize];
         let attribute = layout.slot(attribute).map_or(attribute, |s| layout.slots[s].attribute);
-        if self.ix.live.remove(&LiveEdge {
-            source: from,
-            attribute,
-            target: who,
-            seq,
-            index,
-        }) {
+        if self.ix.live.remove(&LiveEdge { source: from, attribute, target: who, seq, index }) {
             self.st.controllers.row_mut(source_slot).readers -= 1;
         }
     }
@@ -147,12 +135,7 @@ impl Flow<'_> {
                 seq,
                 index: index as u16,
             };
-            let slot = self
-                .row(target)
-                .mods
-                .iter()
-                .find(|x| x.seq == seq && x.index == edge.index)
-                .map(|x| x.slot);
+            let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
             if let (Some(slot), Some(value)) = (slot, self.current_of(edge.source, attribute))
                 && self.follow(target, slot as usize, &edge, value, super::Via::NOTHING)
             {
@@ -165,21 +148,12 @@ impl Flow<'_> {
     /// is; which attribute that was is told.
     pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
         let mut linked = Ok(());
-        let effects: Vec<_> = self
-            .row(target)
-            .effects
-            .iter()
-            .map(|e| (e.seq, e.def, e.source))
-            .collect();
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
         let who = self.row(target).id;
         for (seq, def, source) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {
-                let there = self
-                    .row(target)
-                    .mods
-                    .iter()
-                    .any(|x| x.seq == seq && x.index == index as u16);
+                let there = self.row(target).mods.iter().any(|x| x.seq == seq && x.index == index as u16);
                 if let (Some((attribute, of_target)), true) = (m.magnitude.live_on(), there) {
                     let from = if of_target { who } else { source };
                     if self.closes_cycle(target, seq, index as u16, from, attribute) {
@@ -192,6 +166,30 @@ impl Flow<'_> {
             self.link_filter(target, &def, seq, source);
         }
         linked
+    }
+
+    /// A row was put back: its live modifiers follow what their sources show now, and whoever follows it moves along.
+    pub(crate) fn catch_up_live(&mut self, target: usize) {
+        let (row, who) = (self.row(target), self.row(target).id);
+        let own: Vec<_> = row.effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        for (seq, def, source) in own {
+            if let Some(def) = self.def(def).filter(|d| d.has_live) {
+                self.follow_all(&def, target, seq, source);
+            }
+        }
+        let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
+        for edge in edges {
+            let Some(reader) = self.st.controllers.slot(edge.target) else { continue };
+            let slot =
+                self.row(reader).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index).map(|m| m.slot);
+            if let (Some(slot), Some(value)) = (slot, self.current_of(who, edge.attribute))
+                && self.follow(reader, slot as usize, &edge, value, super::Via::NOTHING)
+            {
+                self.mark(reader, slot as usize);
+            }
+        }
+        self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
+        self.react();
     }
 
     /// A controller that others may have followed before is in the sim again.
@@ -221,11 +219,7 @@ impl Flow<'_> {
             let _ = self.link_row(target);
             let now: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
             for edge in now.iter().filter(|e| !known.contains(e)) {
-                let m = self
-                    .row(target)
-                    .mods
-                    .iter()
-                    .find(|m| m.seq == edge.seq && m.index == edge.index);
+                let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index);
                 let value = self.current_of(source, edge.attribute);
                 if let (Some(slot), Some(value)) = (m.map(|m| m.slot as usize), value)
                     && self.follow(target, slot, edge, value, super::Via::NOTHING)
@@ -238,12 +232,7 @@ impl Flow<'_> {
 
     /// Forgets every edge into a row.
     pub(crate) fn unlink_row(&mut self, target: usize) {
-        let effects: Vec<_> = self
-            .row(target)
-            .effects
-            .iter()
-            .map(|e| (e.seq, e.def, e.source))
-            .collect();
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
         for (seq, def, source) in effects {
             if let Some(def) = self.def(def) {
                 self.unlink_live(target, &def, seq, source);
@@ -260,12 +249,8 @@ impl Flow<'_> {
             self.ix.live.remove(e);
         }
         self.st.controllers.row_mut(source).readers = 0;
-        let tested: Vec<_> = self
-            .ix
-            .filters
-            .range((who, ControllerId(0), 0)..=(who, ControllerId::NONE, u64::MAX))
-            .copied()
-            .collect();
+        let tested: Vec<_> =
+            self.ix.filters.range((who, ControllerId(0), 0)..=(who, ControllerId::NONE, u64::MAX)).copied().collect();
         for f in tested {
             self.ix.filters.remove(&f);
         }

@@ -31,9 +31,7 @@ impl Flow<'_> {
             if !self.plan_write(about.target, slot, op, stacked(op, unit, about.stacks)) {
                 self.sc.writes.clear();
                 self.sc.dirty.clear();
-                return Err(Refusal::NonFinite {
-                    attribute: Some(m.attribute),
-                });
+                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
             }
             self.mark(about.target, slot);
         }
@@ -60,16 +58,12 @@ impl Flow<'_> {
         let mut at = 0;
         let mut outcome = Ok(());
         for (index, x) in def.executions.iter().enumerate() {
-            let reads = self.rules.calcs[x.calculator.index()]
-                .as_ref()
-                .map_or(0, |c| c.reads.len());
+            let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(0, |c| c.reads.len());
             let mine = captured.get(at..at + reads);
             at += reads;
             let mut results = Vec::new();
             let site = Self::execution_site(index);
-            outcome = self
-                .calculate(x.calculator, about, site, &x.params, &mut results, context, mine)
-                .map(|_| ());
+            outcome = self.calculate(x.calculator, about, site, &x.params, &mut results, context, mine).map(|_| ());
             if outcome.is_ok() {
                 outcome = self.write_results(def, about, via, &results);
             }
@@ -92,17 +86,12 @@ impl Flow<'_> {
             let who = about.spec.target;
             let slot = self.layout(about.target).slot(r.attribute);
             let refused = match slot {
-                None => Some(Refusal::UnknownAttribute {
-                    who,
-                    attribute: r.attribute,
-                }),
+                None => Some(Refusal::UnknownAttribute { who, attribute: r.attribute }),
                 Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => Some(Refusal::Restricted),
                 Some(slot) => {
                     let fine = r.value.is_finite() && self.plan_write(about.target, slot, r.op.into(), r.value);
                     self.mark(about.target, slot);
-                    (!fine).then_some(Refusal::NonFinite {
-                        attribute: Some(r.attribute),
-                    })
+                    (!fine).then_some(Refusal::NonFinite { attribute: Some(r.attribute) })
                 }
             };
             if let Some(refusal) = refused {
@@ -124,15 +113,9 @@ impl Flow<'_> {
         into: &mut Vec<f64>,
     ) -> Result<(), Refusal> {
         for x in &def.executions {
-            let reads = self.rules.calcs[x.calculator.index()]
-                .as_ref()
-                .map_or(&[][..], |c| &c.reads);
+            let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(&[][..], |c| &c.reads);
             for r in reads {
-                let who = if r.of_target {
-                    about.spec.target
-                } else {
-                    about.spec.source
-                };
+                let who = if r.of_target { about.spec.target } else { about.spec.source };
                 into.push(match r.when {
                     CaptureTime::OnApplication => self.read(who, r.attribute)?,
                     CaptureTime::OnExecution => f64::NAN,
@@ -162,20 +145,9 @@ impl Flow<'_> {
         let execution = p.executed;
         p.executed = p.executed.saturating_add(1);
         let captured = e.cold.as_ref().map_or(Vec::new(), |c| c.captures.clone());
-        let via = Via {
-            source: spec.source,
-            key,
-            effect: spec.effect,
-        };
+        let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Executed(def.id), who, spec.source);
-        let about = About {
-            spec: &spec,
-            target,
-            birth: key.birth,
-            ordinal: key.ordinal,
-            stacks,
-            execution,
-        };
+        let about = About { spec: &spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution };
         let mut context = Vec::new();
         if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
             self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
@@ -186,14 +158,7 @@ impl Flow<'_> {
         }
         self.fact(who, via, FactKind::EffectExecuted { execution });
         for &tag in &def.cues {
-            self.fact(
-                who,
-                via,
-                FactKind::Cue {
-                    tag,
-                    cue: CueType::Execute,
-                },
-            );
+            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Execute });
         }
         self.then(&def, &spec, key, Trigger::Executed, execution);
         self.cause = cause;
@@ -209,11 +174,7 @@ impl Flow<'_> {
             return false;
         }
         let (key, source, stacks) = (e.key(who), e.source, e.stacks);
-        let via = Via {
-            source,
-            key,
-            effect: def.id,
-        };
+        let via = Via { source, key, effect: def.id };
         let cause = self.because(CauseWhat::Executed(def.id), who, source);
         let written = self.write_one(&def.modifiers, stacks, target, via);
         if written == Ok(true) {
@@ -231,11 +192,7 @@ impl Flow<'_> {
 
     fn is_dropped(&self, about: About<'_>, index: usize) -> bool {
         let mine = |e: &&crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
-        self.row(about.target)
-            .effects
-            .iter()
-            .find(mine)
-            .is_some_and(|e| e.has_dropped(index as u16))
+        self.row(about.target).effects.iter().find(mine).is_some_and(|e| e.has_dropped(index as u16))
     }
 
     fn unit_at(&mut self, about: About<'_>, index: usize) -> Option<&mut f64> {
@@ -298,9 +255,7 @@ impl Flow<'_> {
             if !self.plan_write(about.target, slot, op, stacked(op, unit, about.stacks)) {
                 self.sc.writes.clear();
                 self.sc.dirty.clear();
-                return Err(Refusal::NonFinite {
-                    attribute: Some(m.attribute),
-                });
+                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
             }
             self.mark(about.target, slot);
         }

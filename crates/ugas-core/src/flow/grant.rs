@@ -11,11 +11,7 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let count = row.tags.add(tags, tag, flips);
         let who = row.id;
-        let only_one = self
-            .rules
-            .tags
-            .def(tag)
-            .is_some_and(|d| d.declared && !d.allow_multiple);
+        let only_one = self.rules.tags.def(tag).is_some_and(|d| d.declared && !d.allow_multiple);
         if count == 2 && only_one && cfg!(debug_assertions) {
             self.diagnose(who, crate::EffectId::NONE, DiagnosticKind::MultipleGrants { tag });
         }
@@ -53,8 +49,7 @@ impl Flow<'_> {
 
     pub(crate) fn own_tags(&self, target: usize, seq: u64) -> Vec<TagId> {
         let row = self.row(target);
-        row.effect_at(seq)
-            .map_or(Vec::new(), |e| row.effects[e].own_tags().to_vec())
+        row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].own_tags().to_vec())
     }
 
     /// An instant effect's tags appear and vanish inside the application, so that observers see them.
@@ -77,12 +72,7 @@ impl Flow<'_> {
     pub(crate) fn emit_flips(&mut self, target: usize, flips: &[TagFlip], via: Via) {
         let who = self.row(target).id;
         for f in flips {
-            let kind = FactKind::TagChanged {
-                tag: f.tag,
-                added: f.added,
-                exact: f.exact,
-                presence: f.presence,
-            };
+            let kind = FactKind::TagChanged { tag: f.tag, added: f.added, exact: f.exact, presence: f.presence };
             self.fact(who, via, kind);
         }
     }
@@ -133,14 +123,7 @@ impl Flow<'_> {
             row.cues[i].count -= 1;
             if row.cues[i].count == 0 {
                 row.cues.remove(i);
-                self.fact(
-                    who,
-                    via,
-                    FactKind::Cue {
-                        tag,
-                        cue: CueType::Remove,
-                    },
-                );
+                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
             }
         }
     }
@@ -150,16 +133,7 @@ impl Flow<'_> {
     pub(crate) fn grant_abilities(&mut self, def: &EffectDef, seq: u64, target: usize, via: Via) {
         for g in &def.grants {
             let by = if g.remove_with_effect { seq } else { 0 };
-            self.grant(
-                target,
-                AbilityGrant {
-                    ability: g.ability,
-                    level: g.level,
-                    input: g.input,
-                },
-                by,
-                via,
-            );
+            self.grant(target, AbilityGrant { ability: g.ability, level: g.level, input: g.input }, by, via);
         }
     }
 
@@ -167,20 +141,9 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let id = row.next_grant;
         row.next_grant += 1;
-        row.grants.push(Grant {
-            id,
-            ability: g.ability,
-            level: g.level,
-            input: g.input,
-            by,
-        });
+        row.grants.push(Grant { id, ability: g.ability, level: g.level, input: g.input, by });
         let who = row.id;
-        let kind = FactKind::Granted {
-            ability: g.ability,
-            grant: id,
-            level: g.level,
-            input: g.input,
-        };
+        let kind = FactKind::Granted { ability: g.ability, grant: id, level: g.level, input: g.input };
         self.fact(who, via, kind);
     }
 
@@ -192,14 +155,7 @@ impl Flow<'_> {
                 let row = self.row_mut(target);
                 row.grants.remove(i);
                 let who = row.id;
-                self.fact(
-                    who,
-                    via,
-                    FactKind::Revoked {
-                        ability: g.ability,
-                        grant: g.id,
-                    },
-                );
+                self.fact(who, via, FactKind::Revoked { ability: g.ability, grant: g.id });
             } else {
                 i += 1;
             }

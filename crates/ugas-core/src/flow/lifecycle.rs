@@ -13,32 +13,22 @@ impl Flow<'_> {
     /// Makes a controller: sets, actors, abilities, innate tags, effects.
     pub(crate) fn spawn(&mut self, spec: &SpawnSpec) -> Result<ControllerId, Refusal> {
         let rules = self.rules;
-        let template =
-            match spec.template {
-                Some(id) => Some(rules.templates.get(id.index()).and_then(Option::as_ref).ok_or(
-                    Refusal::UnknownName {
-                        kind: NameKind::Template,
-                        id: id.0,
-                    },
-                )?),
-                None => None,
-            };
-        let sets: Vec<SetId> = template
-            .iter()
-            .flat_map(|t| t.sets.iter())
-            .chain(&spec.sets)
-            .copied()
-            .collect();
+        let template = match spec.template {
+            Some(id) => Some(
+                rules
+                    .templates
+                    .get(id.index())
+                    .and_then(Option::as_ref)
+                    .ok_or(Refusal::UnknownName { kind: NameKind::Template, id: id.0 })?,
+            ),
+            None => None,
+        };
+        let sets: Vec<SetId> = template.iter().flat_map(|t| t.sets.iter()).chain(&spec.sets).copied().collect();
         if sets.is_empty() {
             return Err(Refusal::NoSets);
         }
         let who = self.next_id(spec.id)?;
-        let base: Vec<_> = template
-            .iter()
-            .flat_map(|t| t.base.iter())
-            .chain(&spec.base)
-            .copied()
-            .collect();
+        let base: Vec<_> = template.iter().flat_map(|t| t.base.iter()).chain(&spec.base).copied().collect();
         let layout = self.layout_for(&sets, who)?;
         self.check_spawn(spec, who, layout, &base)?;
 
@@ -73,15 +63,7 @@ impl Flow<'_> {
         for &(attribute, stated) in template.iter().flat_map(|t| t.stated.iter()) {
             let found = self.current_of(who, attribute).unwrap_or(f64::NAN);
             if (found - stated).abs() > 1e-9 * stated.abs().max(1.0) {
-                self.diagnose(
-                    who,
-                    EffectId::NONE,
-                    DiagnosticKind::ValueMismatch {
-                        attribute,
-                        stated,
-                        found,
-                    },
-                );
+                self.diagnose(who, EffectId::NONE, DiagnosticKind::ValueMismatch { attribute, stated, found });
             }
         }
         Ok(who)
@@ -90,22 +72,15 @@ impl Flow<'_> {
     fn next_id(&self, wanted: Option<ControllerId>) -> Result<ControllerId, Refusal> {
         let max = self.limits.controllers;
         if self.st.controllers.len() as u32 >= max {
-            return Err(Refusal::Limit {
-                what: LimitKind::Controllers,
-                max,
-                link: self.cause.link,
-            });
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
         let who = wanted.unwrap_or(ControllerId(self.st.next_id));
         // The very last ids stay free, so that the next id never wraps; the table of ids grows with the largest.
         if who.0 >= u32::MAX - 1 || (wanted.is_some() && who.0 > self.st.next_id.saturating_add(max)) {
-            return Err(Refusal::Limit {
-                what: LimitKind::Controllers,
-                max,
-                link: self.cause.link,
-            });
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
-        if self.st.controllers.slot(who).is_some() {
+        // An id is never used twice, not even one of a controller that is gone.
+        if who.0 < self.st.next_id {
             return Err(Refusal::IdTaken { who });
         }
         Ok(who)
@@ -124,9 +99,7 @@ impl Flow<'_> {
                 return Err(Refusal::UnknownAttribute { who, attribute });
             }
             if !value.is_finite() {
-                return Err(Refusal::NonFinite {
-                    attribute: Some(attribute),
-                });
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
             }
         }
         if let Some(a) = spec.anchor {
@@ -143,10 +116,12 @@ impl Flow<'_> {
             true => self.st.definitions.get(a.0).is_some(),
             false => self.rules.abilities.get(a.index()).is_some_and(Option::is_some),
         };
+        if spec.abilities.len() > self.limits.grants_per_controller as usize {
+            let max = self.limits.grants_per_controller;
+            return Err(Refusal::Limit { what: LimitKind::Grants, max, link: self.cause.link });
+        }
         if spec.abilities.iter().any(|g| g.level == 0) {
-            return Err(Refusal::BadValue {
-                what: crate::BadValue::Level,
-            });
+            return Err(Refusal::BadValue { what: crate::BadValue::Level });
         }
         match spec.abilities.iter().find(|g| !known(g.ability)) {
             Some(g) => unknown(NameKind::Ability, g.ability.0),
@@ -163,12 +138,7 @@ impl Flow<'_> {
             self.grant(target, *g, 0, Via::NOTHING);
             self.step(who, LifecycleStep::AbilityGranted(g.ability));
         }
-        let tags: Vec<TagId> = template
-            .iter()
-            .flat_map(|t| t.tags.iter())
-            .chain(&spec.tags)
-            .copied()
-            .collect();
+        let tags: Vec<TagId> = template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags).copied().collect();
         if !tags.is_empty() {
             self.grant_innate(target, tags);
         }
@@ -195,16 +165,8 @@ impl Flow<'_> {
         let who = self.row(target).id;
         let birth = self.cause.root.0;
         let ordinal = self.number(target, birth);
-        let key = EffectKey {
-            birth,
-            target: who,
-            ordinal,
-        };
-        let via = Via {
-            source: who,
-            key,
-            effect: INITIAL_TAGS,
-        };
+        let key = EffectKey { birth, target: who, ordinal };
+        let via = Via { source: who, key, effect: INITIAL_TAGS };
         let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
         let row = self.row_mut(target);
         let seq = row.next_seq;
@@ -243,11 +205,7 @@ impl Flow<'_> {
         let room = self.limits.controllers as u64;
         if self.st.controllers.len() as u64 + count as u64 > room || first.0 as u64 + count as u64 >= u32::MAX as u64 {
             let max = self.limits.controllers;
-            return Err(Refusal::Limit {
-                what: LimitKind::Controllers,
-                max,
-                link: self.cause.link,
-            });
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
         if count == 0 {
             return Ok(first);
@@ -329,11 +287,7 @@ impl Flow<'_> {
     fn revalidate_avatar_effects(&mut self, target: usize) {
         let who = self.row(target).id;
         let bound = |e: &&Effect| {
-            let placed = e
-                .cold
-                .as_ref()
-                .and_then(|c| c.extra.as_ref())
-                .is_some_and(|x| x.origin.is_some());
+            let placed = e.cold.as_ref().and_then(|c| c.extra.as_ref()).is_some_and(|x| x.origin.is_some());
             placed && self.def(e.def).is_some_and(|d| d.bound_to_avatar)
         };
         let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq).collect();
@@ -363,9 +317,7 @@ impl Flow<'_> {
     ) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         if rate.is_some_and(|r| r.0 > 1000 << 16) {
-            return Err(Refusal::BadValue {
-                what: crate::BadValue::Rate,
-            });
+            return Err(Refusal::BadValue { what: crate::BadValue::Rate });
         }
         let now = self.st.now;
         let clock = &mut self.row_mut(target).clock;
@@ -386,11 +338,5 @@ impl Flow<'_> {
 
 fn check_anchor(a: &Anchor) -> Result<(), Refusal> {
     let finite = a.position.iter().chain(&a.facing).all(|v| v.is_finite());
-    if finite {
-        Ok(())
-    } else {
-        Err(Refusal::BadValue {
-            what: crate::BadValue::Position,
-        })
-    }
+    if finite { Ok(()) } else { Err(Refusal::BadValue { what: crate::BadValue::Position }) }
 }

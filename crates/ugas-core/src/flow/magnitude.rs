@@ -42,8 +42,7 @@ impl Flow<'_> {
 
     /// A value that must be there.
     pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        self.current_of(who, attribute)
-            .ok_or(Refusal::UnknownAttribute { who, attribute })
+        self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
     }
 
     /// A controller's tags, wherever it is.
@@ -60,9 +59,7 @@ impl Flow<'_> {
     /// A live magnitude for a value of what it follows.
     pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
         match m {
-            Mag::Attribute {
-                coefficient, pre, post, ..
-            } => (value + pre) * coefficient + post,
+            Mag::Attribute { coefficient, pre, post, .. } => (value + pre) * coefficient + post,
             Mag::Curve { curve, input, factor } => {
                 let x = match input {
                     CurveInput::Level => level as f64,
@@ -86,10 +83,7 @@ impl Flow<'_> {
         let value = match m {
             Mag::Value(v) => *v,
             Mag::Caller(key) => spec.value(*key).ok_or(Refusal::MissingSetByCaller { key: *key })?,
-            Mag::Curve {
-                input: CurveInput::Caller(key),
-                ..
-            } if spec.value(*key).is_none() => {
+            Mag::Curve { input: CurveInput::Caller(key), .. } if spec.value(*key).is_none() => {
                 return Err(Refusal::MissingSetByCaller { key: *key });
             }
             Mag::Calc(calc) => self.calculate(*calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)?,
@@ -104,11 +98,7 @@ impl Flow<'_> {
                 self.live_value(m, read, spec.level, spec.extra.as_deref())
             }
         };
-        if value.is_finite() {
-            Ok(value + 0.0)
-        } else {
-            Err(Refusal::NonFinite { attribute: None })
-        }
+        if value.is_finite() { Ok(value + 0.0) } else { Err(Refusal::NonFinite { attribute: None }) }
     }
 
     /// Reads what a calculation declares and runs it; gives its value. `captured` replaces reads taken earlier (NaN
@@ -156,22 +146,14 @@ impl Flow<'_> {
             undeclared: false,
         };
         code.run(&mut cx);
-        if cx.undeclared {
-            Err(Refusal::UndeclaredRead { calculator: calc })
-        } else {
-            Ok(cx.value)
-        }
+        if cx.undeclared { Err(Refusal::UndeclaredRead { calculator: calc }) } else { Ok(cx.value) }
     }
 
     /// Where a random draw stands (ruling R-05).
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
         DrawAt {
             seed: self.st.seed,
-            sub: if self.cause.root.client() == 0 {
-                0
-            } else {
-                self.cause.root.sub()
-            },
+            sub: if self.cause.root.client() == 0 { 0 } else { self.cause.root.sub() },
             target: about.spec.target.0,
             birth: about.birth,
             ordinal: about.ordinal,

@@ -69,11 +69,7 @@ pub(crate) struct Via {
 }
 
 impl Via {
-    pub(crate) const NOTHING: Via = Via {
-        source: ControllerId::NONE,
-        key: EffectKey::NONE,
-        effect: EffectId::NONE,
-    };
+    pub(crate) const NOTHING: Via = Via { source: ControllerId::NONE, key: EffectKey::NONE, effect: EffectId::NONE };
 }
 
 /// A pending write to one attribute's base.
@@ -192,13 +188,7 @@ impl<'a> Flow<'a> {
             let half = self.log.diagnostics.len() / 2;
             self.log.diagnostics.drain(..half);
         }
-        self.log.diagnostics.push(Diagnostic {
-            at: self.st.now,
-            who,
-            effect,
-            cause: self.cause,
-            kind,
-        });
+        self.log.diagnostics.push(Diagnostic { at: self.st.now, who, effect, cause: self.cause, kind });
     }
 
     #[inline]
@@ -221,23 +211,13 @@ impl<'a> Flow<'a> {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);
         }
-        self.log.trace.push(Trace {
-            at: self.st.now,
-            who,
-            kind,
-        });
+        self.log.trace.push(Trace { at: self.st.now, who, kind });
     }
 
     /// Makes what follows a consequence of `what`; returns the cause to go back to.
     #[inline]
     pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
-        let step = CauseLink {
-            what,
-            who,
-            source,
-            at: self.st.now,
-            root: self.cause.root,
-        };
+        let step = CauseLink { what, who, source, at: self.st.now, root: self.cause.root };
         let link = self.causes.push(self.limits.cause_links, step, self.cause.link);
         let cause = self.cause;
         self.cause.link = link;
@@ -284,33 +264,19 @@ impl<'a> Flow<'a> {
     /// What acts on a slot's current value.
     #[inline]
     pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
-        if row.is_modded(slot) {
-            sums(row.mods_of(slot), strongest, |seq| self.priority(row, seq))
-        } else {
-            Sums::NONE
-        }
+        if row.is_modded(slot) { sums(row.mods_of(slot), strongest, |seq| self.priority(row, seq)) } else { Sums::NONE }
     }
 }
 
 /// Stacks multiply everything but an Override. What leaves the range of numbers is held at its edge.
 #[inline]
 pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
-    if op == ModOp::Override || stacks == 1 {
-        unit
-    } else {
-        pipeline::held(unit * stacks as f64)
-    }
+    if op == ModOp::Override || stacks == 1 { unit } else { pipeline::held(unit * stacks as f64) }
 }
 
 /// The birth of an effect that another effect caused: a mix of the parent's key, the trigger and where in it.
 pub(crate) fn child_birth(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
-    let words = [
-        parent.birth,
-        parent.ordinal as u64,
-        trigger,
-        execution as u64,
-        position as u64,
-    ];
+    let words = [parent.birth, parent.ordinal as u64, trigger, execution as u64, position as u64];
     // The top bit keeps it apart from op ids of clients below 32768.
     words.iter().fold(7, |h, &w| crate::rng::fold(h, w)) | 1 << 63
 }

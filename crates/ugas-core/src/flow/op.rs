@@ -32,9 +32,9 @@ impl Flow<'_> {
     fn dispatch(&mut self, op: &Op) -> Result<Outcome, Refusal> {
         match op {
             Op::Spawn(spec) => self.spawn(spec).map(Outcome::Spawned),
-            Op::SpawnMany { template, count } => self
-                .spawn_many(*template, *count)
-                .map(|first| Outcome::SpawnedMany(first, *count)),
+            Op::SpawnMany { template, count } => {
+                self.spawn_many(*template, *count).map(|first| Outcome::SpawnedMany(first, *count))
+            }
             Op::Despawn { who } => self.despawn(*who).map(|_| Outcome::Done),
             Op::Apply(spec) => self.apply(spec, self.cause.root.0).map(Outcome::Applied),
             Op::ApplyToMany { spec, targets } => {
@@ -61,10 +61,7 @@ impl Flow<'_> {
             Op::Move { who, anchor } => self.move_to(*who, *anchor).map(|_| Outcome::Done),
             Op::Define(doc) => match self.define(doc) {
                 Ok(id) => Ok(Outcome::Defined(id)),
-                Err(_) => Err(Refusal::UnknownName {
-                    kind: NameKind::Definition,
-                    id: 0,
-                }),
+                Err(_) => Err(Refusal::UnknownName { kind: NameKind::Definition, id: 0 }),
             },
             Op::Undefine(id) => self.undefine(*id).map(|_| Outcome::Done),
         }
@@ -72,10 +69,7 @@ impl Flow<'_> {
 
     pub(crate) fn check_tags(&self, tags: &[crate::TagId]) -> Result<(), Refusal> {
         match tags.iter().find(|t| self.rules.tags.def(**t).is_none()) {
-            Some(t) => Err(Refusal::UnknownName {
-                kind: NameKind::Tag,
-                id: t.0,
-            }),
+            Some(t) => Err(Refusal::UnknownName { kind: NameKind::Tag, id: t.0 }),
             None => Ok(()),
         }
     }
@@ -122,9 +116,7 @@ impl Flow<'_> {
         }
         for &slot in rows.iter().filter(|s| **s != usize::MAX) {
             let row = self.row(slot);
-            let at = attribute
-                .and_then(|a| self.ix.layouts[row.layout as usize].slot(a))
-                .unwrap_or(0);
+            let at = attribute.and_then(|a| self.ix.layouts[row.layout as usize].slot(a)).unwrap_or(0);
             seen ^= row.attrs.get(at).map_or(0, |a| a.base.to_bits());
         }
         std::hint::black_box(seen);
@@ -145,16 +137,9 @@ impl Flow<'_> {
     fn undefine(&mut self, id: DefId) -> Result<(), Refusal> {
         let (DefId::Effect(crate::EffectId(number)) | DefId::Ability(crate::AbilityId(number))) = id;
         if number & crate::RUNTIME_BIT == 0 || self.st.definitions.get(number).is_none() {
-            return Err(Refusal::UnknownName {
-                kind: NameKind::Definition,
-                id: number,
-            });
+            return Err(Refusal::UnknownName { kind: NameKind::Definition, id: number });
         }
-        let used = self.st.controllers.iter().find(|r| {
-            r.effects.iter().any(|e| e.def.0 == number)
-                || r.queue.iter().any(|q| q.spec.effect.0 == number)
-                || r.grants.iter().any(|g| g.ability.0 == number)
-        });
+        let used = self.st.controllers.iter().find(|r| r.uses(number));
         if let Some(row) = used {
             return Err(Refusal::InUse { who: row.id });
         }

@@ -21,13 +21,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    pub(crate) const NONE: Sums = Sums {
-        add: 0.0,
-        product: 1.0,
-        post: 0.0,
-        over: None,
-        saturated: false,
-    };
+    pub(crate) const NONE: Sums = Sums { add: 0.0, product: 1.0, post: 0.0, over: None, saturated: false };
 
     /// Steps 1 to 5.
     #[inline]
@@ -99,20 +93,8 @@ mod tests {
     use super::*;
 
     fn m(op: ModOp, channel: &str, magnitude: f64, seq: u64) -> Mod {
-        let channel = if channel.is_empty() {
-            ChannelId::NONE
-        } else {
-            ChannelId::named(channel)
-        };
-        Mod {
-            magnitude,
-            seq,
-            channel,
-            slot: 0,
-            index: 0,
-            op,
-            off: 0,
-        }
+        let channel = if channel.is_empty() { ChannelId::NONE } else { ChannelId::named(channel) };
+        Mod { magnitude, seq, channel, slot: 0, index: 0, op, off: 0 }
     }
 
     fn value(base: f64, mut mods: Vec<Mod>) -> f64 {
@@ -134,7 +116,6 @@ mod tests {
         assert_eq!(value(100.0, mods), 487.5);
     }
 
-    // covers: UGAS-5.3-15
     #[test]
     fn every_order_of_six_modifiers_gives_the_same_bits() {
         let all = [
@@ -148,14 +129,7 @@ mod tests {
         let mut order = [0usize, 1, 2, 3, 4, 5];
         let mut seen = Vec::new();
         permutations(&mut order, 0, &mut |order| {
-            let mods = order
-                .iter()
-                .enumerate()
-                .map(|(at, &i)| Mod {
-                    seq: at as u64 + 1,
-                    ..all[i]
-                })
-                .collect();
+            let mods = order.iter().enumerate().map(|(at, &i)| Mod { seq: at as u64 + 1, ..all[i] }).collect();
             seen.push(value(17.3, mods).to_bits());
         });
         assert_eq!(seen.len(), 720);
@@ -175,11 +149,7 @@ mod tests {
 
     #[test]
     fn overflow_is_held_at_the_edge() {
-        let s = sums(
-            &[m(ModOp::Add, "", f64::MAX, 1), m(ModOp::Add, "", f64::MAX, 2)],
-            false,
-            |_| 0,
-        );
+        let s = sums(&[m(ModOp::Add, "", f64::MAX, 1), m(ModOp::Add, "", f64::MAX, 2)], false, |_| 0);
         assert!(s.saturated);
         assert_eq!(s.value(f64::MAX, f64::NEG_INFINITY, f64::INFINITY), f64::MAX);
     }

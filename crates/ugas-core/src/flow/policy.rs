@@ -22,20 +22,10 @@ impl Flow<'_> {
         let row = self.row(target);
         let max = self.limits.effects_per_controller;
         if row.effects.len() + row.queue.len() >= max as usize {
-            return Err(Refusal::Limit {
-                what: LimitKind::Effects,
-                max,
-                link: self.cause.link,
-            });
+            return Err(Refusal::Limit { what: LimitKind::Effects, max, link: self.cause.link });
         }
         let (root, link) = (self.cause.root, self.cause.link);
-        let queued = Queued {
-            spec: spec.clone(),
-            birth: key.birth,
-            ordinal: key.ordinal,
-            root,
-            link,
-        };
+        let queued = Queued { spec: spec.clone(), birth: key.birth, ordinal: key.ordinal, root, link };
         self.row_mut(target).queue.push(queued);
         Ok(key)
     }
@@ -48,18 +38,8 @@ impl Flow<'_> {
             };
             let q = self.row_mut(target).queue.remove(at);
             let Some(def) = self.def(effect) else { return };
-            let key = EffectKey {
-                birth: q.birth,
-                target: q.spec.target,
-                ordinal: q.ordinal,
-            };
-            let cause = std::mem::replace(
-                &mut self.cause,
-                crate::Cause {
-                    root: q.root,
-                    link: q.link,
-                },
-            );
+            let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
+            let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
             self.journal_source(q.spec.target, q.spec.source);
             let begun = self
                 .check_attributes(&def, target)
@@ -84,14 +64,7 @@ impl Flow<'_> {
         let e = &self.row(target).effects[at];
         let (seq, level, stacks, end) = (e.seq, e.level, e.stacks, e.end);
         let existing = e.key(spec.target);
-        let about = About {
-            spec,
-            target,
-            birth: key.birth,
-            ordinal: key.ordinal,
-            stacks,
-            execution: 0,
-        };
+        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if spec.level >= level {
@@ -127,24 +100,9 @@ impl Flow<'_> {
         let existing = e.key(spec.target);
         let wanted = have as u64 + spec.stacks as u64;
         let stacks = wanted.min(rule.limit as u64).min(self.limits.stacks as u64) as u32;
-        let source = if rule.by == StackBy::Target {
-            spec.source
-        } else {
-            source
-        };
-        let stacked = Spec {
-            stacks,
-            source,
-            ..spec.clone()
-        };
-        let about = About {
-            spec: &stacked,
-            target,
-            birth: key.birth,
-            ordinal: key.ordinal,
-            stacks,
-            execution: 0,
-        };
+        let source = if rule.by == StackBy::Target { spec.source } else { source };
+        let stacked = Spec { stacks, source, ..spec.clone() };
+        let about = About { spec: &stacked, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if let Err(r) = self.evaluate_again(target, seq, &stacked, false) {
@@ -165,11 +123,16 @@ impl Flow<'_> {
         });
         self.changed_fact(target, seq, EffectChange::Stacks);
         if wanted > rule.limit as u64 {
-            for (position, &effect) in rule.overflow.iter().enumerate() {
-                self.then_one(spec, key, effect, Trigger::Overflow, 0, position);
-            }
+            self.overflow(rule, spec, key);
         }
         self.cause = cause;
         Ok(existing)
+    }
+
+    /// What an application that finds the stack full applies instead.
+    pub(crate) fn overflow(&mut self, rule: &crate::rules::StackDef, spec: &Spec, key: EffectKey) {
+        for (position, &effect) in rule.overflow.iter().enumerate() {
+            self.then_one(spec, key, effect, Trigger::Overflow, 0, position);
+        }
     }
 }

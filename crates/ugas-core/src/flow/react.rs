@@ -15,21 +15,9 @@ use ugas_doc::{OnOngoingFail, PeriodInhibition};
 /// Something to be done after the verb.
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
-    Apply {
-        spec: Spec,
-        birth: u64,
-        cause: Cause,
-        depth: u32,
-    },
-    Next {
-        who: ControllerId,
-        effect: EffectId,
-        cause: Cause,
-    },
-    Recheck {
-        who: ControllerId,
-        cause: Cause,
-    },
+    Apply { spec: Spec, birth: u64, cause: Cause, depth: u32 },
+    Next { who: ControllerId, effect: EffectId, cause: Cause },
+    Recheck { who: ControllerId, cause: Cause },
 }
 
 impl Flow<'_> {
@@ -56,31 +44,18 @@ impl Flow<'_> {
         execution: u32,
         position: usize,
     ) {
-        let mut child = Spec {
-            effect,
-            stacks: 1,
-            ..spec.clone()
-        };
+        let mut child = Spec { effect, stacks: 1, ..spec.clone() };
         if let Some(x) = &mut child.extra {
             (x.duration, x.period) = (None, None);
         }
         let birth = child_birth(key, trigger as u64, execution, position);
         let (cause, depth) = (self.cause, self.depth + 1);
-        self.sc.reactions.push_back(Reaction::Apply {
-            spec: child,
-            birth,
-            cause,
-            depth,
-        });
+        self.sc.reactions.push_back(Reaction::Apply { spec: child, birth, cause, depth });
     }
 
     pub(crate) fn next_later(&mut self, target: usize, effect: EffectId) {
         let who = self.row(target).id;
-        self.sc.reactions.push_back(Reaction::Next {
-            who,
-            effect,
-            cause: self.cause,
-        });
+        self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
     }
 
     pub(crate) fn recheck_later(&mut self, target: usize) {
@@ -120,11 +95,7 @@ impl Flow<'_> {
             self.sc.reacted += 1;
             if self.sc.reacted > self.limits.reactions {
                 let refusal = self.limit(LimitKind::Reactions, self.limits.reactions);
-                self.diagnose(
-                    ControllerId::NONE,
-                    EffectId::NONE,
-                    DiagnosticKind::ReactionRefused { refusal },
-                );
+                self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
                 self.sc.reactions.clear();
                 self.sc.rechecks.clear();
@@ -138,21 +109,12 @@ impl Flow<'_> {
     }
 
     fn limit(&self, what: LimitKind, max: u32) -> Refusal {
-        Refusal::Limit {
-            what,
-            max,
-            link: self.cause.link,
-        }
+        Refusal::Limit { what, max, link: self.cause.link }
     }
 
     fn react_to(&mut self, reaction: Reaction) {
         match reaction {
-            Reaction::Apply {
-                spec,
-                birth,
-                cause,
-                depth,
-            } => {
+            Reaction::Apply { spec, birth, cause, depth } => {
                 self.cause = cause;
                 self.depth = depth;
                 let result = if depth > self.limits.chain_depth {
@@ -191,24 +153,14 @@ impl Flow<'_> {
     pub(crate) fn ongoing_holds(&self, def: &EffectDef, own: &[TagId], target: usize) -> bool {
         let tags = &self.row(target).tags;
         let has = |t: TagId| {
-            if own.is_empty() {
-                tags.has(t)
-            } else {
-                tags.has_besides(&self.rules.tags, t, own)
-            }
+            if own.is_empty() { tags.has(t) } else { tags.has_besides(&self.rules.tags, t, own) }
         };
         def.ongoing_required.iter().all(|&t| has(t)) && !def.ongoing_blocked.iter().any(|&t| has(t))
     }
 
     /// Looks at every watching effect of a row again, in order of application.
     pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self
-            .row(target)
-            .effects
-            .iter()
-            .filter(|e| e.watches)
-            .map(|e| e.seq)
-            .collect();
+        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches).map(|e| e.seq).collect();
         for seq in watching {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
@@ -223,14 +175,7 @@ impl Flow<'_> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else { return };
         let (e, who) = (&row.effects[at], row.id);
-        let (source, via) = (
-            e.source,
-            Via {
-                source: e.source,
-                key: e.key(who),
-                effect: e.def,
-            },
-        );
+        let (source, via) = (e.source, Via { source: e.source, key: e.key(who), effect: e.def });
         let Some(def) = self.def(e.def) else { return };
         let flips: Vec<(usize, u16)> = row
             .mods
@@ -259,11 +204,8 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        let own: Vec<TagId> = if inhibited {
-            Vec::new()
-        } else {
-            def.granted_tags.iter().chain(e.own_tags()).copied().collect()
-        };
+        let own: Vec<TagId> =
+            if inhibited { Vec::new() } else { def.granted_tags.iter().chain(e.own_tags()).copied().collect() };
         let holds = self.ongoing_holds(&def, &own, target);
         if holds != inhibited {
             return;
@@ -300,11 +242,7 @@ impl Flow<'_> {
         let row = self.row(target);
         row.effect_at(seq).map_or(Via::NOTHING, |at| {
             let e = &row.effects[at];
-            Via {
-                source: e.source,
-                key: e.key(row.id),
-                effect: e.def,
-            }
+            Via { source: e.source, key: e.key(row.id), effect: e.def }
         })
     }
 

@@ -24,9 +24,7 @@ impl Flow<'_> {
     pub(crate) fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
         let target = self.slot(key.target)?;
         if stacks == 0 || stacks < -1 {
-            return Err(Refusal::BadValue {
-                what: BadValue::RemoveCount,
-            });
+            return Err(Refusal::BadValue { what: BadValue::RemoveCount });
         }
         if let Some(at) = self.row(target).find_queued(key) {
             self.row_mut(target).queue.remove(at);
@@ -45,11 +43,7 @@ impl Flow<'_> {
 
     /// Removes every effect that matches, queued ones of those definitions first.
     pub(crate) fn remove_matching(&mut self, target: usize, filter: &EffectFilter) -> u32 {
-        let reason = if filter.with_any_tag.is_empty() {
-            RemoveReason::Removed
-        } else {
-            RemoveReason::ByTag
-        };
+        let reason = if filter.with_any_tag.is_empty() { RemoveReason::Removed } else { RemoveReason::ByTag };
         let matched = self.matching(target, filter);
         self.clear_queue(target, filter, &matched);
         for &seq in &matched {
@@ -69,8 +63,7 @@ impl Flow<'_> {
                 && filter.modifies.is_none_or(|a| {
                     let layout = self.layout(target);
                     let Some(slot) = layout.slot(a) else { return false };
-                    self.def(e.def)
-                        .is_some_and(|d| d.modifiers.iter().any(|m| layout.slot(m.attribute) == Some(slot)))
+                    self.def(e.def).is_some_and(|d| d.modifiers.iter().any(|m| layout.slot(m.attribute) == Some(slot)))
                 })
         };
         row.effects.iter().filter(hit).map(|e| e.seq).collect()
@@ -79,8 +72,7 @@ impl Flow<'_> {
     /// Whether an effect's own or granted tags match any of these.
     fn tagged(&self, def: &EffectDef, tags: &[TagId]) -> bool {
         let mine = def.effect_tags.iter().chain(&def.granted_tags);
-        mine.clone()
-            .any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
+        mine.clone().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
     }
 
     fn clear_queue(&mut self, target: usize, filter: &EffectFilter, matched: &[u64]) {
@@ -88,11 +80,7 @@ impl Flow<'_> {
             return;
         }
         let row = self.row(target);
-        let defs: Vec<_> = matched
-            .iter()
-            .filter_map(|&s| row.effect_at(s))
-            .map(|i| row.effects[i].def)
-            .collect();
+        let defs: Vec<_> = matched.iter().filter_map(|&s| row.effect_at(s)).map(|i| row.effects[i].def).collect();
         let by_source = filter.source;
         self.row_mut(target)
             .queue
@@ -102,10 +90,7 @@ impl Flow<'_> {
     /// What a new effect removes by tag before it acts.
     pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
         if !def.remove_with_tags.is_empty() {
-            let filter = EffectFilter {
-                with_any_tag: def.remove_with_tags.to_vec(),
-                ..EffectFilter::default()
-            };
+            let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
             self.remove_matching(target, &filter);
         }
     }
@@ -136,11 +121,7 @@ impl Flow<'_> {
     pub(crate) fn restart(&mut self, target: usize, seq: u64, length: SimTime) {
         let now = self.row(target).clock.local(self.st.now);
         self.reschedule(target, seq, |e| {
-            e.end = if length == SimTime::NEVER {
-                SimTime::NEVER
-            } else {
-                now + length
-            };
+            e.end = if length == SimTime::NEVER { SimTime::NEVER } else { now + length };
         });
     }
 
@@ -168,11 +149,8 @@ impl Flow<'_> {
             return;
         };
         let (effect, source) = (self.row(target).effects[at].def, self.row(target).effects[at].source);
-        let what = if reason == RemoveReason::Expired {
-            CauseWhat::Expired(effect)
-        } else {
-            CauseWhat::Removed(effect)
-        };
+        let what =
+            if reason == RemoveReason::Expired { CauseWhat::Expired(effect) } else { CauseWhat::Removed(effect) };
         let cause = self.because(what, who, source);
         let e = self.take_effect(target, at, &def);
         let key = e.key(who);

@@ -16,7 +16,18 @@ impl Flow<'_> {
             Refusal::Cycle { attribute, .. } => Refusal::Cycle { who, attribute },
             other => other,
         })?;
-        Ok(self.ix.keep_layout(layout))
+        let max = self.limits.layouts;
+        let place = if self.ix.layouts.len() < max as usize { None } else { self.unused_layout() };
+        if place.is_none() && self.ix.layouts.len() >= max as usize {
+            return Err(Refusal::Limit { what: crate::LimitKind::Layouts, max, link: self.cause.link });
+        }
+        Ok(self.ix.keep_layout(layout, place))
+    }
+
+    /// A layout that no row uses any more.
+    fn unused_layout(&self) -> Option<u32> {
+        let used: std::collections::BTreeSet<u32> = self.st.controllers.iter().map(|r| r.layout).collect();
+        (0..self.ix.layouts.len() as u32).find(|l| !used.contains(l))
     }
 
     pub(crate) fn add_set(&mut self, who: ControllerId, set: SetId) -> Result<(), Refusal> {
@@ -42,10 +53,7 @@ impl Flow<'_> {
         }
         self.settle(Via::NOTHING, Emit::Later);
         // What is new did not change: it began.
-        let (was, now) = (
-            self.ix.layouts[old as usize].clone(),
-            self.ix.layouts[layout as usize].clone(),
-        );
+        let (was, now) = (self.ix.layouts[old as usize].clone(), self.ix.layouts[layout as usize].clone());
         let mut changes = std::mem::take(&mut self.sc.before);
         changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
         self.sc.before = changes;
@@ -70,9 +78,7 @@ impl Flow<'_> {
         let gone = |slot: u16| layout.slots[slot as usize].set == set;
         let users = self.users_of(target, &layout, set);
         if let (Some(&(at, _)), false) = (users.first(), force) {
-            return Err(Refusal::SetInUse {
-                by: self.row(target).effects[at].key(who),
-            });
+            return Err(Refusal::SetInUse { by: self.row(target).effects[at].key(who) });
         }
         for (at, index) in users {
             self.row_mut(target).effects[at].cold_mut().dropped.push(index);
@@ -112,9 +118,7 @@ impl Flow<'_> {
             let row = self.row(target);
             let Some(at) = row.effect_at(m.seq) else { continue };
             let (def, source) = (row.effects[at].def, row.effects[at].source);
-            let live = self
-                .def(def)
-                .and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            let live = self.def(def).and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
             if let Some((attribute, of_target)) = live {
                 let from = if of_target { who } else { source };
                 self.unlink_edge(from, attribute, who, m.seq, m.index);
@@ -156,10 +160,7 @@ impl Flow<'_> {
                     Some(expr) => new.derive(expr, &attrs).0,
                     None => clamp(self.default_of(def.set, def.attribute), lo, hi),
                 };
-                attrs[slot] = Attr {
-                    base,
-                    current: clamp(base, lo, hi),
-                };
+                attrs[slot] = Attr { base, current: clamp(base, lo, hi) };
             }
         }
         let row = self.row_mut(target);
@@ -175,8 +176,6 @@ impl Flow<'_> {
 
     fn default_of(&self, set: SetId, attribute: crate::AttributeId) -> f64 {
         let list = self.rules.set_attributes(set).unwrap_or(&[]);
-        list.iter()
-            .find(|a| a.attribute == attribute)
-            .map_or(0.0, |a| a.default)
+        list.iter().find(|a| a.attribute == attribute).map_or(0.0, |a| a.default)
     }
 }

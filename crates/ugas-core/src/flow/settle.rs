@@ -78,11 +78,7 @@ impl Flow<'_> {
         let old = r.attrs[slot];
         let (lo, hi) = def.bounds(&r.attrs);
         let sums = self.sums_of(r, slot, def.strongest);
-        let write = self
-            .sc
-            .writes
-            .iter()
-            .find(|w| w.row == row as u32 && w.slot == slot as u16);
+        let write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16);
         let (mut base, mut not_finite) = (old.base, false);
         if let Some(w) = write {
             base = Window::new(&sums, lo, hi).settle(base, w.start, w.end, w.over);
@@ -91,28 +87,13 @@ impl Flow<'_> {
         } else if def.proportional && emit != Emit::Nothing {
             base = self.in_proportion(row as u32, def, base, lo, hi);
         }
-        let new = Attr {
-            base,
-            current: sums.value(base, lo, hi),
-        };
+        let new = Attr { base, current: sums.value(base, lo, hi) };
         let who = r.id;
         if not_finite {
-            self.diagnose(
-                who,
-                via.effect,
-                DiagnosticKind::NonFinite {
-                    attribute: def.attribute,
-                },
-            );
+            self.diagnose(who, via.effect, DiagnosticKind::NonFinite { attribute: def.attribute });
         }
         if sums.saturated || (sums.over.is_none() && !((base + sums.add) * sums.product + sums.post).is_finite()) {
-            self.diagnose(
-                who,
-                via.effect,
-                DiagnosticKind::Saturated {
-                    attribute: def.attribute,
-                },
-            );
+            self.diagnose(who, via.effect, DiagnosticKind::Saturated { attribute: def.attribute });
         }
         if new.base == old.base && new.current == old.current {
             return false;
@@ -124,19 +105,10 @@ impl Flow<'_> {
         match emit {
             Emit::Facts => self.changed(who, def.attribute, def.death, old, new, via),
             Emit::Later => {
-                let known = self
-                    .sc
-                    .before
-                    .iter()
-                    .any(|b| b.row == row as u32 && b.slot == slot as u16);
+                let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
                 if !known {
                     let (row, slot) = (row as u32, slot as u16);
-                    self.sc.before.push(Before {
-                        row,
-                        slot,
-                        base: old.base,
-                        current: old.current,
-                    });
+                    self.sc.before.push(Before { row, slot, base: old.base, current: old.current });
                 }
             }
             Emit::Nothing => {}
@@ -177,10 +149,7 @@ impl Flow<'_> {
             let layout = self.ix.layouts[self.row(b.row as usize).layout as usize].clone();
             let row = self.row(b.row as usize);
             let (who, new) = (row.id, row.attrs[b.slot as usize]);
-            let old = Attr {
-                base: b.base,
-                current: b.current,
-            };
+            let old = Attr { base: b.base, current: b.current };
             if new != old {
                 let def = &layout.slots[b.slot as usize];
                 self.changed(who, def.attribute, def.death, old, new, via);
@@ -204,11 +173,7 @@ impl Flow<'_> {
 
     /// Plans one operation on one attribute's base; operations of one effect on one attribute are one write.
     pub(crate) fn plan_write(&mut self, row: usize, slot: usize, op: ModOp, magnitude: f64) -> bool {
-        let at = self
-            .sc
-            .writes
-            .iter()
-            .position(|w| w.row == row as u32 && w.slot == slot as u16);
+        let at = self.sc.writes.iter().position(|w| w.row == row as u32 && w.slot == slot as u16);
         let at = at.unwrap_or_else(|| {
             let r = self.row(row);
             let def = &self.ix.layouts[r.layout as usize].slots[slot];
@@ -218,13 +183,7 @@ impl Flow<'_> {
             } else {
                 Window::plain(lo, hi).start(r.attrs[slot].base)
             };
-            self.sc.writes.push(Write {
-                row: row as u32,
-                slot: slot as u16,
-                over: false,
-                start,
-                end: start,
-            });
+            self.sc.writes.push(Write { row: row as u32, slot: slot as u16, over: false, start, end: start });
             self.sc.writes.len() - 1
         });
         let w = &mut self.sc.writes[at];
@@ -236,13 +195,7 @@ impl Flow<'_> {
     /// Base keeps its share of a range whose bounds moved in this settle.
     fn in_proportion(&self, row: u32, def: &Slot, base: f64, lo: f64, hi: f64) -> f64 {
         let was = |bound: SlotBound, now: f64| match bound {
-            SlotBound::Slot(s) => self
-                .sc
-                .moved
-                .iter()
-                .rev()
-                .find(|m| (m.0, m.1) == (row, s))
-                .map_or(now, |m| m.2),
+            SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
             SlotBound::Open | SlotBound::Value(_) => now,
         };
         let (old_lo, old_hi) = (was(def.lo, lo), was(def.hi, hi));
@@ -258,10 +211,7 @@ impl Flow<'_> {
 
     fn settle_graph(&mut self, via: Via, emit: Emit) {
         let dirty = std::mem::take(&mut self.sc.dirty);
-        let starts = dirty
-            .iter()
-            .map(|&(row, slot)| (self.row(row as usize).id, slot))
-            .collect();
+        let starts = dirty.iter().map(|&(row, slot)| (self.row(row as usize).id, slot)).collect();
         let mut nodes = self.affected(starts);
         for &(row, slot) in &dirty {
             if let Some(n) = nodes.get_mut(&(self.row(row as usize).id, slot)) {
@@ -299,14 +249,7 @@ impl Flow<'_> {
         let mut stack = Vec::new();
         for key in starts {
             if let (Some(row), false) = (self.st.controllers.slot(key.0), nodes.contains_key(&key)) {
-                nodes.insert(
-                    key,
-                    Node {
-                        row: row as u32,
-                        waiting: 0,
-                        dirty: false,
-                    },
-                );
+                nodes.insert(key, Node { row: row as u32, waiting: 0, dirty: false });
                 stack.push(key);
             }
         }
@@ -314,11 +257,7 @@ impl Flow<'_> {
             self.successors(key, &mut |next| {
                 let node = nodes.entry(next).or_insert_with(|| {
                     stack.push(next);
-                    Node {
-                        row: self.st.controllers.slot(next.0).unwrap_or(0) as u32,
-                        waiting: 0,
-                        dirty: false,
-                    }
+                    Node { row: self.st.controllers.slot(next.0).unwrap_or(0) as u32, waiting: 0, dirty: false }
                 });
                 node.waiting += 1;
             });
@@ -371,21 +310,13 @@ impl Flow<'_> {
 
     fn edges(&self, who: ControllerId, layout: &Layout, slot: usize) -> Vec<LiveEdge> {
         let mine = |e: &&LiveEdge| self.replay.is_none_or(|r| e.target == r.only);
-        self.ix
-            .edges_from(who, layout.slots[slot].attribute)
-            .filter(mine)
-            .copied()
-            .collect()
+        self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
     }
 
     /// The row and slot a live modifier acts on.
     fn edge_end(&self, edge: &LiveEdge) -> Option<(usize, usize)> {
         let target = self.st.controllers.slot(edge.target)?;
-        let m = self
-            .row(target)
-            .mods
-            .iter()
-            .find(|m| m.seq == edge.seq && m.index == edge.index)?;
+        let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index)?;
         Some((target, m.slot as usize))
     }
 
@@ -402,10 +333,7 @@ impl Flow<'_> {
         let Some(def) = self.def(def) else { return false };
         let m = &def.modifiers[edge.index as usize];
         let unit = self.live_value(&m.magnitude, value, level, spec_extra.as_deref());
-        let mut new = Mod {
-            off: old.off & !NOT_FINITE,
-            ..old
-        };
+        let mut new = Mod { off: old.off & !NOT_FINITE, ..old };
         if unit.is_finite() {
             new.magnitude = super::stacked(old.op, unit, stacks) + 0.0;
         } else {

@@ -97,35 +97,17 @@ impl Flow<'_> {
             return None;
         }
         let base = window.settle(old.base, start, end, strike.op == ModOp::Override);
-        let new = Attr {
-            base,
-            current: clamp(base, lo, hi) + 0.0,
-        };
+        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
         let ordinal = self.number(target, birth);
         let row = self.row_mut(target);
         row.next_seq += 1;
         row.attrs[strike.slot] = new;
-        let key = EffectKey {
-            birth,
-            target: who,
-            ordinal,
-        };
-        let via = Via {
-            source: spec.source,
-            key,
-            effect: def.id,
-        };
+        let key = EffectKey { birth, target: who, ordinal };
+        let via = Via { source: spec.source, key, effect: def.id };
         if new != old {
             self.changed(who, strike.attribute, strike.death, old, new, via);
         }
-        self.fact(
-            who,
-            via,
-            FactKind::EffectApplied {
-                level: spec.level,
-                stacks: spec.stacks,
-            },
-        );
+        self.fact(who, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
         Some(Ok(key))
     }
 }

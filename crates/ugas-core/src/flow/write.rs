@@ -17,29 +17,15 @@ pub(crate) struct Window {
 impl Window {
     pub(crate) fn new(sums: &Sums, lo: f64, hi: f64) -> Window {
         let hi = hi.max(lo);
-        let (wlo, whi) = if sums.product <= 0.0 {
-            (lo, hi)
-        } else {
-            (edge(sums, lo, -1.0), edge(sums, hi, 1.0))
-        };
-        Window {
-            lo: wlo,
-            hi: whi,
-            hull_lo: lo.min(wlo),
-            hull_hi: hi.max(whi),
-        }
+        let (wlo, whi) = if sums.product <= 0.0 { (lo, hi) } else { (edge(sums, lo, -1.0), edge(sums, hi, 1.0)) };
+        Window { lo: wlo, hi: whi, hull_lo: lo.min(wlo), hull_hi: hi.max(whi) }
     }
 
     /// The window where nothing modifies the attribute: the bounds themselves.
     #[inline]
     pub(crate) fn plain(lo: f64, hi: f64) -> Window {
         let hi = hi.max(lo);
-        Window {
-            lo,
-            hi,
-            hull_lo: lo,
-            hull_hi: hi,
-        }
+        Window { lo, hi, hull_lo: lo, hull_hi: hi }
     }
 
     /// Where a write starts from.
@@ -136,12 +122,8 @@ mod tests {
                 seed = crate::rng::mix(seed);
                 (seed >> 11) as f64 / (1u64 << 53) as f64
             };
-            let sums = Sums {
-                add: next() * 50.0 - 25.0,
-                product: next() * 3.0,
-                post: next() * 20.0 - 10.0,
-                ..Sums::NONE
-            };
+            let sums =
+                Sums { add: next() * 50.0 - 25.0, product: next() * 3.0, post: next() * 20.0 - 10.0, ..Sums::NONE };
             let (lo, hi, base) = (next() * 10.0, 50.0 + next() * 100.0, next() * 300.0 - 100.0);
             let up = hit(base, &sums, lo, hi, 1e12);
             assert!(up >= base);

@@ -66,28 +66,15 @@ impl Sim {
             source: e.source,
             level: e.level,
             stacks: e.stacks,
-            state: if e.inhibited {
-                EffectState::Inhibited
-            } else {
-                EffectState::Active
-            },
+            state: if e.inhibited { EffectState::Inhibited } else { EffectState::Active },
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
             total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
             executed: e.periodic.as_ref().map_or(0, |p| p.executed),
-            next_execution: e
-                .periodic
-                .as_ref()
-                .map(|p| p.next())
-                .filter(|&t| t <= e.end)
-                .map(|t| t - now),
+            next_execution: e.periodic.as_ref().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
         let queued = row.queue.iter().map(|q| EffectView {
-            key: EffectKey {
-                birth: q.birth,
-                target: who,
-                ordinal: q.ordinal,
-            },
+            key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },
             effect: q.spec.effect,
             source: q.spec.source,
             level: q.spec.level,
@@ -104,10 +91,7 @@ impl Sim {
 
     /// One active or queued effect; a key of something that ended is stale.
     pub fn effect(&self, key: EffectKey) -> Result<EffectView, Refusal> {
-        self.effects(key.target)?
-            .into_iter()
-            .find(|e| e.key == key)
-            .ok_or(Refusal::StaleHandle)
+        self.effects(key.target)?.into_iter().find(|e| e.key == key).ok_or(Refusal::StaleHandle)
     }
 
     /// Keys of the active effects that match, in order of application.
@@ -140,13 +124,7 @@ impl Sim {
         Ok(row
             .grants
             .iter()
-            .map(|g| GrantView {
-                id: g.id,
-                ability: g.ability,
-                level: g.level,
-                input: g.input,
-                by: by(g.by),
-            })
+            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level, input: g.input, by: by(g.by) })
             .collect())
     }
 }

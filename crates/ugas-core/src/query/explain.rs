@@ -75,7 +75,7 @@ pub struct Explanation {
     pub name: String,
     /// Base value.
     pub base: f64,
-    /// The text of the expression that supplies the base is known to be there.
+    /// Whether an expression supplies the base.
     pub derived: bool,
     /// Whether strongest wins: of all Multiply modifiers only the largest bonus and the largest penalty count, and
     /// channels do not matter.
@@ -103,16 +103,12 @@ impl Sim {
     pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<Explanation, Refusal> {
         let row = self.row(who)?;
         let layout = self.layout(row);
-        let slot = layout
-            .slot(attribute)
-            .ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
         let def = &layout.slots[slot];
         let bounds = def.bounds(&row.attrs);
         let defs = &self.state().definitions;
         let priority = |seq: u64| {
-            let e = row
-                .effect_at(seq)
-                .and_then(|i| defs.effect(self.rules(), row.effects[i].def));
+            let e = row.effect_at(seq).and_then(|i| defs.effect(self.rules(), row.effects[i].def));
             e.map_or(0, |d| d.priority)
         };
         let mods = row.mods_of(slot);
@@ -145,15 +141,9 @@ impl Sim {
         let d = &def.modifiers[m.index as usize];
         let follows = d.magnitude.live_on().and_then(|(attribute, of_target)| {
             let from = if of_target { who } else { e.source };
-            Some((
-                self.rules().attribute_name(attribute)?.to_owned(),
-                self.get(from, attribute).ok()?,
-            ))
+            Some((self.rules().attribute_name(attribute)?.to_owned(), self.get(from, attribute).ok()?))
         });
-        let origin = def
-            .origin
-            .as_ref()
-            .map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index as usize)));
+        let origin = def.origin.as_ref().map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index as usize)));
         let state = match m.off {
             0 => ModifierState::Counts,
             off if off & OFF != 0 => ModifierState::Inhibited,
@@ -226,11 +216,7 @@ fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
                 c.factor += l.magnitude;
                 c.lines.push(i);
             }
-            _ => out.push(ChannelShare {
-                name,
-                factor: 1.0 + l.magnitude,
-                lines: vec![i],
-            }),
+            _ => out.push(ChannelShare { name, factor: 1.0 + l.magnitude, lines: vec![i] }),
         }
     }
     out
@@ -246,17 +232,11 @@ impl Explanation {
             list.join(", ")
         };
         if let Some(over) = self.over {
-            let by = self
-                .lines
-                .iter()
-                .find(|l| l.operation == Operation::Override && l.state == ModifierState::Counts);
+            let by = self.lines.iter().find(|l| l.operation == Operation::Override && l.state == ModifierState::Counts);
             let _ = write!(s, "{over} (override: {})", by.map_or("?", |l| l.effect_name.as_str()));
         } else {
-            let _ = if self.add == 0.0 {
-                write!(s, "{}", self.base)
-            } else {
-                write!(s, "({} + {})", self.base, self.add)
-            };
+            let _ =
+                if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
             // People read them in the order things were applied; factors commute but for the last bit.
             let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
             shares.sort_by_key(|c| c.lines.iter().map(|&i| self.lines[i].applied).min());
@@ -282,22 +262,13 @@ impl Explanation {
 /// A factor for people: float dust such as 1.2000000000000002 is not shown.
 fn tidy(v: f64) -> f64 {
     let rounded = (v * 1e12).round() / 1e12;
-    if (rounded - v).abs() <= 1e-12 * v.abs() {
-        rounded
-    } else {
-        v
-    }
+    if (rounded - v).abs() <= 1e-12 * v.abs() { rounded } else { v }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.short())?;
-        write!(
-            f,
-            "  base {}{}",
-            self.base,
-            if self.derived { " (derived)" } else { "" }
-        )?;
+        write!(f, "  base {}{}", self.base, if self.derived { " (derived)" } else { "" })?;
         if self.strongest {
             write!(
                 f,

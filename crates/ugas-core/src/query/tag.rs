@@ -5,14 +5,7 @@ use crate::{ControllerId, NameKind, Refusal, Sim, TagId, TagQuery};
 impl Sim {
     fn known(&self, tag: TagId) -> Result<(), Refusal> {
         let known = self.rules().tags.def(tag).is_some();
-        if known {
-            Ok(())
-        } else {
-            Err(Refusal::UnknownName {
-                kind: NameKind::Tag,
-                id: tag.0,
-            })
-        }
+        if known { Ok(()) } else { Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
     }
 
     /// Whether the controller has the tag or a descendant of it. One bit test.
@@ -75,10 +68,7 @@ impl Sim {
     /// How many active effects hold a looping cue.
     pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, Refusal> {
         let row = self.row(who)?;
-        Ok(row
-            .cues
-            .binary_search_by_key(&tag, |c| c.tag)
-            .map_or(0, |i| row.cues[i].count))
+        Ok(row.cues.binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues[i].count))
     }
 
     /// The looping cues that play on a controller.

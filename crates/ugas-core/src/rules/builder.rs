@@ -102,13 +102,7 @@ impl RulesBuilder {
         reads: impl IntoIterator<Item = Read>,
         run: impl Fn(&mut Calc<'_>) + Send + Sync + 'static,
     ) -> RulesBuilder {
-        self.calculator(
-            name,
-            FnCalculator {
-                reads: reads.into_iter().collect(),
-                run,
-            },
-        )
+        self.calculator(name, FnCalculator { reads: reads.into_iter().collect(), run })
     }
 
     /// Registers a hook that runs right before an effect changes a controller and may refuse it.
@@ -143,8 +137,7 @@ impl RulesBuilder {
 
     /// Registers the validator that decides which effects bound to an avatar's place survive a change of avatar.
     pub fn avatar_validator(mut self, valid: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static) -> RulesBuilder {
-        self.hooks
-            .push(("AvatarValidator".into(), HookCode::Avatar(Arc::new(valid))));
+        self.hooks.push(("AvatarValidator".into(), HookCode::Avatar(Arc::new(valid))));
         self
     }
 
@@ -153,9 +146,8 @@ impl RulesBuilder {
         let mut c = Compiler::new(self.before.as_deref());
         let initial = Doc::from(Effect::infinite(INITIAL_TAGS_NAME));
         c.rules.to_mut().effect_names.intern(INITIAL_TAGS_NAME);
-        let docs: Vec<(Doc, Option<Origin>)> = std::iter::once((initial, None))
-            .chain(std::mem::take(&mut self.docs))
-            .collect();
+        let docs: Vec<(Doc, Option<Origin>)> =
+            std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
 
         self.declare(&mut c, &docs);
         for (doc, origin) in &docs {
@@ -194,25 +186,17 @@ impl RulesBuilder {
         }
         for (name, why) in slips {
             // The same slip in a document is told there, with its file and line.
-            if !c
-                .issues
-                .iter()
-                .any(|i| i.code == "unknown-attribute" && i.message.ends_with(&why))
-            {
+            if !c.issues.iter().any(|i| i.code == "unknown-attribute" && i.message.ends_with(&why)) {
                 c.about(name, None);
                 c.error("unknown-attribute", format!("reads the {why}"));
             }
         }
         c.rules.to_mut().fingerprint = docs.iter().fold(1, |h, (doc, _)| {
-            format!("{doc:?}")
-                .bytes()
-                .collect::<Vec<u8>>()
-                .chunks(8)
-                .fold(h, |h, chunk| {
-                    let mut word = [0; 8];
-                    word[..chunk.len()].copy_from_slice(chunk);
-                    fold(h, u64::from_le_bytes(word))
-                })
+            format!("{doc:?}").bytes().collect::<Vec<u8>>().chunks(8).fold(h, |h, chunk| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                fold(h, u64::from_le_bytes(word))
+            })
         });
         c.finish()
     }
@@ -224,10 +208,7 @@ impl RulesBuilder {
             c.about(doc.name(), origin.clone());
             let twice = !seen.insert((doc.kind() as u8, doc.name()));
             if twice && !matches!(doc, Doc::TagRegistry(_)) {
-                c.error(
-                    "duplicate-name",
-                    format!("a {} of this name is defined already", doc.kind().name()),
-                );
+                c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
             }
             let rules = c.rules.to_mut();
             let declared = match doc {
@@ -244,22 +225,17 @@ impl RulesBuilder {
                     }
                     None
                 }
-                Doc::Effect(e) => Some((
-                    Kind::Effect,
-                    intern(&mut rules.effect_names, &mut rules.effects, &e.name),
-                )),
-                Doc::Ability(a) => Some((
-                    Kind::Ability,
-                    intern(&mut rules.ability_names, &mut rules.abilities, &a.name),
-                )),
+                Doc::Effect(e) => Some((Kind::Effect, intern(&mut rules.effect_names, &mut rules.effects, &e.name))),
+                Doc::Ability(a) => {
+                    Some((Kind::Ability, intern(&mut rules.ability_names, &mut rules.abilities, &a.name)))
+                }
                 Doc::Controller(t) => {
                     intern(&mut rules.template_names, &mut rules.templates, &t.owner_actor.actor_id);
                     None
                 }
-                Doc::Curve(curve) => Some((
-                    Kind::Curve,
-                    intern(&mut rules.curve_names, &mut rules.curves, &curve.name),
-                )),
+                Doc::Curve(curve) => {
+                    Some((Kind::Curve, intern(&mut rules.curve_names, &mut rules.curves, &curve.name)))
+                }
             };
             c.declared.extend(declared);
         }
@@ -417,19 +393,12 @@ impl Compiler<'_> {
         let (mut reads, mut slips) = (Vec::new(), Vec::new());
         for r in code.reads() {
             match self.find_attribute(&r.attribute) {
-                Ok(attribute) => reads.push(ReadDef {
-                    attribute,
-                    of_target: r.of_target,
-                    when: r.when,
-                }),
+                Ok(attribute) => reads.push(ReadDef { attribute, of_target: r.of_target, when: r.when }),
                 Err(why) => slips.push(why),
             }
         }
         if let Some(id) = self.rules.calc_names.find(name) {
-            self.rules.to_mut().calcs[id as usize] = Some(CalcDef {
-                code,
-                reads: reads.into(),
-            });
+            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into() });
         }
         slips
     }

@@ -39,19 +39,11 @@ pub struct Read {
 impl Read {
     /// An attribute of the source.
     pub fn source(attribute: impl Into<String>) -> Read {
-        Read {
-            attribute: attribute.into(),
-            of_target: false,
-            when: CaptureTime::OnExecution,
-        }
+        Read { attribute: attribute.into(), of_target: false, when: CaptureTime::OnExecution }
     }
     /// An attribute of the target.
     pub fn target(attribute: impl Into<String>) -> Read {
-        Read {
-            attribute: attribute.into(),
-            of_target: true,
-            when: CaptureTime::OnExecution,
-        }
+        Read { attribute: attribute.into(), of_target: true, when: CaptureTime::OnExecution }
     }
     /// Taken once, at application.
     pub fn on_application(mut self) -> Read {
@@ -109,9 +101,7 @@ pub(crate) struct CalcDef {
 
 impl std::fmt::Debug for CalcDef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CalcDef")
-            .field("reads", &self.reads)
-            .finish_non_exhaustive()
+        f.debug_struct("CalcDef").field("reads", &self.reads).finish_non_exhaustive()
     }
 }
 
@@ -166,10 +156,7 @@ pub struct Calc<'a> {
 impl Calc<'_> {
     fn read(&mut self, key: impl ReadKey, of_target: bool) -> f64 {
         let wanted = key.attribute(self.rules);
-        let at = self
-            .reads
-            .iter()
-            .position(|r| r.of_target == of_target && Some(r.attribute) == wanted);
+        let at = self.reads.iter().position(|r| r.of_target == of_target && Some(r.attribute) == wanted);
         match at {
             Some(i) => self.values[i],
             None => {
@@ -193,15 +180,12 @@ impl Calc<'_> {
     }
     /// Whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: &str) -> bool {
-        self.rules
-            .tag(tag)
-            .is_some_and(|t| self.source_tags.is_some_and(|s| s.has(t)))
+        self.rules.tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(t)))
     }
     /// Whether what was hit carries a tag or a descendant of it.
     pub fn hit_has(&self, tag: &str) -> bool {
         let Some(tag) = self.rules.tag(tag) else { return false };
-        self.hit()
-            .is_some_and(|h| h.tags.iter().any(|&t| self.rules.tag_is_under(t, tag)))
+        self.hit().is_some_and(|h| h.tags.iter().any(|&t| self.rules.tag_is_under(t, tag)))
     }
     /// What was hit.
     pub fn hit(&self) -> Option<&Hit> {
@@ -343,9 +327,6 @@ pub(crate) struct Hooks {
 
 impl std::fmt::Debug for Hooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hooks")
-            .field("before", &self.before.len())
-            .field("after", &self.after.len())
-            .finish()
+        f.debug_struct("Hooks").field("before", &self.before.len()).field("after", &self.after.len()).finish()
     }
 }

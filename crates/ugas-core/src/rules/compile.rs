@@ -42,10 +42,7 @@ impl Compiler<'_> {
             };
             let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
-                let message = format!(
-                    "{} is declared twice with different AllowMultiple; the first stays",
-                    entry.tag
-                );
+                let message = format!("{} is declared twice with different AllowMultiple; the first stays", entry.tag);
                 self.warn("tag-conflict", message);
                 continue;
             }
@@ -80,12 +77,8 @@ impl Compiler<'_> {
 
     /// What can only be seen once all tags are known.
     pub(crate) fn lint_tags(&mut self) {
-        let tags: Vec<(TagId, String)> = self
-            .rules
-            .tags
-            .ids()
-            .map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned()))
-            .collect();
+        let tags: Vec<(TagId, String)> =
+            self.rules.tags.ids().map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned())).collect();
         for (_, name) in &tags {
             if name.split('.').count() > 5 {
                 self.about(name, None);
@@ -141,11 +134,7 @@ impl Compiler<'_> {
             let place = format!("Executions[{i}]");
             let params = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
             if let Some(calculator) = self.calc_ref(&place, &e.calculator_class) {
-                executions.push(ExecDef {
-                    calculator,
-                    predictable: e.predictable,
-                    params,
-                });
+                executions.push(ExecDef { calculator, predictable: e.predictable, params });
             }
         }
         let mut immunity = Vec::new();
@@ -241,9 +230,7 @@ impl Compiler<'_> {
             fixed_duration: None,
         };
         def.classify();
-        let failed = self.issues[errors_before..]
-            .iter()
-            .any(|i| i.severity == super::Severity::Error);
+        let failed = self.issues[errors_before..].iter().any(|i| i.severity == super::Severity::Error);
         (!failed).then_some(def)
     }
 
@@ -260,10 +247,7 @@ impl Compiler<'_> {
         match SimTime::try_seconds(p.period) {
             Some(t) if t >= MIN_PERIOD => Some(t),
             _ => {
-                self.error(
-                    "bad-period",
-                    format!("Period is {} s; it must be at least 0.001 and finite", p.period),
-                );
+                self.error("bad-period", format!("Period is {} s; it must be at least 0.001 and finite", p.period));
                 None
             }
         }
@@ -282,11 +266,7 @@ impl Compiler<'_> {
             op: m.operation,
             magnitude,
             channel,
-            channel_name: m
-                .channel
-                .as_deref()
-                .filter(|_| channel != ChannelId::NONE)
-                .map(Arc::from),
+            channel_name: m.channel.as_deref().filter(|_| channel != ChannelId::NONE).map(Arc::from),
             source_tags: self.tag_list(&m.source_tags),
             target_tags: self.tag_list(&m.target_tags),
         })
@@ -295,10 +275,7 @@ impl Compiler<'_> {
     fn stacking(&mut self, doc: &Effect) -> Option<StackDef> {
         let s = doc.stacking.as_ref()?;
         if doc.execution_policy != ExecutionPolicy::RunInParallel {
-            self.error(
-                "stacking-policy",
-                "with Stacking the ExecutionPolicy must be RunInParallel".into(),
-            );
+            self.error("stacking-policy", "with Stacking the ExecutionPolicy must be RunInParallel".into());
         }
         if doc.duration_policy == DurationPolicy::Instant {
             self.warn("unused-field", "Stacking is not used by Instant".into());
@@ -340,15 +317,8 @@ impl Compiler<'_> {
                 let Some(a) = self.attribute_ref(&s.name, &v.name) else {
                     continue;
                 };
-                if !self
-                    .rules
-                    .set_attributes(id)
-                    .is_some_and(|list| list.iter().any(|d| d.attribute == a))
-                {
-                    self.error(
-                        "unknown-attribute",
-                        format!("the set {} has no attribute {}", s.name, v.name),
-                    );
+                if !self.rules.set_attributes(id).is_some_and(|list| list.iter().any(|d| d.attribute == a)) {
+                    self.error("unknown-attribute", format!("the set {} has no attribute {}", s.name, v.name));
                     continue;
                 }
                 for (list, value) in [(&mut base, v.base_value), (&mut stated, v.current_value)] {
@@ -373,23 +343,14 @@ impl Compiler<'_> {
                 Some(d) if d >= 0.0 => SimTime::try_seconds(d),
                 _ => None,
             };
-            effects.push(TemplateEffect {
-                effect,
-                level: e.level,
-                stacks: e.stacks,
-                remaining,
-            });
+            effects.push(TemplateEffect { effect, level: e.level, stacks: e.stacks, remaining });
         }
         let explained = |tag: TagId| {
             let grants = |e: &TemplateEffect| self.rules.effect_def(e.effect).map(|d| d.granted_tags.contains(&tag));
             effects.iter().any(|e| grants(e) == Some(true))
         };
-        let known: Vec<TagId> = doc
-            .owned_tags
-            .iter()
-            .filter_map(|t| self.rules.tags.find(t))
-            .filter(|&t| explained(t))
-            .collect();
+        let known: Vec<TagId> =
+            doc.owned_tags.iter().filter_map(|t| self.rules.tags.find(t)).filter(|&t| explained(t)).collect();
         let mut tags: Vec<TagId> = self.tag_list(&doc.owned_tags).into_vec();
         tags.retain(|t| !known.contains(t));
         let mut abilities = Vec::new();
@@ -399,11 +360,7 @@ impl Compiler<'_> {
             }
             let input = self.input(a.input_id.as_deref());
             if let Some(ability) = self.ability_ref("GrantedAbilities", &a.ability_class) {
-                abilities.push(AbilityGrant {
-                    ability,
-                    level: a.level,
-                    input,
-                });
+                abilities.push(AbilityGrant { ability, level: a.level, input });
             }
         }
         let owner = ActorId::named(&doc.owner_actor.actor_id);

@@ -27,11 +27,7 @@ impl CurveDef {
             Interpolation::Cubic => monotone_slopes(&points),
             Interpolation::Linear | Interpolation::Step => Box::default(),
         };
-        Ok(CurveDef {
-            points,
-            slopes,
-            interpolation: doc.interpolation,
-        })
+        Ok(CurveDef { points, slopes, interpolation: doc.interpolation })
     }
 
     pub(crate) fn at(&self, x: f64) -> f64 {
@@ -80,21 +76,13 @@ mod tests {
     use super::*;
 
     fn curve(interpolation: Interpolation) -> CurveDef {
-        CurveDef::new(&Curve {
-            interpolation,
-            ..Curve::new("C", [(1.0, 10.0), (5.0, 50.0), (6.0, 50.0)])
-        })
-        .unwrap()
+        CurveDef::new(&Curve { interpolation, ..Curve::new("C", [(1.0, 10.0), (5.0, 50.0), (6.0, 50.0)]) }).unwrap()
     }
 
-    // covers: UGAS-9.4-05
     #[test]
     fn linear_between_and_constant_outside() {
         let c = curve(Interpolation::Linear);
-        assert_eq!(
-            [0.0, 1.0, 3.0, 5.0, 9.0].map(|x| c.at(x)),
-            [10.0, 10.0, 30.0, 50.0, 50.0]
-        );
+        assert_eq!([0.0, 1.0, 3.0, 5.0, 9.0].map(|x| c.at(x)), [10.0, 10.0, 30.0, 50.0, 50.0]);
     }
 
     #[test]
@@ -112,15 +100,7 @@ mod tests {
     #[test]
     fn bad_points_are_refused_with_a_reason() {
         assert!(CurveDef::new(&Curve::new("C", [])).unwrap_err().contains("one point"));
-        assert!(
-            CurveDef::new(&Curve::new("C", [(2.0, 1.0), (1.0, 1.0)]))
-                .unwrap_err()
-                .contains("rise")
-        );
-        assert!(
-            CurveDef::new(&Curve::new("C", [(f64::NAN, 1.0)]))
-                .unwrap_err()
-                .contains("finite")
-        );
+        assert!(CurveDef::new(&Curve::new("C", [(2.0, 1.0), (1.0, 1.0)])).unwrap_err().contains("rise"));
+        assert!(CurveDef::new(&Curve::new("C", [(f64::NAN, 1.0)])).unwrap_err().contains("finite"));
     }
 }

@@ -13,18 +13,8 @@ use ugas_doc::{
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Mag {
     Value(f64),
-    Curve {
-        curve: CurveId,
-        input: CurveInput,
-        factor: f64,
-    },
-    Attribute {
-        attribute: AttributeId,
-        of_target: bool,
-        coefficient: f64,
-        pre: f64,
-        post: f64,
-    },
+    Curve { curve: CurveId, input: CurveInput, factor: f64 },
+    Attribute { attribute: AttributeId, of_target: bool, coefficient: f64, pre: f64, post: f64 },
     Calc(CalcId),
     Caller(KeyId),
 }
@@ -40,13 +30,8 @@ impl Mag {
     /// The attribute whose changes move it while a modifier is active, and whether it is the target's.
     pub(crate) fn live_on(&self) -> Option<(AttributeId, bool)> {
         match self {
-            Mag::Attribute {
-                attribute, of_target, ..
-            } => Some((*attribute, *of_target)),
-            Mag::Curve {
-                input: CurveInput::Attribute(a),
-                ..
-            } => Some((*a, false)),
+            Mag::Attribute { attribute, of_target, .. } => Some((*attribute, *of_target)),
+            Mag::Curve { input: CurveInput::Attribute(a), .. } => Some((*a, false)),
             Mag::Value(_) | Mag::Curve { .. } | Mag::Calc(_) | Mag::Caller(_) => None,
         }
     }

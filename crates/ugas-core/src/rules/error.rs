@@ -47,8 +47,9 @@ impl fmt::Display for LoadIssue {
     }
 }
 
-/// Every reason why rules or a run-time definition were refused. Nothing was built.
-#[derive(Clone, Debug, PartialEq)]
+/// Every reason why rules or a run-time definition were refused. Nothing was built. `Debug` reads like `Display`, so
+/// that a `main` that returns it prints what a person needs.
+#[derive(Clone, PartialEq)]
 pub struct LoadError {
     /// The findings, errors and warnings in document order.
     pub issues: Vec<LoadIssue>,
@@ -63,6 +64,11 @@ impl fmt::Display for LoadError {
             write!(f, "{issue}")?;
         }
         Ok(())
+    }
+}
+impl fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the rules are refused:\n{self}")
     }
 }
 impl std::error::Error for LoadError {}

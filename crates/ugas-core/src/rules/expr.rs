@@ -59,24 +59,13 @@ impl Expr {
         if text.len() > MAX_TEXT {
             return Err(format!("longer than {MAX_TEXT} characters"));
         }
-        let mut p = Parser {
-            text,
-            at: 0,
-            attribute,
-            code: Vec::new(),
-            live: 0,
-            deepest: 0,
-            nesting: 0,
-        };
+        let mut p = Parser { text, at: 0, attribute, code: Vec::new(), live: 0, deepest: 0, nesting: 0 };
         p.binary(0)?;
         p.space();
         if p.at < text.len() {
             return Err(p.expected("an operator or the end"));
         }
-        Ok(Expr {
-            code: p.code.into(),
-            depth: p.deepest,
-        })
+        Ok(Expr { code: p.code.into(), depth: p.deepest })
     }
 
     /// Every attribute it reads.
@@ -175,15 +164,8 @@ impl Parser<'_> {
 
     fn expected(&self, what: &str) -> String {
         let found = self.rest().chars().take(12).collect::<String>();
-        let found = if found.is_empty() {
-            "the end".to_owned()
-        } else {
-            format!("{found:?}")
-        };
-        format!(
-            "column {}: expected {what}, found {found}",
-            self.text[..self.at].chars().count() + 1
-        )
+        let found = if found.is_empty() { "the end".to_owned() } else { format!("{found:?}") };
+        format!("column {}: expected {what}, found {found}", self.text[..self.at].chars().count() + 1)
     }
 
     fn push(&mut self, code: Code) -> Result<(), String> {
@@ -202,10 +184,7 @@ impl Parser<'_> {
 
     fn operator(&mut self, level: usize) -> Option<(&'static str, Option<Code>)> {
         self.space();
-        let found = LEVELS[level]
-            .iter()
-            .find(|(s, _)| self.rest().starts_with(s))
-            .copied()?;
+        let found = LEVELS[level].iter().find(|(s, _)| self.rest().starts_with(s)).copied()?;
         self.at += found.0.len();
         Some(found)
     }
@@ -273,16 +252,11 @@ impl Parser<'_> {
             return Ok(());
         }
         if c.is_ascii_digit() || c == '.' {
-            let mut len = self
-                .rest()
-                .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-                .unwrap_or(self.rest().len());
+            let mut len = self.rest().find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(self.rest().len());
             if self.rest()[len..].starts_with(['e', 'E']) {
                 let tail = &self.rest()[len + 1..];
                 let sign = tail.starts_with(['+', '-']) as usize;
-                let digits = tail[sign..]
-                    .find(|c: char| !c.is_ascii_digit())
-                    .unwrap_or(tail.len() - sign);
+                let digits = tail[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len() - sign);
                 if digits > 0 {
                     len += 1 + sign + digits;
                 }
@@ -320,11 +294,7 @@ mod tests {
     fn eval(text: &str) -> Result<f64, String> {
         let names = ["Health", "Defense", "Zero"];
         let expr = Expr::parse(text, &mut |n| {
-            names
-                .iter()
-                .position(|x| *x == n)
-                .map(|i| AttributeId(i as u32))
-                .ok_or(format!("unknown {n}"))
+            names.iter().position(|x| *x == n).map(|i| AttributeId(i as u32)).ok_or(format!("unknown {n}"))
         })?;
         Ok(expr.eval(&mut |_, a| Some([100.0, 5.0, 0.0][a.index()])).unwrap())
     }
@@ -349,10 +319,7 @@ mod tests {
 
     #[test]
     fn slips_are_told_with_their_column() {
-        assert_eq!(
-            eval("1 + ").unwrap_err(),
-            "column 5: expected a number, a name or (, found the end"
-        );
+        assert_eq!(eval("1 + ").unwrap_err(), "column 5: expected a number, a name or (, found the end");
         assert_eq!(eval("1 + Helth").unwrap_err(), "column 5: unknown Helth");
         assert!(eval("(1 + 2").unwrap_err().contains("expected )"));
         assert!(eval("1 2").unwrap_err().contains("operator"));

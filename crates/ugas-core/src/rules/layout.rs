@@ -59,10 +59,7 @@ impl Layout {
         let mut order_of = vec![usize::MAX; rules.attributes.len()];
         let mut registered = BTreeSet::new();
         for &set in sets {
-            let def = rules.set_def(set).ok_or(Refusal::UnknownName {
-                kind: crate::NameKind::Set,
-                id: set.0,
-            })?;
+            let def = rules.set_def(set).ok_or(Refusal::UnknownName { kind: crate::NameKind::Set, id: set.0 })?;
             if registered.contains(&set) {
                 return Err(Refusal::SetRegistered { set });
             }
@@ -73,10 +70,7 @@ impl Layout {
             for a in &def.attributes {
                 if order_of[a.attribute.index()] != usize::MAX {
                     let (first, _): (SetId, _) = parts[order_of[a.attribute.index()]];
-                    return Err(Refusal::DuplicateAttribute {
-                        attribute: a.attribute,
-                        set: first,
-                    });
+                    return Err(Refusal::DuplicateAttribute { attribute: a.attribute, set: first });
                 }
                 order_of[a.attribute.index()] = parts.len();
                 parts.push((set, a));
@@ -84,11 +78,7 @@ impl Layout {
         }
         let max = limit.min(NO_SLOT as u32);
         if parts.len() as u32 > max {
-            return Err(Refusal::Limit {
-                what: crate::LimitKind::Attributes,
-                max,
-                link: 0,
-            });
+            return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
         }
         for (alias, set, attribute) in &rules.aliases {
             if registered.contains(set) {
@@ -111,19 +101,15 @@ impl Layout {
             list.dedup();
             reads.push(list);
         }
-        let topological = sort(&reads).map_err(|at| Refusal::Cycle {
-            who: ControllerId::NONE,
-            attribute: parts[at].1.attribute,
-        })?;
+        let topological =
+            sort(&reads).map_err(|at| Refusal::Cycle { who: ControllerId::NONE, attribute: parts[at].1.attribute })?;
 
         let mut slot_of_part = vec![NO_SLOT; parts.len()];
         for (slot, &part) in topological.iter().enumerate() {
             slot_of_part[part] = slot as u16;
         }
-        let slot_of: Box<[u16]> = order_of
-            .iter()
-            .map(|&at| if at == usize::MAX { NO_SLOT } else { slot_of_part[at] })
-            .collect();
+        let slot_of: Box<[u16]> =
+            order_of.iter().map(|&at| if at == usize::MAX { NO_SLOT } else { slot_of_part[at] }).collect();
         let bound = |b: BoundDef| match b {
             BoundDef::Open => SlotBound::Open,
             BoundDef::Value(v) => SlotBound::Value(v),
@@ -159,18 +145,10 @@ impl Layout {
                 Some(expr) => derived_value(expr, &slot_of, &initial).0,
                 None => clamp(a.default, lo, hi),
             };
-            initial.push(Attr {
-                base,
-                current: clamp(base, lo, hi),
-            });
+            initial.push(Attr { base, current: clamp(base, lo, hi) });
             slots.push(slot);
         }
-        Ok(Layout {
-            sets: sets.into(),
-            slots: slots.into(),
-            slot_of,
-            initial: initial.into(),
-        })
+        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, initial: initial.into() })
     }
 
     /// A derived attribute's base, and whether it was not finite.
@@ -180,17 +158,11 @@ impl Layout {
 
     /// The set that needs `set` to stay registered, if any.
     pub(crate) fn needed_by(&self, rules: &Rules, set: SetId) -> Option<SetId> {
-        let declared = self
-            .sets
-            .iter()
-            .find(|&&s| rules.set_def(s).is_some_and(|d| d.dependencies.contains(&set)));
+        let declared = self.sets.iter().find(|&&s| rules.set_def(s).is_some_and(|d| d.dependencies.contains(&set)));
         let uses = |slot: &&Slot| slot.set == set && slot.dependents.iter().any(|&d| self.slots[d as usize].set != set);
         declared.copied().or_else(|| {
             let slot = self.slots.iter().find(uses)?;
-            slot.dependents
-                .iter()
-                .map(|&d| self.slots[d as usize].set)
-                .find(|&s| s != set)
+            slot.dependents.iter().map(|&d| self.slots[d as usize].set).find(|&s| s != set)
         })
     }
 }

@@ -77,10 +77,7 @@ impl Compiler<'_> {
             rules.aliases.push((alias, set, plain));
             return Ok(alias);
         }
-        let near = self
-            .rules
-            .attributes
-            .nearest_of(name, |id| self.rules.is_defined(AttributeId(id)));
+        let near = self.rules.attributes.nearest_of(name, |id| self.rules.is_defined(AttributeId(id)));
         Err(format!("unknown attribute {name}{}", suggestion(near)))
     }
 
@@ -128,10 +125,7 @@ impl Compiler<'_> {
         if found.is_none() {
             let known = |id: u32| self.rules.calcs[id as usize].is_some();
             let near = suggestion(self.rules.calc_names.nearest_of(name, known));
-            self.error(
-                "unknown-calculation",
-                format!("{place}: no calculator {name} is registered{near}"),
-            );
+            self.error("unknown-calculation", format!("{place}: no calculator {name} is registered{near}"));
         }
         found
     }
@@ -163,12 +157,7 @@ impl Compiler<'_> {
     }
 
     pub(crate) fn magnitude(&mut self, place: &str, doc: &Magnitude) -> Option<Mag> {
-        let numbers = [
-            doc.value,
-            doc.coefficient,
-            doc.pre_multiply_additive,
-            doc.post_multiply_additive,
-        ];
+        let numbers = [doc.value, doc.coefficient, doc.pre_multiply_additive, doc.post_multiply_additive];
         if let Some(v) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
             self.error("not-finite", format!("{place}: {v} is not a finite number"));
             return None;
@@ -196,11 +185,7 @@ impl Compiler<'_> {
                             Err(_) => CurveInput::Caller(self.key(place, name)?),
                         },
                     };
-                    Some(Mag::Curve {
-                        curve,
-                        input,
-                        factor: doc.value.unwrap_or(1.0),
-                    })
+                    Some(Mag::Curve { curve, input, factor: doc.value.unwrap_or(1.0) })
                 }
             },
             MagnitudeType::AttributeBased => match &doc.backing_attribute {

@@ -28,7 +28,7 @@ pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
-pub(crate) use effect::{CurveInput, EffectDef, Mag, ModDef};
+pub(crate) use effect::{CurveInput, EffectDef, Mag, ModDef, StackDef};
 pub(crate) use expr::Side;
 pub(crate) use layout::{Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
@@ -111,10 +111,7 @@ impl Rules {
     }
     /// A set by name.
     pub fn set(&self, name: &str) -> Option<SetId> {
-        self.set_names
-            .find(name)
-            .map(SetId)
-            .filter(|&s| self.set_def(s).is_some())
+        self.set_names.find(name).map(SetId).filter(|&s| self.set_def(s).is_some())
     }
     /// A set's name.
     pub fn set_name(&self, id: SetId) -> Option<&str> {
@@ -134,9 +131,7 @@ impl Rules {
     }
     /// Whether a registry declares the tag.
     pub fn is_declared(&self, name: &str) -> bool {
-        self.tag(name)
-            .and_then(|t| self.tags.def(t))
-            .is_some_and(|d| d.declared)
+        self.tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
     }
     /// Whether the tag tracks a cooldown: it stands below `Cooldown`.
     pub fn is_cooldown_tag(&self, id: TagId) -> bool {
@@ -156,10 +151,7 @@ impl Rules {
     }
     /// An effect by name.
     pub fn effect(&self, name: &str) -> Option<EffectId> {
-        self.effect_names
-            .find(name)
-            .map(EffectId)
-            .filter(|&e| self.effect_def(e).is_some())
+        self.effect_names.find(name).map(EffectId).filter(|&e| self.effect_def(e).is_some())
     }
     /// An effect's name.
     pub fn effect_name(&self, id: EffectId) -> Option<&str> {
@@ -182,10 +174,7 @@ impl Rules {
     }
     /// An ability by name.
     pub fn ability(&self, name: &str) -> Option<AbilityId> {
-        self.ability_names
-            .find(name)
-            .map(AbilityId)
-            .filter(|a| self.abilities[a.index()].is_some())
+        self.ability_names.find(name).map(AbilityId).filter(|a| self.abilities[a.index()].is_some())
     }
     /// An ability's name.
     pub fn ability_name(&self, id: AbilityId) -> Option<&str> {
@@ -193,17 +182,11 @@ impl Rules {
     }
     /// A curve by name.
     pub fn curve(&self, name: &str) -> Option<CurveId> {
-        self.curve_names
-            .find(name)
-            .map(CurveId)
-            .filter(|c| self.curves[c.index()].is_some())
+        self.curve_names.find(name).map(CurveId).filter(|c| self.curves[c.index()].is_some())
     }
     /// A calculator by name.
     pub fn calculator(&self, name: &str) -> Option<CalcId> {
-        self.calc_names
-            .find(name)
-            .map(CalcId)
-            .filter(|c| self.calcs[c.index()].is_some())
+        self.calc_names.find(name).map(CalcId).filter(|c| self.calcs[c.index()].is_some())
     }
     /// A calculator's name.
     pub fn calculator_name(&self, id: CalcId) -> Option<&str> {
@@ -231,30 +214,21 @@ impl Rules {
     }
     /// A controller template by the `ActorID` of its document.
     pub fn template(&self, name: &str) -> Option<TemplateId> {
-        self.template_names
-            .find(name)
-            .map(TemplateId)
-            .filter(|t| self.templates[t.index()].is_some())
+        self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
     }
 
     /// The known name most like a misspelt one, over attributes, effects, tags and sets.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         self.attributes
             .nearest_of(name, |id| self.is_defined(AttributeId(id)))
-            .or_else(|| {
-                self.effect_names
-                    .nearest_of(name, |id| self.effect_def(EffectId(id)).is_some())
-            })
+            .or_else(|| self.effect_names.nearest_of(name, |id| self.effect_def(EffectId(id)).is_some()))
             .or_else(|| self.tags.nearest(name))
             .or_else(|| self.set_names.nearest_of(name, |id| self.set_def(SetId(id)).is_some()))
     }
 
     /// Whether some set document defines the attribute.
     pub(crate) fn is_defined(&self, id: AttributeId) -> bool {
-        self.homes
-            .range((id, SetId(0))..=(id, SetId(u32::MAX)))
-            .next()
-            .is_some()
+        self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).next().is_some()
     }
 
     pub(crate) fn set_def(&self, id: SetId) -> Option<&SetDef> {

@@ -49,11 +49,7 @@ impl Names {
 /// The candidate most like `wanted`, if it differs in at most a third of its letters.
 pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wanted.len() / 3).max(1);
-    candidates
-        .map(|c| (distance(wanted, c), c))
-        .filter(|&(d, _)| d <= limit)
-        .min()
-        .map(|(_, c)| c)
+    candidates.map(|c| (distance(wanted, c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
 }
 
 fn distance(a: &str, b: &str) -> usize {

@@ -49,10 +49,7 @@ impl Compiler<'_> {
                 self.error("duplicate-name", format!("defines {name} twice"));
             }
         }
-        self.rules.to_mut().sets[id.index()] = Some(SetDef {
-            dependencies: dependencies.into(),
-            attributes,
-        });
+        self.rules.to_mut().sets[id.index()] = Some(SetDef { dependencies: dependencies.into(), attributes });
         self.defined.push((id, doc.name.clone(), self.origin.clone()));
     }
 
@@ -60,10 +57,7 @@ impl Compiler<'_> {
         let default = match (doc.default_base_value, &doc.derived_from) {
             (Some(v), _) if v.is_finite() => v,
             (Some(v), _) => {
-                self.error(
-                    "not-finite",
-                    format!("{}: DefaultBaseValue is {v}; write a finite number", doc.name),
-                );
+                self.error("not-finite", format!("{}: DefaultBaseValue is {v}; write a finite number", doc.name));
                 return None;
             }
             (None, Some(_)) => 0.0,
@@ -76,20 +70,11 @@ impl Compiler<'_> {
         let min = self.bound(&doc.name, "Min", clamping.min)?;
         let max = self.bound(&doc.name, "Max", clamping.max)?;
         let derived = match &doc.derived_from {
-            Some(d) => Some(Arc::new(
-                self.expression(&format!("{}: DerivedFrom", doc.name), &d.expression)?,
-            )),
+            Some(d) => Some(Arc::new(self.expression(&format!("{}: DerivedFrom", doc.name), &d.expression)?)),
             None => None,
         };
-        if derived
-            .iter()
-            .flat_map(|e| e.reads())
-            .any(|(side, _)| side != Side::Own)
-        {
-            self.error(
-                "bad-expression",
-                format!("{}: DerivedFrom reads only its own controller", doc.name),
-            );
+        if derived.iter().flat_map(|e| e.reads()).any(|(side, _)| side != Side::Own) {
+            self.error("bad-expression", format!("{}: DerivedFrom reads only its own controller", doc.name));
         }
         let on_depleted = doc.on_depleted.unwrap_or(match doc.name.as_str() {
             "Health" => OnDepleted::Death,
@@ -114,15 +99,12 @@ impl Compiler<'_> {
             None => Some(BoundDef::Open),
             Some(Bound::Value(v)) if v.is_finite() => Some(BoundDef::Value(v)),
             Some(Bound::Value(v)) => {
-                self.error(
-                    "not-finite",
-                    format!("{attribute}: Clamping.{which} is {v}; leave it out for no bound"),
-                );
+                self.error("not-finite", format!("{attribute}: Clamping.{which} is {v}; leave it out for no bound"));
                 None
             }
-            Some(Bound::Attribute(name)) => self
-                .attribute_ref(&format!("{attribute}: Clamping.{which}"), &name)
-                .map(BoundDef::Attribute),
+            Some(Bound::Attribute(name)) => {
+                self.attribute_ref(&format!("{attribute}: Clamping.{which}"), &name).map(BoundDef::Attribute)
+            }
         }
     }
 
@@ -143,10 +125,7 @@ impl Compiler<'_> {
             let limit = Limits::default().attributes_per_controller;
             // A reference to a set it does not declare is checked when the sets are registered together.
             let refusal = Layout::build(&self.rules, &self.with_dependencies(set), limit).err();
-            if matches!(
-                refusal,
-                Some(Refusal::Cycle { .. } | Refusal::DuplicateAttribute { .. })
-            ) {
+            if matches!(refusal, Some(Refusal::Cycle { .. } | Refusal::DuplicateAttribute { .. })) {
                 open.extend(self.dependencies(set));
             }
             found.insert(set, refusal);
@@ -195,9 +174,7 @@ impl Compiler<'_> {
                     }
                     Walk::Open => {
                         let from = stack.iter().position(|&(s, _)| s == below).unwrap_or(0);
-                        let circle = stack[from..]
-                            .iter()
-                            .map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
+                        let circle = stack[from..].iter().map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
                         let mut names: Vec<&str> = circle.take(SHOWN).collect();
                         names.push(if stack.len() - from > SHOWN { "…" } else { names[0] });
                         let message = format!("sets depend on each other in a circle: {}", names.join(" → "));
@@ -207,11 +184,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        defined
-            .iter()
-            .map(|&(set, ..)| set)
-            .filter(|s| state[s.index()] == Walk::Whole)
-            .collect()
+        defined.iter().map(|&(set, ..)| set).filter(|s| state[s.index()] == Walk::Whole).collect()
     }
 
     /// The set after everything it depends on.
@@ -251,10 +224,7 @@ impl Compiler<'_> {
                 break;
             }
         }
-        let shown: Vec<&str> = names
-            .iter()
-            .map(|&a| self.rules.attribute_name(a).unwrap_or("?"))
-            .collect();
+        let shown: Vec<&str> = names.iter().map(|&a| self.rules.attribute_name(a).unwrap_or("?")).collect();
         shown.join(" → ")
     }
 }

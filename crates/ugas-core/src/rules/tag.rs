@@ -178,11 +178,7 @@ impl TagQuery {
         let q = p.any()?;
         p.space();
         if p.at < text.len() {
-            return Err(format!(
-                "column {}: expected & | or the end, found {:?}",
-                p.at + 1,
-                &text[p.at..]
-            ));
+            return Err(format!("column {}: expected & | or the end, found {:?}", p.at + 1, &text[p.at..]));
         }
         Ok(q)
     }
@@ -200,9 +196,7 @@ impl TagQuery {
 
     /// Evaluates it against a list of explicit tags. A tag the rules do not have is under no other.
     pub fn matches(&self, rules: &super::Rules, tags: &[TagId]) -> bool {
-        self.eval(&|t| tags.iter().any(|&x| rules.tag_is_under(x, t)), &|t| {
-            tags.contains(&t)
-        })
+        self.eval(&|t| tags.iter().any(|&x| rules.tag_is_under(x, t)), &|t| tags.contains(&t))
     }
 }
 
@@ -240,11 +234,7 @@ impl Parser<'_> {
         while self.eat('|') {
             list.push(self.all_at(depth)?);
         }
-        Ok(if list.len() == 1 {
-            list.remove(0)
-        } else {
-            TagQuery::Any(list)
-        })
+        Ok(if list.len() == 1 { list.remove(0) } else { TagQuery::Any(list) })
     }
 
     fn all_at(&mut self, depth: usize) -> Result<TagQuery, String> {
@@ -252,11 +242,7 @@ impl Parser<'_> {
         while self.eat('&') {
             list.push(self.one_at(depth)?);
         }
-        Ok(if list.len() == 1 {
-            list.remove(0)
-        } else {
-            TagQuery::All(list)
-        })
+        Ok(if list.len() == 1 { list.remove(0) } else { TagQuery::All(list) })
     }
 
     fn one_at(&mut self, depth: usize) -> Result<TagQuery, String> {
@@ -275,26 +261,15 @@ impl Parser<'_> {
         }
         self.space();
         let rest = &self.text[self.at..];
-        let len = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.'))
-            .unwrap_or(rest.len());
+        let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
         let name = &rest[..len];
         if tag_segments(name).is_none() {
-            return Err(format!(
-                "column {}: expected a tag, ! or (, found {:?}",
-                self.at + 1,
-                rest
-            ));
+            return Err(format!("column {}: expected a tag, ! or (, found {:?}", self.at + 1, rest));
         }
         let column = self.at + 1;
         self.at += len;
         self.rules.tag(name).map(TagQuery::Has).ok_or_else(|| {
-            let near = self
-                .rules
-                .tags
-                .nearest(name)
-                .map(|n| format!("; did you mean {n}?"))
-                .unwrap_or_default();
+            let near = self.rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
             format!("column {column}: unknown tag {name}{near}")
         })
     }

@@ -23,10 +23,7 @@ pub(crate) struct Entry {
 impl Entry {
     #[inline]
     fn new(at: SimTime, phase: u8, who: ControllerId) -> Entry {
-        Entry {
-            at,
-            phase_who: (phase as u64) << 32 | who.0 as u64,
-        }
+        Entry { at, phase_who: (phase as u64) << 32 | who.0 as u64 }
     }
     #[inline]
     pub(crate) fn who(self) -> ControllerId {
@@ -93,11 +90,7 @@ impl Agenda {
         let lane = &mut self.lanes[day as usize % RING];
         let first = *lane as usize;
         if *lane == NIL || self.pool[first].len as usize == BLOCK {
-            let block = Block {
-                entries: [entry; BLOCK],
-                len: 0,
-                next: *lane,
-            };
+            let block = Block { entries: [entry; BLOCK], len: 0, next: *lane };
             *lane = match self.free.pop() {
                 Some(at) => {
                     self.pool[at as usize] = block;
@@ -164,11 +157,7 @@ impl Agenda {
         };
         self.open_lane();
         // What came within the ring's horizon moves in, so that the ring stays the nearest place to look.
-        while self
-            .far
-            .peek()
-            .is_some_and(|Reverse(e)| Agenda::day_of(e.at) < self.day + RING as i64)
-        {
+        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at) < self.day + RING as i64) {
             if let Some(Reverse(e)) = self.far.pop() {
                 let day = Agenda::day_of(e.at);
                 if day <= self.day {

@@ -67,11 +67,7 @@ impl Causes {
 
     fn get(&self, limit: u32, number: u32) -> Option<&Link> {
         let age = self.next.wrapping_sub(number);
-        if number == 0 || age >= limit.max(1) {
-            None
-        } else {
-            self.ring.get((number % limit.max(1)) as usize)
-        }
+        if number == 0 || age >= limit.max(1) { None } else { self.ring.get((number % limit.max(1)) as usize) }
     }
 
     /// Nearest first.

@@ -69,10 +69,8 @@ impl Controllers {
         while self.pages.len() <= id / PAGE {
             self.pages.push(None);
         }
-        let page = self.pages[id / PAGE].get_or_insert_with(|| Page {
-            slots: vec![NONE; PAGE].into_boxed_slice(),
-            live: 0,
-        });
+        let page =
+            self.pages[id / PAGE].get_or_insert_with(|| Page { slots: vec![NONE; PAGE].into_boxed_slice(), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
         self.len += 1;
@@ -100,12 +98,7 @@ impl Controllers {
 
     /// Rows by rising id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
-        self.pages
-            .iter()
-            .flatten()
-            .flat_map(|p| p.slots.iter())
-            .filter(|&&s| s != NONE)
-            .map(|&s| self.row(s as usize))
+        self.pages.iter().flatten().flat_map(|p| p.slots.iter()).filter(|&&s| s != NONE).map(|&s| self.row(s as usize))
     }
 
     pub(crate) fn clear(&mut self) {

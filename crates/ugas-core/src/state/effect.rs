@@ -44,11 +44,7 @@ pub(crate) struct Periodic {
 
 impl Periodic {
     pub(crate) fn next(&self) -> SimTime {
-        SimTime(
-            self.anchor
-                .0
-                .saturating_add(self.period.0.saturating_mul(self.n as i64)),
-        )
+        SimTime(self.anchor.0.saturating_add(self.period.0.saturating_mul(self.n as i64)))
     }
 }
 
@@ -87,11 +83,7 @@ mod bits {
 
 impl Effect {
     pub(crate) fn key(&self, target: ControllerId) -> EffectKey {
-        EffectKey {
-            birth: self.birth,
-            target,
-            ordinal: self.ordinal,
-        }
+        EffectKey { birth: self.birth, target, ordinal: self.ordinal }
     }
 
     pub(crate) fn cold_mut(&mut self) -> &mut Cold {
@@ -118,11 +110,7 @@ impl Effect {
             source: self.source,
             level: self.level,
             stacks: self.stacks,
-            ability: self
-                .cold
-                .as_ref()
-                .and_then(|c| c.ability)
-                .unwrap_or(crate::AbilityId::NONE),
+            ability: self.cold.as_ref().and_then(|c| c.ability).unwrap_or(crate::AbilityId::NONE),
             extra: self.cold.as_ref().and_then(|c| c.extra.clone()),
         }
     }
@@ -130,18 +118,9 @@ impl Effect {
     /// What falls due next: a periodic execution before the end at the same moment.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
-        let end = Due {
-            at: self.end,
-            phase_seq: 1 << 63 | self.seq,
-        };
+        let end = Due { at: self.end, phase_seq: 1 << 63 | self.seq };
         match &self.periodic {
-            Some(p) => Some(
-                Due {
-                    at: p.next(),
-                    phase_seq: self.seq,
-                }
-                .min(end),
-            ),
+            Some(p) => Some(Due { at: p.next(), phase_seq: self.seq }.min(end)),
             None => (self.end != SimTime::NEVER).then_some(end),
         }
     }

@@ -32,40 +32,29 @@ impl Index {
         self.by_sets.get(sets).copied()
     }
 
-    pub(crate) fn keep_layout(&mut self, layout: Layout) -> u32 {
-        let id = self.layouts.len() as u32;
+    /// Keeps a layout, in the place of one that is no longer used or in a new one.
+    pub(crate) fn keep_layout(&mut self, layout: Layout, place: Option<u32>) -> u32 {
+        let id = place.unwrap_or(self.layouts.len() as u32);
         self.by_sets.insert(layout.sets.clone(), id);
-        self.layouts.push(Arc::new(layout));
+        match self.layouts.get_mut(id as usize) {
+            Some(old) => {
+                self.by_sets.remove(&old.sets);
+                *old = Arc::new(layout);
+            }
+            None => self.layouts.push(Arc::new(layout)),
+        }
         id
     }
 
     pub(crate) fn edges_from(&self, source: ControllerId, attribute: AttributeId) -> impl Iterator<Item = &LiveEdge> {
-        let low = LiveEdge {
-            source,
-            attribute,
-            target: ControllerId(0),
-            seq: 0,
-            index: 0,
-        };
-        let high = LiveEdge {
-            source,
-            attribute,
-            target: ControllerId::NONE,
-            seq: u64::MAX,
-            index: u16::MAX,
-        };
+        let low = LiveEdge { source, attribute, target: ControllerId(0), seq: 0, index: 0 };
+        let high = LiveEdge { source, attribute, target: ControllerId::NONE, seq: u64::MAX, index: u16::MAX };
         self.live.range(low..=high)
     }
 
     /// All edges out of a controller.
     pub(crate) fn edges_out(&self, source: ControllerId) -> impl Iterator<Item = &LiveEdge> {
-        let low = LiveEdge {
-            source,
-            attribute: AttributeId(0),
-            target: ControllerId(0),
-            seq: 0,
-            index: 0,
-        };
+        let low = LiveEdge { source, attribute: AttributeId(0), target: ControllerId(0), seq: 0, index: 0 };
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 

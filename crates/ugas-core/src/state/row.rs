@@ -138,16 +138,20 @@ impl Row {
         self.effects.binary_search_by_key(&seq, |e| e.seq).ok()
     }
 
+    /// Whether a definition of this number is in use here.
+    pub(crate) fn uses(&self, id: u32) -> bool {
+        let from = |e: &Effect| e.cold.as_ref().and_then(|c| c.ability).is_some_and(|a| a.0 == id);
+        self.effects.iter().any(|e| e.def.0 == id || from(e))
+            || self.queue.iter().any(|q| q.spec.effect.0 == id || q.spec.ability.0 == id)
+            || self.grants.iter().any(|g| g.ability.0 == id)
+    }
+
     pub(crate) fn find(&self, key: EffectKey) -> Option<usize> {
-        self.effects
-            .iter()
-            .rposition(|e| e.birth == key.birth && e.ordinal == key.ordinal)
+        self.effects.iter().rposition(|e| e.birth == key.birth && e.ordinal == key.ordinal)
     }
 
     pub(crate) fn find_queued(&self, key: EffectKey) -> Option<usize> {
-        self.queue
-            .iter()
-            .position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
+        self.queue.iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
     }
 
     #[inline]

@@ -38,11 +38,7 @@ impl Tags {
     #[inline]
     pub(crate) fn has(&self, tag: TagId) -> bool {
         let (word, bit) = (tag.index() / 64, tag.index() % 64);
-        let word = if word < INLINE {
-            self.bits[word]
-        } else {
-            self.more.get(word - INLINE).copied().unwrap_or(0)
-        };
+        let word = if word < INLINE { self.bits[word] } else { self.more.get(word - INLINE).copied().unwrap_or(0) };
         word >> bit & 1 != 0
     }
 
@@ -60,8 +56,7 @@ impl Tags {
     }
 
     fn find(&self, table: &TagTable, tag: TagId) -> Result<usize, usize> {
-        self.counts
-            .binary_search_by_key(&table.rank_of(tag), |c| table.rank_of(c.tag))
+        self.counts.binary_search_by_key(&table.rank_of(tag), |c| table.rank_of(c.tag))
     }
 
     /// How often the tag itself is granted.
@@ -77,15 +72,12 @@ impl Tags {
     fn below(&self, table: &TagTable, tag: TagId) -> impl Iterator<Item = &Count> {
         let (start, end) = table.span(tag);
         let first = self.counts.partition_point(|c| table.rank_of(c.tag) < start);
-        self.counts[first..]
-            .iter()
-            .take_while(move |c| table.rank_of(c.tag) < end)
+        self.counts[first..].iter().take_while(move |c| table.rank_of(c.tag) < end)
     }
 
     /// Whether the tag or anything below it is granted more often than `own` grants it.
     pub(crate) fn has_besides(&self, table: &TagTable, tag: TagId, own: &[TagId]) -> bool {
-        self.below(table, tag)
-            .any(|c| c.count as usize > own.iter().filter(|&&t| t == c.tag).count())
+        self.below(table, tag).any(|c| c.count as usize > own.iter().filter(|&&t| t == c.tag).count())
     }
 
     /// Explicit tags with their counts, in hierarchy order.
@@ -107,23 +99,13 @@ impl Tags {
             Err(i) => self.counts.insert(i, Count { tag, count: 1 }),
         }
         let was_present = self.has(tag);
-        flips.push(TagFlip {
-            tag,
-            added: true,
-            exact: true,
-            presence: !was_present,
-        });
+        flips.push(TagFlip { tag, added: true, exact: true, presence: !was_present });
         let mut next = Some(tag).filter(|_| !was_present);
         while let Some(t) = next {
             self.put(t, true);
             next = table.parent(t).filter(|&p| !self.has(p));
             if let Some(p) = next {
-                flips.push(TagFlip {
-                    tag: p,
-                    added: true,
-                    exact: false,
-                    presence: true,
-                });
+                flips.push(TagFlip { tag: p, added: true, exact: false, presence: true });
             }
         }
         1
@@ -142,12 +124,7 @@ impl Tags {
         while let Some(t) = next {
             let vanished = gone(self, t);
             if t == tag || vanished {
-                flips.push(TagFlip {
-                    tag: t,
-                    added: false,
-                    exact: t == tag,
-                    presence: vanished,
-                });
+                flips.push(TagFlip { tag: t, added: false, exact: t == tag, presence: vanished });
             }
             if !vanished {
                 break;
@@ -161,18 +138,9 @@ impl Tags {
     /// Whether all parts agree; for data from outside.
     pub(crate) fn is_sound(&self, table: &TagTable) -> bool {
         let known = self.counts.iter().all(|c| c.count > 0 && c.tag.index() < table.len());
-        let sorted = || {
-            self.counts
-                .windows(2)
-                .all(|w| table.rank_of(w[0].tag) < table.rank_of(w[1].tag))
-        };
+        let sorted = || self.counts.windows(2).all(|w| table.rank_of(w[0].tag) < table.rank_of(w[1].tag));
         let fits = self.more.len() <= table.len().div_ceil(64).saturating_sub(INLINE);
-        known
-            && sorted()
-            && fits
-            && table
-                .ids()
-                .all(|t| self.has(t) == self.below(table, t).next().is_some())
+        known && sorted() && fits && table.ids().all(|t| self.has(t) == self.below(table, t).next().is_some())
     }
 }
 
@@ -189,7 +157,6 @@ mod tests {
         t
     }
 
-    // covers: UGAS-7.2-06
     #[test]
     fn a_count_never_goes_below_zero() {
         let t = table(&["State.Alive"]);
@@ -218,9 +185,7 @@ mod tests {
     // covers: UGAS-7.4-01
     #[test]
     fn ancestors_always_equal_the_sum_of_grants_below() {
-        let names: Vec<String> = (0..400)
-            .map(|i| format!("T{}.U{}.V{}.W{}", i % 3, i % 7, i % 11, i))
-            .collect();
+        let names: Vec<String> = (0..400).map(|i| format!("T{}.U{}.V{}.W{}", i % 3, i % 7, i % 11, i)).collect();
         let refs: Vec<&str> = names.iter().map(String::as_str).collect();
         let t = table(&refs);
         let all: Vec<TagId> = t.ids().collect();

@@ -11,19 +11,9 @@ use ugas_doc::{Attribute, AttributeSet, Category, TagRegistry};
 /// The sample set of the specification.
 pub(crate) fn combat_set() -> AttributeSet {
     AttributeSet::new("Combat")
-        .with(
-            Attribute::new("Health", 100.0)
-                .category(Category::Resource)
-                .min(0.0)
-                .max("MaxHealth"),
-        )
+        .with(Attribute::new("Health", 100.0).category(Category::Resource).min(0.0).max("MaxHealth"))
         .with(Attribute::new("MaxHealth", 100.0).min(1.0))
-        .with(
-            Attribute::new("Mana", 50.0)
-                .category(Category::Resource)
-                .min(0.0)
-                .max("MaxMana"),
-        )
+        .with(Attribute::new("Mana", 50.0).category(Category::Resource).min(0.0).max("MaxMana"))
         .with(Attribute::new("MaxMana", 50.0).min(0.0))
         .with(Attribute::new("AttackPower", 10.0))
         .with(Attribute::new("Defense", 5.0))

@@ -9,19 +9,11 @@ use ugas_doc::{
 
 /// Effects of every kind that has something in flight.
 pub(crate) fn busy() -> RulesBuilder {
-    let mut sword = Effect::lasting("GE_Sword", 20.0)
-        .multiply_in("Damage", 0.25, "Gear")
-        .cue("GameplayCue.Glow");
+    let mut sword = Effect::lasting("GE_Sword", 20.0).multiply_in("Damage", 0.25, "Gear").cue("GameplayCue.Glow");
     sword.granted_abilities = vec![GrantedAbilityEntry::new("GA_Slash")];
     let mut bomb = Effect::lasting("GE_Bomb", 3.0).grants("State.Fused");
-    bomb.effects = Some(ConditionalEffects {
-        on_expired: vec!["GE_Blast".into()],
-        ..ConditionalEffects::default()
-    });
-    let mut held = Effect::lasting("GE_Held", 30.0)
-        .every(0.7)
-        .add("Gold", 1.0)
-        .add("Damage", 2.0);
+    bomb.effects = Some(ConditionalEffects { on_expired: vec!["GE_Blast".into()], ..ConditionalEffects::default() });
+    let mut held = Effect::lasting("GE_Held", 30.0).every(0.7).add("Gold", 1.0).add("Damage", 2.0);
     held.ongoing_blocked_tags = vec!["State.Fused".into()];
     held.period_inhibition = PeriodInhibition::CatchUp;
     let mut luck = Effect::instant("GE_Luck").add("Gold", 1.0);
@@ -36,29 +28,15 @@ pub(crate) fn busy() -> RulesBuilder {
                 .with(Attribute::new("Gold", 0.0))
                 .with(Attribute::derived("Might", "Power * 2 + Damage")),
         )
-        .add(TagRegistry::new([
-            "State.Fused",
-            "State.Buff.Fast",
-            "GameplayCue.Glow",
-            "Hit.Critical",
-        ]))
+        .add(TagRegistry::new(["State.Fused", "State.Buff.Fast", "GameplayCue.Glow", "Hit.Critical"]))
         .add(Ability::new("GA_Slash"))
         .add(sword)
         .add(bomb)
         .add(held)
         .add(luck)
         .add(Effect::instant("GE_Blast").add("Health", -7.0))
-        .add(
-            Effect::lasting("GE_Poison", 9.0)
-                .every(1.5)
-                .add("Health", -2.0)
-                .execute("ExecCalc_Roll"),
-        )
-        .add(
-            Effect::lasting("GE_Turn", 2.0)
-                .add("Power", 1.0)
-                .policy(ExecutionPolicy::RunInSequence),
-        )
+        .add(Effect::lasting("GE_Poison", 9.0).every(1.5).add("Health", -2.0).execute("ExecCalc_Roll"))
+        .add(Effect::lasting("GE_Turn", 2.0).add("Power", 1.0).policy(ExecutionPolicy::RunInSequence))
         .add(
             Effect::lasting("GE_Fast", 6.0)
                 .add("Power", 3.0)
@@ -72,31 +50,17 @@ pub(crate) fn busy() -> RulesBuilder {
         }))
         .add(Effect::lasting("GE_Live", 25.0).add("Damage", Magnitude::attribute("Power").times(0.5)))
         .add(Effect::infinite("GE_Surge").add("Power", 5.0))
-        .calc_fn(
-            "ExecCalc_Roll",
-            [Read::source("Power").on_application(), Read::target("Damage")],
-            |cx| {
-                let lost = cx.random() * cx.source("Power") * 0.1 + cx.target("Damage") * 0.01;
-                cx.add("Health", -lost);
-                if cx.roll(0.3) {
-                    cx.tag_context("Hit.Critical");
-                }
-            },
-        )
+        .calc_fn("ExecCalc_Roll", [Read::source("Power").on_application(), Read::target("Damage")], |cx| {
+            let lost = cx.random() * cx.source("Power") * 0.1 + cx.target("Damage") * 0.01;
+            cx.add("Health", -lost);
+            if cx.roll(0.3) {
+                cx.tag_context("Hit.Critical");
+            }
+        })
 }
 
-pub(crate) const NAMES: [&str; 10] = [
-    "GE_Sword",
-    "GE_Bomb",
-    "GE_Held",
-    "GE_Luck",
-    "GE_Blast",
-    "GE_Poison",
-    "GE_Turn",
-    "GE_Fast",
-    "GE_Stack",
-    "GE_Live",
-];
+pub(crate) const NAMES: [&str; 10] =
+    ["GE_Sword", "GE_Bomb", "GE_Held", "GE_Luck", "GE_Blast", "GE_Poison", "GE_Turn", "GE_Fast", "GE_Stack", "GE_Live"];
 
 /// A script: for each step when, and which op.
 pub(crate) fn script(
@@ -114,16 +78,10 @@ pub(crate) fn script(
             let name = NAMES[dice.below(NAMES.len())];
             let source = if dice.below(2) == 0 { who } else { from };
             let op = match dice.below(12) {
-                0 => Op::SetRate {
-                    who,
-                    rate: Rate::new([0.5, 1.0, 2.0][dice.below(3)]).unwrap(),
-                },
+                0 => Op::SetRate { who, rate: Rate::new([0.5, 1.0, 2.0][dice.below(3)]).unwrap() },
                 1 => Op::RemoveMatching {
                     who,
-                    filter: ugas_core::EffectFilter {
-                        effect: Some(w.effect(name)),
-                        ..Default::default()
-                    },
+                    filter: ugas_core::EffectFilter { effect: Some(w.effect(name)), ..Default::default() },
                 },
                 _ => Op::Apply(Spec::new(w.effect(name), who).from(source)),
             };
@@ -164,11 +122,7 @@ pub(crate) fn follows_truly(w: &World, all: &[ControllerId]) {
         let e = w.sim.explain(who, w.attr("Power")).unwrap();
         assert_eq!(e.value, w.get(who, "Power"), "{e}");
         for line in &e.lines {
-            assert_eq!(
-                line.follows.as_ref().map(|f| f.1 * 0.5),
-                Some(line.magnitude),
-                "of {who:?}: {e}"
-            );
+            assert_eq!(line.follows.as_ref().map(|f| f.1 * 0.5), Some(line.magnitude), "of {who:?}: {e}");
         }
     }
 }

@@ -5,11 +5,7 @@ use ugas_doc::{Attribute, AttributeSet};
 
 /// `attack × (1 − e / (e + 100))` with `e = max(0, armor − pen)`.
 pub(crate) fn physical_damage(builder: RulesBuilder) -> RulesBuilder {
-    let reads = [
-        Read::source("AttackPower"),
-        Read::source("ArmorPenetration"),
-        Read::target("Armor"),
-    ];
+    let reads = [Read::source("AttackPower"), Read::source("ArmorPenetration"), Read::target("Armor")];
     builder.calc_fn("ExecCalc_PhysicalDamage", reads, |cx| {
         let effective = (cx.target("Armor") - cx.source("ArmorPenetration")).max(0.0);
         let damage = cx.source("AttackPower") * (1.0 - effective / (effective + 100.0));
@@ -80,17 +76,9 @@ pub(crate) fn vehicle_traction(builder: RulesBuilder) -> RulesBuilder {
 }
 
 pub(crate) fn vehicle_set() -> AttributeSet {
-    [
-        "TireGrip",
-        "Downforce",
-        "CurrentSpeed",
-        "TireTemperature",
-        "AvailableTraction",
-    ]
-    .into_iter()
-    .fold(AttributeSet::new("Vehicle"), |set, name| {
-        set.with(Attribute::new(name, 0.0))
-    })
+    ["TireGrip", "Downforce", "CurrentSpeed", "TireTemperature", "AvailableTraction"]
+        .into_iter()
+        .fold(AttributeSet::new("Vehicle"), |set, name| set.with(Attribute::new(name, 0.0)))
 }
 
 /// Weapon damage, a fifth more against the vulnerable.
@@ -123,11 +111,7 @@ fn hit_resolution(cx: &mut Calc<'_>) {
     let range = cx.source("EffectiveRange");
     let beyond = (cx.hit().and_then(|h| h.distance).unwrap_or(0.0) - range).max(0.0);
     let falloff = (1.0 - beyond / range).max(0.0);
-    let zone = if cx.hit_has("Hitzone.Head") {
-        cx.source("HeadshotMultiplier")
-    } else {
-        1.0
-    };
+    let zone = if cx.hit_has("Hitzone.Head") { cx.source("HeadshotMultiplier") } else { 1.0 };
     let immune = if cx.target_has("Immunity.Ballistic") { 0.0 } else { 1.0 };
     let damage = cx.source("WeaponDamage") * falloff * zone * immune;
     let absorbed = damage.min(cx.target("Shield"));

@@ -19,11 +19,8 @@ pub(crate) fn error(builder: RulesBuilder, code: &str) -> LoadIssue {
         Ok(_) => panic!("no error; expected {code}"),
         Err(e) => e,
     };
-    let found: Vec<&LoadIssue> = error
-        .issues
-        .iter()
-        .filter(|i| i.code == code && i.severity == Severity::Error)
-        .collect();
+    let found: Vec<&LoadIssue> =
+        error.issues.iter().filter(|i| i.code == code && i.severity == Severity::Error).collect();
     assert_eq!(found.len(), 1, "expected one {code} in:\n{error}");
     found[0].clone()
 }

@@ -31,13 +31,7 @@ impl World {
     }
 
     pub(crate) fn on(rules: Arc<Rules>, seed: u64) -> World {
-        let sim = Sim::new(
-            rules.clone(),
-            SimConfig {
-                seed,
-                ..SimConfig::default()
-            },
-        );
+        let sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         World { rules, sim }
     }
 
@@ -120,9 +114,7 @@ impl World {
         let r = &self.rules;
         let tag = |t| r.tag_name(t).unwrap_or("?");
         match f.kind {
-            FactKind::AttributeChanged {
-                attribute, old, new, ..
-            } => {
+            FactKind::AttributeChanged { attribute, old, new, .. } => {
                 format!("{} {old} -> {new}", r.attribute_name(attribute).unwrap_or("?"))
             }
             FactKind::TagChanged { tag: t, added, .. } => format!("{}{}", if added { '+' } else { '-' }, tag(t)),

@@ -8,52 +8,27 @@ use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude};
 const LONG: usize = 10_000;
 
 fn set_of(name: &str, n: usize, link: impl Fn(Attribute, usize) -> Attribute) -> AttributeSet {
-    (0..n).fold(AttributeSet::new(name), |s, i| {
-        s.with(link(Attribute::new(format!("A{i}"), 100.0), i))
-    })
+    (0..n).fold(AttributeSet::new(name), |s, i| s.with(link(Attribute::new(format!("A{i}"), 100.0), i)))
 }
 
 #[test]
 fn ten_thousand_bounds_in_a_row_settle_together() {
-    let chain = set_of("Chain", LONG, |a, i| {
-        if i == 0 {
-            a
-        } else {
-            a.max(format!("A{}", i - 1).as_str())
-        }
-    });
-    let rules = Rules::builder()
-        .add(chain)
-        .add(Effect::instant("GE_Cut").add("A0", -60.0))
-        .build()
-        .unwrap();
+    let chain = set_of("Chain", LONG, |a, i| if i == 0 { a } else { a.max(format!("A{}", i - 1).as_str()) });
+    let rules = Rules::builder().add(chain).add(Effect::instant("GE_Cut").add("A0", -60.0)).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Chain")])).unwrap();
     facts(&mut sim);
     apply(&mut sim, "GE_Cut", who);
     assert_eq!(get(&sim, who, "A9999"), 40.0);
-    let changes = facts(&mut sim)
-        .iter()
-        .filter(|f| f.kind.name() == "AttributeChanged")
-        .count();
+    let changes = facts(&mut sim).iter().filter(|f| f.kind.name() == "AttributeChanged").count();
     assert_eq!(changes, LONG);
 }
 
 #[test]
 fn a_chain_that_is_written_backwards_is_the_same_chain() {
-    let chain = set_of("Chain", LONG, |a, i| {
-        if i == LONG - 1 {
-            a
-        } else {
-            a.max(format!("A{}", i + 1).as_str())
-        }
-    });
+    let chain = set_of("Chain", LONG, |a, i| if i == LONG - 1 { a } else { a.max(format!("A{}", i + 1).as_str()) });
     let last = format!("A{}", LONG - 1);
-    let rules = Rules::builder()
-        .add(chain)
-        .add(Effect::instant("GE_Cut").add(last, -60.0))
-        .build()
-        .unwrap();
+    let rules = Rules::builder().add(chain).add(Effect::instant("GE_Cut").add(last, -60.0)).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Chain")])).unwrap();
     apply(&mut sim, "GE_Cut", who);
@@ -72,11 +47,7 @@ fn ten_thousand_derived_attributes_in_a_row_settle_together() {
     let chain = (1..LONG).fold(AttributeSet::new("Chain").with(Attribute::new("A0", 1.0)), |s, i| {
         s.with(Attribute::derived(format!("A{i}"), format!("A{} + 1", i - 1)))
     });
-    let rules = Rules::builder()
-        .add(chain)
-        .add(Effect::infinite("GE_Up").add("A0", 10.0))
-        .build()
-        .unwrap();
+    let rules = Rules::builder().add(chain).add(Effect::infinite("GE_Up").add("A0", 10.0)).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Chain")])).unwrap();
     assert_eq!(get(&sim, who, "A9999"), 10_000.0);
@@ -87,9 +58,7 @@ fn ten_thousand_derived_attributes_in_a_row_settle_together() {
 #[test]
 fn an_expression_cannot_nest_or_grow_without_end() {
     let derived = |text: String| {
-        let set = AttributeSet::new("S")
-            .with(Attribute::new("A", 1.0))
-            .with(Attribute::derived("B", text));
+        let set = AttributeSet::new("S").with(Attribute::new("A", 1.0)).with(Attribute::derived("B", text));
         Rules::builder().add(set).build()
     };
     let deep = |open: &str, close: &str, n: usize| format!("{}A{}", open.repeat(n), close.repeat(n));
@@ -120,9 +89,7 @@ fn followers(n: usize) -> (Sim, Arc<Rules>, Vec<ControllerId>) {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let power = set(&rules, "P");
-    let all = (0..n)
-        .map(|_| sim.spawn(SpawnSpec::sets(vec![power])).unwrap())
-        .collect();
+    let all = (0..n).map(|_| sim.spawn(SpawnSpec::sets(vec![power])).unwrap()).collect();
     (sim, rules, all)
 }
 
@@ -134,20 +101,11 @@ fn check_chain(sim: &mut Sim, rules: &Arc<Rules>, all: &[ControllerId]) {
         Err(Refusal::Cycle { .. }) => {}
         other => panic!("{other:?}"),
     }
-    assert_eq!(
-        sim.apply(&Spec::new(follow, last).from(last)).unwrap_err().kind(),
-        "Cycle"
-    );
+    assert_eq!(sim.apply(&Spec::new(follow, last).from(last)).unwrap_err().kind(), "Cycle");
     facts(sim);
     apply(sim, "GE_Up", all[0]);
     assert_eq!(get(sim, last, "Power"), LONG as f64 + 1.0);
-    assert_eq!(
-        facts(sim)
-            .iter()
-            .filter(|f| f.kind.name() == "AttributeChanged")
-            .count(),
-        LONG
-    );
+    assert_eq!(facts(sim).iter().filter(|f| f.kind.name() == "AttributeChanged").count(), LONG);
     // A part of the chain is taken out: what followed it keeps its value.
     sim.extract(all[LONG / 2]).unwrap();
     assert_eq!(get(sim, last, "Power"), LONG as f64 + 1.0);
@@ -189,11 +147,8 @@ fn one_source_has_ten_thousand_followers() {
     facts(&mut sim);
     apply(&mut sim, "GE_Up", all[0]);
     assert!(all[1..].iter().all(|&who| get(&sim, who, "Power") == 3.0));
-    let who: Vec<ControllerId> = facts(&mut sim)
-        .iter()
-        .filter(|f| f.kind.name() == "AttributeChanged")
-        .map(|f| f.who)
-        .collect();
+    let who: Vec<ControllerId> =
+        facts(&mut sim).iter().filter(|f| f.kind.name() == "AttributeChanged").map(|f| f.who).collect();
     assert_eq!(who, all, "in order of their ids");
     sim.despawn(all[0]).unwrap();
     assert!(all[1..].iter().all(|&who| get(&sim, who, "Power") == 3.0));
@@ -209,10 +164,7 @@ fn ten_thousand_modifiers_of_one_controller_follow_one_source() {
     facts(&mut sim);
     apply(&mut sim, "GE_Up", all[0]);
     assert_eq!(get(&sim, all[1], "Power"), 1.0 + 2.0 * LONG as f64);
-    let changes = facts(&mut sim)
-        .iter()
-        .filter(|f| f.kind.name() == "AttributeChanged")
-        .count();
+    let changes = facts(&mut sim).iter().filter(|f| f.kind.name() == "AttributeChanged").count();
     assert_eq!(changes, 2, "one fact per attribute and application");
     sim.despawn(all[1]).unwrap();
 }
@@ -234,10 +186,7 @@ fn a_lattice_with_more_paths_than_atoms_settles_each_node_once() {
     assert_eq!(get(&sim, *all.last().unwrap(), "Power"), depth as f64);
     facts(&mut sim);
     apply(&mut sim, "GE_Up", all[0]);
-    let changes = facts(&mut sim)
-        .iter()
-        .filter(|f| f.kind.name() == "AttributeChanged")
-        .count();
+    let changes = facts(&mut sim).iter().filter(|f| f.kind.name() == "AttributeChanged").count();
     assert_eq!(changes, 1 + width * (depth - 1));
     assert_eq!(get(&sim, *all.last().unwrap(), "Power"), depth as f64 + 0.125);
     let closing = Spec::new(half, all[0]).from(*all.last().unwrap());
@@ -254,9 +203,7 @@ fn a_chain_of_sets_is_built_in_order() {
     }
     let rules = builder.build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim
-        .spawn(SpawnSpec::sets((0..n).map(|i| set(&rules, &format!("S{i}"))).collect()))
-        .unwrap();
+    let who = sim.spawn(SpawnSpec::sets((0..n).map(|i| set(&rules, &format!("S{i}"))).collect())).unwrap();
     assert_eq!(get(&sim, who, &format!("A{}", n - 1)), n as f64);
 }
 
@@ -267,17 +214,8 @@ fn too_many_attributes_are_a_typed_refusal() {
     assert!(error.issues.iter().any(|i| i.code == "limit"), "{error}");
 
     let rules = Rules::builder().add(set_of("Some", 10, |a, _| a)).build().unwrap();
-    let limits = Limits {
-        attributes_per_controller: 9,
-        ..Limits::default()
-    };
-    let mut sim = Sim::new(
-        rules.clone(),
-        SimConfig {
-            limits,
-            ..SimConfig::default()
-        },
-    );
+    let limits = Limits { attributes_per_controller: 9, ..Limits::default() };
+    let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
     let refused = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Some")])).unwrap_err();
     assert_eq!(refused.kind(), "Limit");
 }

@@ -9,30 +9,11 @@ fn small_world() -> std::sync::Arc<Rules> {
     guarded.ongoing_required_tags = vec!["State.Alive".into()];
     world()
         .add(Ability::new("GA_Fire"))
-        .add(
-            Controller::new("Hero")
-                .set("Combat")
-                .ability("GA_Fire")
-                .tag("State.Alive")
-                .effect("GE_Guarded"),
-        )
+        .add(Controller::new("Hero").set("Combat").ability("GA_Fire").tag("State.Alive").effect("GE_Guarded"))
         .add(guarded)
-        .add(
-            Effect::lasting("GE_Tick", 9.0)
-                .every(0.5)
-                .add("Health", -1.0)
-                .cue("GameplayCue.Tick"),
-        )
-        .add(
-            Effect::lasting("GE_Row", 1.0)
-                .policy(ExecutionPolicy::RunInSequence)
-                .grants("Status.Burning"),
-        )
-        .add(
-            Effect::infinite("GE_Stack")
-                .multiply_in("Defense", 0.1, "Gear")
-                .stacking(Stacking::default()),
-        )
+        .add(Effect::lasting("GE_Tick", 9.0).every(0.5).add("Health", -1.0).cue("GameplayCue.Tick"))
+        .add(Effect::lasting("GE_Row", 1.0).policy(ExecutionPolicy::RunInSequence).grants("Status.Burning"))
+        .add(Effect::infinite("GE_Stack").multiply_in("Defense", 0.1, "Gear").stacking(Stacking::default()))
         .add(Effect::infinite("GE_Follow").add("Defense", Magnitude::attribute("AttackPower")))
         .build()
         .unwrap()
@@ -40,17 +21,13 @@ fn small_world() -> std::sync::Arc<Rules> {
 
 fn packed(rules: &std::sync::Arc<Rules>) -> (Sim, Vec<u8>) {
     let mut sim = Sim::new(rules.clone(), Default::default());
-    let hero = sim
-        .spawn(ugas_core::SpawnSpec::template(rules.template("Hero").unwrap()))
-        .unwrap();
+    let hero = sim.spawn(ugas_core::SpawnSpec::template(rules.template("Hero").unwrap())).unwrap();
     let other = spawn(&mut sim);
     for name in ["GE_Tick", "GE_Row", "GE_Row", "GE_Row", "GE_Stack", "GE_Stack"] {
         apply(&mut sim, name, hero);
     }
-    sim.apply(&Spec::new(effect(rules, "GE_Follow"), hero).from(other))
-        .unwrap();
-    sim.apply(&Spec::new(effect(rules, "GE_Follow"), other).from(other))
-        .ok();
+    sim.apply(&Spec::new(effect(rules, "GE_Follow"), hero).from(other)).unwrap();
+    sim.apply(&Spec::new(effect(rules, "GE_Follow"), other).from(other)).ok();
     go(&mut sim, 0.7);
     let bytes = postcard::to_allocvec(&sim.extract(hero).unwrap()).unwrap();
     (sim, bytes)
@@ -69,10 +46,7 @@ fn use_all(sim: &mut Sim, who: ControllerId) {
     let to = sim.now() + SimTime::seconds(3.0);
     sim.advance_to(to, &mut ugas_core::NoHost);
     sim.hash();
-    let filter = EffectFilter {
-        effect: Some(effect(&rules, "GE_Stack")),
-        ..EffectFilter::default()
-    };
+    let filter = EffectFilter { effect: Some(effect(&rules, "GE_Stack")), ..EffectFilter::default() };
     let _ = sim.run(Op::RemoveMatching { who, filter });
     let _ = sim.despawn(who);
     sim.hash();
@@ -123,10 +97,7 @@ fn what_was_not_changed_comes_back_as_it_was() {
     let (mut sim, bytes) = packed(&rules);
     let portable: Portable = postcard::from_bytes(&bytes).unwrap();
     let who = sim.insert(&portable).unwrap();
-    assert_eq!(
-        sim.insert(&portable).map_err(|e| e.to_string().contains("exists")),
-        Err(true)
-    );
+    assert_eq!(sim.insert(&portable).map_err(|e| e.to_string().contains("exists")), Err(true));
     let again = postcard::to_allocvec(&sim.extract(who).unwrap()).unwrap();
     assert_eq!(again, bytes);
 }

@@ -9,14 +9,7 @@ use ugas_core::{
 use ugas_doc::{Ability, Controller, Doc, Effect, Magnitude};
 
 /// Numbers that no table of this world reaches.
-const BAD: [u32; 6] = [
-    9_999,
-    RUNTIME_BIT,
-    RUNTIME_BIT | 7,
-    u32::MAX / 2,
-    u32::MAX - 1,
-    u32::MAX,
-];
+const BAD: [u32; 6] = [9_999, RUNTIME_BIT, RUNTIME_BIT | 7, u32::MAX / 2, u32::MAX - 1, u32::MAX];
 
 fn small_world() -> std::sync::Arc<Rules> {
     world()
@@ -24,11 +17,7 @@ fn small_world() -> std::sync::Arc<Rules> {
         .add(Controller::new("Hero").set("Combat"))
         .add(Effect::instant("GE_Hit").add("Health", -1.0))
         .add(
-            Effect::lasting("GE_Buff", 5.0)
-                .every(1.0)
-                .add("Health", -1.0)
-                .grants("State.Buff")
-                .cue("GameplayCue.Buff"),
+            Effect::lasting("GE_Buff", 5.0).every(1.0).add("Health", -1.0).grants("State.Buff").cue("GameplayCue.Buff"),
         )
         .add(Effect::infinite("GE_Asked").add("AttackPower", Magnitude::set_by_caller("Data.Power")))
         .add(Effect::infinite("GE_Follow").add("Defense", Magnitude::attribute("AttackPower")))
@@ -43,33 +32,14 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     let spec = || SpawnSpec::sets(vec![combat]);
     let spawn = |s: SpawnSpec| Op::Spawn(Box::new(s));
     let nobody = ControllerId(n);
-    let grant = AbilityGrant {
-        ability: AbilityId(n),
-        level: 1,
-        input: InputId::NONE,
-    };
+    let grant = AbilityGrant { ability: AbilityId(n), level: 1, input: InputId::NONE };
     let keys = [
-        EffectKey {
-            birth: 1,
-            target: nobody,
-            ordinal: 0,
-        },
-        EffectKey {
-            birth: n as u64,
-            target: who,
-            ordinal: n,
-        },
-        EffectKey {
-            birth: u64::MAX,
-            target: who,
-            ordinal: 0,
-        },
+        EffectKey { birth: 1, target: nobody, ordinal: 0 },
+        EffectKey { birth: n as u64, target: who, ordinal: n },
+        EffectKey { birth: u64::MAX, target: who, ordinal: 0 },
         EffectKey::NONE,
     ];
-    let tags = EffectFilter {
-        with_any_tag: vec![TagId(n)],
-        ..EffectFilter::default()
-    };
+    let tags = EffectFilter { with_any_tag: vec![TagId(n)], ..EffectFilter::default() };
     let mut ops = vec![
         spawn(SpawnSpec::default()),
         spawn(SpawnSpec::template(TemplateId(n))),
@@ -79,84 +49,28 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
         spawn(spec().base(AttributeId(n), 1.0)),
         spawn(spec().tag(TagId(n))),
         spawn(spec().effect(EffectId(n))),
-        spawn(SpawnSpec {
-            abilities: vec![grant],
-            ..spec()
-        }),
-        spawn(SpawnSpec {
-            id: Some(who),
-            ..spec()
-        }),
-        Op::SpawnMany {
-            template: TemplateId(n),
-            count: 3,
-        },
-        Op::SpawnMany {
-            template: TemplateId(0),
-            count: u32::MAX,
-        },
+        spawn(SpawnSpec { abilities: vec![grant], ..spec() }),
+        spawn(SpawnSpec { id: Some(who), ..spec() }),
+        Op::SpawnMany { template: TemplateId(n), count: 3 },
+        Op::SpawnMany { template: TemplateId(0), count: u32::MAX },
         Op::Despawn { who: nobody },
         Op::Apply(Spec::new(EffectId(n), who)),
         Op::Apply(Spec::new(hit, nobody)),
-        Op::RemoveMatching {
-            who: nobody,
-            filter: EffectFilter::default(),
-        },
-        Op::RemoveMatching {
-            who,
-            filter: tags.clone(),
-        },
-        Op::ChangeMatching {
-            who: nobody,
-            filter: EffectFilter::default(),
-            change: Change::Level(2),
-        },
-        Op::ChangeMatching {
-            who,
-            filter: tags,
-            change: Change::Level(2),
-        },
+        Op::RemoveMatching { who: nobody, filter: EffectFilter::default() },
+        Op::RemoveMatching { who, filter: tags.clone() },
+        Op::ChangeMatching { who: nobody, filter: EffectFilter::default(), change: Change::Level(2) },
+        Op::ChangeMatching { who, filter: tags, change: Change::Level(2) },
         Op::AddSet { who, set: SetId(n) },
-        Op::AddSet {
-            who: nobody,
-            set: combat,
-        },
+        Op::AddSet { who: nobody, set: combat },
         Op::AddSet { who, set: combat },
-        Op::RemoveSet {
-            who,
-            set: SetId(n),
-            force: true,
-        },
-        Op::RemoveSet {
-            who: nobody,
-            set: combat,
-            force: true,
-        },
-        Op::RemoveSet {
-            who,
-            set: combat,
-            force: true,
-        },
-        Op::SetActive {
-            who: nobody,
-            active: true,
-        },
-        Op::SetRate {
-            who: nobody,
-            rate: Rate::ONE,
-        },
-        Op::SetRate {
-            who,
-            rate: Rate(n | 1000 << 17),
-        },
-        Op::Possess {
-            who: nobody,
-            avatar: Some(ActorId(1)),
-        },
-        Op::Move {
-            who: nobody,
-            anchor: None,
-        },
+        Op::RemoveSet { who, set: SetId(n), force: true },
+        Op::RemoveSet { who: nobody, set: combat, force: true },
+        Op::RemoveSet { who, set: combat, force: true },
+        Op::SetActive { who: nobody, active: true },
+        Op::SetRate { who: nobody, rate: Rate::ONE },
+        Op::SetRate { who, rate: Rate(n | 1000 << 17) },
+        Op::Possess { who: nobody, avatar: Some(ActorId(1)) },
+        Op::Move { who: nobody, anchor: None },
         Op::Define(Box::new(Doc::from(Effect::instant("GE_New").add("Nothing", 1.0)))),
         Op::Undefine(DefId::Effect(EffectId(n))),
         Op::Undefine(DefId::Ability(AbilityId(n))),
@@ -167,10 +81,7 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     }
     for key in keys {
         ops.push(Op::Remove { key, stacks: -1 });
-        ops.push(Op::Change {
-            key,
-            change: Change::Level(2),
-        });
+        ops.push(Op::Change { key, change: Change::Level(2) });
     }
     ops
 }
@@ -205,11 +116,7 @@ fn batches_refuse_each_bad_entry_on_its_own() {
     assert_eq!(sim.apply_to_many(&Spec::new(hit, hero), &targets, &mut results), 2);
     let stale = Err(Refusal::StaleHandle);
     assert_eq!((results[1], results[2]), (stale, stale));
-    let specs = [
-        Spec::new(EffectId(9_999), hero),
-        Spec::new(hit, ControllerId(5)),
-        Spec::new(hit, hero),
-    ];
+    let specs = [Spec::new(EffectId(9_999), hero), Spec::new(hit, ControllerId(5)), Spec::new(hit, hero)];
     assert_eq!(sim.apply_all(&specs, &mut results), 1);
     assert_eq!(results[0].unwrap_err().kind(), "UnknownName");
     assert_eq!(results[1], stale);
@@ -221,54 +128,24 @@ fn ids_that_only_travel_along_do_no_harm() {
     let rules = small_world();
     for n in BAD {
         let (mut sim, hero) = one(&rules);
-        let hit = Hit {
-            tags: vec![TagId(n)],
-            ..Hit::default()
-        };
-        let mut spec = Spec::new(effect(&rules, "GE_Buff"), hero)
-            .ability(AbilityId(n))
-            .hit(hit)
-            .set(KeyId(n), 1.0);
+        let hit = Hit { tags: vec![TagId(n)], ..Hit::default() };
+        let mut spec = Spec::new(effect(&rules, "GE_Buff"), hero).ability(AbilityId(n)).hit(hit).set(KeyId(n), 1.0);
         spec.extra().causer = Some(ActorId(u64::MAX));
         spec.extra().object = u64::MAX;
         let key = sim.apply(&spec).unwrap();
-        sim.run(Op::Change {
-            key,
-            change: Change::SetByCaller(KeyId(n), 3.0),
-        })
-        .unwrap();
+        sim.run(Op::Change { key, change: Change::SetByCaller(KeyId(n), 3.0) }).unwrap();
         let filters = [
-            EffectFilter {
-                effect: Some(EffectId(n)),
-                ..EffectFilter::default()
-            },
-            EffectFilter {
-                modifies: Some(AttributeId(n)),
-                ..EffectFilter::default()
-            },
-            EffectFilter {
-                source: Some(ControllerId(n)),
-                effect: Some(EffectId(0)),
-                ..EffectFilter::default()
-            },
+            EffectFilter { effect: Some(EffectId(n)), ..EffectFilter::default() },
+            EffectFilter { modifies: Some(AttributeId(n)), ..EffectFilter::default() },
+            EffectFilter { source: Some(ControllerId(n)), effect: Some(EffectId(0)), ..EffectFilter::default() },
         ];
         for filter in filters {
             assert_eq!(sim.query(hero, &filter).unwrap(), []);
             sim.run(Op::RemoveMatching { who: hero, filter }).unwrap();
         }
-        let grant = AbilityGrant {
-            ability: rules.ability("GA_Fire").unwrap(),
-            level: 1,
-            input: InputId(n),
-        };
+        let grant = AbilityGrant { ability: rules.ability("GA_Fire").unwrap(), level: 1, input: InputId(n) };
         let sets = vec![set(&rules, "Combat")];
-        let other = sim
-            .spawn(SpawnSpec {
-                sets,
-                abilities: vec![grant],
-                ..SpawnSpec::default()
-            })
-            .unwrap();
+        let other = sim.spawn(SpawnSpec { sets, abilities: vec![grant], ..SpawnSpec::default() }).unwrap();
         go(&mut sim, 2.0);
         let bytes = postcard::to_allocvec(&sim.extract(other).unwrap()).unwrap();
         sim.insert(&postcard::from_bytes(&bytes).unwrap()).unwrap();
@@ -283,15 +160,8 @@ fn a_list_of_values_that_is_not_sorted_does_no_harm() {
     let (mut sim, hero) = one(&rules);
     let key = rules.key("Data.Power").unwrap();
     let mut spec = Spec::new(effect(&rules, "GE_Asked"), hero);
-    let list = (0..50)
-        .rev()
-        .map(|k| (KeyId(k), k as f64))
-        .chain([(key, 2.0), (key, 3.0)])
-        .collect();
-    spec.extra = Some(Box::new(SpecExtra {
-        set_by_caller: list,
-        ..SpecExtra::default()
-    }));
+    let list = (0..50).rev().map(|k| (KeyId(k), k as f64)).chain([(key, 2.0), (key, 3.0)]).collect();
+    spec.extra = Some(Box::new(SpecExtra { set_by_caller: list, ..SpecExtra::default() }));
     let _ = sim.apply(&spec);
     assert!(get(&sim, hero, "AttackPower").is_finite());
 }
@@ -300,17 +170,9 @@ fn a_list_of_values_that_is_not_sorted_does_no_harm() {
 fn an_ability_is_not_granted_at_level_zero() {
     let rules = small_world();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let grant = AbilityGrant {
-        ability: rules.ability("GA_Fire").unwrap(),
-        level: 0,
-        input: InputId::NONE,
-    };
+    let grant = AbilityGrant { ability: rules.ability("GA_Fire").unwrap(), level: 0, input: InputId::NONE };
     let sets = vec![set(&rules, "Combat")];
-    let refused = sim.spawn(SpawnSpec {
-        sets,
-        abilities: vec![grant],
-        ..SpawnSpec::default()
-    });
+    let refused = sim.spawn(SpawnSpec { sets, abilities: vec![grant], ..SpawnSpec::default() });
     assert_eq!(refused.map_err(|r| r.kind()), Err("BadValue"));
 }
 
@@ -338,33 +200,21 @@ fn reads_of_what_does_not_exist_say_so() {
         assert!(sim.extract(nobody).is_err());
         assert!(sim.journal(nobody).is_none());
 
-        let unknown = Some(Refusal::UnknownAttribute {
-            who: hero,
-            attribute: AttributeId(n),
-        });
+        let unknown = Some(Refusal::UnknownAttribute { who: hero, attribute: AttributeId(n) });
         assert_eq!(sim.get(hero, AttributeId(n)).err(), unknown);
         assert_eq!(sim.base(hero, AttributeId(n)).err(), unknown);
         assert_eq!(sim.bounds(hero, AttributeId(n)).err(), unknown);
         assert_eq!(sim.explain(hero, AttributeId(n)).err(), unknown);
         assert_eq!(sim.has_tag(hero, TagId(n)), Ok(false));
-        assert_eq!(
-            sim.has_tag_exact(hero, TagId(n)).map_err(|r| r.kind()),
-            Err("UnknownName")
-        );
-        assert_eq!(
-            sim.tag_count_all(hero, TagId(n)).map_err(|r| r.kind()),
-            Err("UnknownName")
-        );
+        assert_eq!(sim.has_tag_exact(hero, TagId(n)).map_err(|r| r.kind()), Err("UnknownName"));
+        assert_eq!(sim.tag_count_all(hero, TagId(n)).map_err(|r| r.kind()), Err("UnknownName"));
         assert_eq!(sim.has_any(hero, &[TagId(n)]), Ok(false));
         assert_eq!(sim.cue_count(hero, TagId(n)), Ok(0));
         assert_eq!(sim.matches(hero, &TagQuery::HasExact(TagId(n))), Ok(false));
         assert_eq!(sim.matches(hero, &TagQuery::Has(TagId(n))), Ok(false));
         assert_eq!(sim.effect_name(EffectId(n)), None);
         let _ = sim.chain(n);
-        assert_eq!(
-            sim.undefine(DefId::Effect(EffectId(n))).map_err(|r| r.kind()),
-            Err("UnknownName")
-        );
+        assert_eq!(sim.undefine(DefId::Effect(EffectId(n))).map_err(|r| r.kind()), Err("UnknownName"));
 
         assert_eq!(rules.attribute_name(AttributeId(n)), None);
         assert_eq!(rules.effect_name(EffectId(n)), None);
@@ -384,10 +234,7 @@ fn reads_of_what_does_not_exist_say_so() {
     }
     let empty = RowImage::default();
     assert_eq!(sim.restore(hero, &empty).err(), Some(Refusal::Mismatch));
-    assert_eq!(
-        sim.replay_row(&empty, &RowJournal::default(), SimTime::ZERO).err(),
-        Some(Refusal::Mismatch)
-    );
+    assert_eq!(sim.replay_row(&empty, &RowJournal::default(), SimTime::ZERO).err(), Some(Refusal::Mismatch));
 }
 
 #[test]
@@ -410,13 +257,7 @@ fn keys_go_stale_and_never_mean_another_effect() {
         let key = apply(&mut sim, "GE_Buff", hero);
         for &stale in &old {
             assert_eq!(sim.remove(stale, -1), Err(Refusal::StaleHandle));
-            assert!(
-                sim.run(Op::Change {
-                    key: stale,
-                    change: Change::Stacks(2)
-                })
-                .is_err()
-            );
+            assert!(sim.run(Op::Change { key: stale, change: Change::Stacks(2) }).is_err());
             assert!(sim.effect(stale).is_err());
         }
         match round % 3 {
@@ -426,11 +267,7 @@ fn keys_go_stale_and_never_mean_another_effect() {
                 sim.advance_to(to, &mut NoHost);
             }
             _ => {
-                sim.run(Op::RemoveMatching {
-                    who: hero,
-                    filter: EffectFilter::default(),
-                })
-                .unwrap();
+                sim.run(Op::RemoveMatching { who: hero, filter: EffectFilter::default() }).unwrap();
             }
         }
         old.push(key);
@@ -454,12 +291,6 @@ fn a_vanished_source_is_frozen_and_can_cause_nothing_new() {
     assert_eq!(get(&sim, hero, "Defense"), 15.0);
     sim.despawn(source).unwrap();
     assert_eq!(get(&sim, hero, "Defense"), 15.0);
-    assert_eq!(
-        sim.apply(&Spec::new(follow, hero).from(source)).unwrap_err().kind(),
-        "UnknownAttribute"
-    );
-    assert_eq!(
-        sim.apply(&Spec::new(follow, hero)).unwrap_err().kind(),
-        "UnknownAttribute"
-    );
+    assert_eq!(sim.apply(&Spec::new(follow, hero).from(source)).unwrap_err().kind(), "UnknownAttribute");
+    assert_eq!(sim.apply(&Spec::new(follow, hero)).unwrap_err().kind(), "UnknownAttribute");
 }

@@ -8,13 +8,7 @@ use ugas_core::{
 use ugas_doc::{Controller, Effect, ExecutionPolicy, Stacking};
 
 fn sim_with(rules: &std::sync::Arc<Rules>, limits: Limits) -> Sim {
-    Sim::new(
-        rules.clone(),
-        SimConfig {
-            limits,
-            ..SimConfig::default()
-        },
-    )
+    Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() })
 }
 
 fn limit_of(refusal: Refusal) -> (LimitKind, u32) {
@@ -32,17 +26,8 @@ fn small_world() -> std::sync::Arc<Rules> {
         .add(Effect::infinite("GE_Plain").add("AttackPower", 1.0))
         .add(Effect::infinite("GE_Two").add("AttackPower", 1.0).add("Defense", 1.0))
         .add(Effect::lasting("GE_Row", 1.0).policy(ExecutionPolicy::RunInSequence))
-        .add(
-            Effect::infinite("GE_Stack")
-                .add("Defense", 1.0)
-                .stacking(Stacking::default()),
-        )
-        .add(
-            Effect::infinite("GE_Tick")
-                .every(0.01)
-                .add("Mana", -0.001)
-                .cue("GameplayCue.Tick"),
-        )
+        .add(Effect::infinite("GE_Stack").add("Defense", 1.0).stacking(Stacking::default()))
+        .add(Effect::infinite("GE_Tick").every(0.01).add("Mana", -0.001).cue("GameplayCue.Tick"))
         .build()
         .unwrap()
 }
@@ -78,13 +63,7 @@ fn thousands_of_instances_fit_and_one_more_is_refused() {
 #[test]
 fn modifiers_controllers_and_definitions_are_limited() {
     let rules = small_world();
-    let limits = Limits {
-        modifiers_per_controller: 5,
-        controllers: 3,
-        definitions: 2,
-        stacks: 7,
-        ..Limits::default()
-    };
+    let limits = Limits { modifiers_per_controller: 5, controllers: 3, definitions: 2, stacks: 7, ..Limits::default() };
     let mut sim = sim_with(&rules, limits);
     let hero = spawn(&mut sim);
     apply(&mut sim, "GE_Two", hero);
@@ -103,13 +82,9 @@ fn modifiers_controllers_and_definitions_are_limited() {
     assert_eq!(limit_of(refused), (LimitKind::Controllers, 3));
 
     let stack = effect(&rules, "GE_Stack");
-    assert_eq!(
-        sim.apply(&Spec::new(stack, hero).stacks(8)).unwrap_err().kind(),
-        "BadValue"
-    );
+    assert_eq!(sim.apply(&Spec::new(stack, hero).stacks(8)).unwrap_err().kind(), "BadValue");
     for i in 0..2 {
-        sim.define(Effect::instant(format!("GE_New{i}")).add("Health", -1.0))
-            .unwrap();
+        sim.define(Effect::instant(format!("GE_New{i}")).add("Health", -1.0)).unwrap();
     }
     let error = sim.define(Effect::instant("GE_New2").add("Health", -1.0)).unwrap_err();
     assert!(!error.issues.is_empty());
@@ -120,18 +95,10 @@ fn modifiers_controllers_and_definitions_are_limited() {
 #[test]
 fn the_id_of_a_forgotten_definition_is_never_given_again() {
     let rules = small_world();
-    let mut sim = sim_with(
-        &rules,
-        Limits {
-            definitions: 4,
-            ..Limits::default()
-        },
-    );
+    let mut sim = sim_with(&rules, Limits { definitions: 4, ..Limits::default() });
     let mut seen: Vec<DefId> = Vec::new();
     for i in 0..4 {
-        let id = sim
-            .define(Effect::instant(format!("GE_New{i}")).add("Health", -1.0))
-            .unwrap();
+        let id = sim.define(Effect::instant(format!("GE_New{i}")).add("Health", -1.0)).unwrap();
         assert!(!seen.contains(&id));
         sim.undefine(id).unwrap();
         assert_eq!(sim.undefine(id).unwrap_err().kind(), "UnknownName");
@@ -145,24 +112,11 @@ fn the_id_of_a_forgotten_definition_is_never_given_again() {
 #[test]
 fn wanted_controller_ids_are_limited() {
     let rules = small_world();
-    let mut sim = sim_with(
-        &rules,
-        Limits {
-            controllers: 100,
-            ..Limits::default()
-        },
-    );
+    let mut sim = sim_with(&rules, Limits { controllers: 100, ..Limits::default() });
     let combat = set(&rules, "Combat");
-    let with_id = |n| SpawnSpec {
-        id: Some(ControllerId(n)),
-        ..SpawnSpec::sets(vec![combat])
-    };
+    let with_id = |n| SpawnSpec { id: Some(ControllerId(n)), ..SpawnSpec::sets(vec![combat]) };
     for n in [u32::MAX, u32::MAX - 1, 1 << 31, 1_000_000] {
-        assert_eq!(
-            limit_of(sim.spawn(with_id(n)).unwrap_err()).0,
-            LimitKind::Controllers,
-            "{n}"
-        );
+        assert_eq!(limit_of(sim.spawn(with_id(n)).unwrap_err()).0, LimitKind::Controllers, "{n}");
     }
     assert_eq!(sim.spawn(with_id(50)).unwrap(), ControllerId(50));
     assert_eq!(sim.spawn(with_id(50)).unwrap_err().kind(), "IdTaken");
@@ -172,13 +126,7 @@ fn wanted_controller_ids_are_limited() {
 #[test]
 fn facts_that_nobody_takes_are_forgotten_from_the_oldest_on() {
     let rules = small_world();
-    let mut sim = sim_with(
-        &rules,
-        Limits {
-            facts: 1_000,
-            ..Limits::default()
-        },
-    );
+    let mut sim = sim_with(&rules, Limits { facts: 1_000, ..Limits::default() });
     let hero = spawn(&mut sim);
     for i in 0..20_000 {
         apply(&mut sim, "GE_Hit", hero);
@@ -200,20 +148,10 @@ fn diagnostics_journals_and_causes_are_bounded() {
     loud.effects = Some(Default::default());
     let rules = world()
         .add(loud)
-        .add(
-            Effect::infinite("GE_Tick")
-                .every(0.01)
-                .add("Mana", -0.001)
-                .cue("GameplayCue.Tick"),
-        )
+        .add(Effect::infinite("GE_Tick").every(0.01).add("Mana", -0.001).cue("GameplayCue.Tick"))
         .build()
         .unwrap();
-    let limits = Limits {
-        diagnostics: 10,
-        journal: 50,
-        cause_links: 16,
-        ..Limits::default()
-    };
+    let limits = Limits { diagnostics: 10, journal: 50, cause_links: 16, ..Limits::default() };
     let mut sim = sim_with(&rules, limits);
     let hero = spawn(&mut sim);
     sim.keep_journal(hero).unwrap();
@@ -232,13 +170,7 @@ fn diagnostics_journals_and_causes_are_bounded() {
 #[test]
 fn a_due_budget_of_nothing_moves_nothing() {
     let rules = small_world();
-    let mut sim = sim_with(
-        &rules,
-        Limits {
-            due_per_advance: 0,
-            ..Limits::default()
-        },
-    );
+    let mut sim = sim_with(&rules, Limits { due_per_advance: 0, ..Limits::default() });
     let hero = spawn(&mut sim);
     apply(&mut sim, "GE_Tick", hero);
     for _ in 0..3 {
@@ -255,6 +187,8 @@ fn all_limits(n: u32) -> Limits {
         effects_per_controller: n,
         modifiers_per_controller: n,
         attributes_per_controller: n.max(6),
+        grants_per_controller: n,
+        layouts: n.max(1),
         stacks: n,
         chain_depth: n,
         reactions: n,
@@ -275,9 +209,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
         let mut sim = sim_with(&rules, all_limits(n));
         let combat = set(&rules, "Combat");
         let mut rng = Rng(n as u64);
-        let names = [
-            "GE_Hit", "GE_Buff", "GE_Plain", "GE_Two", "GE_Row", "GE_Stack", "GE_Tick",
-        ];
+        let names = ["GE_Hit", "GE_Buff", "GE_Plain", "GE_Two", "GE_Row", "GE_Stack", "GE_Tick"];
         for _ in 0..300 {
             if let Ok(who) = sim.spawn(SpawnSpec::sets(vec![combat])) {
                 let _ = sim.keep_journal(who);
@@ -286,10 +218,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
             for &who in &all {
                 let name = *rng.pick(&names);
                 if let Ok(key) = sim.apply(&Spec::new(effect(&rules, name), who).from(who)) {
-                    let _ = sim.run(Op::Change {
-                        key,
-                        change: Change::Level(2),
-                    });
+                    let _ = sim.run(Op::Change { key, change: Change::Level(2) });
                 }
             }
             let to = sim.now() + SimTime::millis(20);

@@ -22,9 +22,7 @@ fn build(effects: impl IntoIterator<Item = Effect>) -> std::sync::Arc<Rules> {
 fn limits_hit(list: &[Diagnostic]) -> Vec<LimitKind> {
     list.iter()
         .filter_map(|d| match d.kind {
-            DiagnosticKind::ReactionRefused {
-                refusal: Refusal::Limit { what, .. },
-            } => Some(what),
+            DiagnosticKind::ReactionRefused { refusal: Refusal::Limit { what, .. } } => Some(what),
             _ => None,
         })
         .collect()
@@ -32,9 +30,8 @@ fn limits_hit(list: &[Diagnostic]) -> Vec<LimitKind> {
 
 #[test]
 fn an_effect_that_applies_itself_stops_at_the_depth_of_a_chain() {
-    let rules = build([then(Effect::instant("GE_Self").add("AttackPower", 1.0), |e| {
-        e.on_applied = list(&["GE_Self"])
-    })]);
+    let rules =
+        build([then(Effect::instant("GE_Self").add("AttackPower", 1.0), |e| e.on_applied = list(&["GE_Self"]))]);
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Self", hero);
     assert_eq!(get(&sim, hero, "AttackPower"), 10.0 + 65.0);
@@ -42,9 +39,7 @@ fn an_effect_that_applies_itself_stops_at_the_depth_of_a_chain() {
     assert_eq!(limits_hit(&said), [LimitKind::ChainDepth]);
     // The chain behind the refusal can be read, down to the op.
     let link = match said[0].kind {
-        DiagnosticKind::ReactionRefused {
-            refusal: Refusal::Limit { link, .. },
-        } => link,
+        DiagnosticKind::ReactionRefused { refusal: Refusal::Limit { link, .. } } => link,
         other => panic!("{other:?}"),
     };
     assert!(sim.chain(link).len() > 60);
@@ -56,12 +51,8 @@ fn an_effect_that_applies_itself_stops_at_the_depth_of_a_chain() {
 #[test]
 fn two_effects_that_apply_each_other_stop_too() {
     let rules = build([
-        then(Effect::instant("GE_A").add("AttackPower", 1.0), |e| {
-            e.on_applied = list(&["GE_B"])
-        }),
-        then(Effect::instant("GE_B").add("Defense", 1.0), |e| {
-            e.on_applied = list(&["GE_A"])
-        }),
+        then(Effect::instant("GE_A").add("AttackPower", 1.0), |e| e.on_applied = list(&["GE_B"])),
+        then(Effect::instant("GE_B").add("Defense", 1.0), |e| e.on_applied = list(&["GE_A"])),
     ]);
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_A", hero);
@@ -89,17 +80,8 @@ fn an_effect_that_breeds_at_each_execution_fills_its_controller_and_no_more() {
     let rules = build([then(Effect::infinite("GE_Breed").every(0.1).add("Mana", -0.001), |e| {
         e.on_executed = list(&["GE_Breed"]);
     })]);
-    let limits = Limits {
-        effects_per_controller: 500,
-        ..Limits::default()
-    };
-    let mut sim = Sim::new(
-        rules.clone(),
-        SimConfig {
-            limits,
-            ..SimConfig::default()
-        },
-    );
+    let limits = Limits { effects_per_controller: 500, ..Limits::default() };
+    let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
     let hero = spawn(&mut sim);
     apply(&mut sim, "GE_Breed", hero);
     go(&mut sim, 3.0);
@@ -113,9 +95,7 @@ fn an_effect_that_breeds_at_each_execution_fills_its_controller_and_no_more() {
 fn effects_of_no_length_that_follow_each_other_stop() {
     let nothing = || Magnitude::value(0.0);
     let rules = build([
-        then(Effect::lasting("GE_Expired", nothing()), |e| {
-            e.on_expired = list(&["GE_Expired"])
-        }),
+        then(Effect::lasting("GE_Expired", nothing()), |e| e.on_expired = list(&["GE_Expired"])),
         then(Effect::lasting("GE_Both", nothing()), |e| {
             e.on_expired = list(&["GE_Both"]);
             e.on_applied = list(&["GE_Both"]);
@@ -123,17 +103,8 @@ fn effects_of_no_length_that_follow_each_other_stop() {
     ]);
     for name in ["GE_Expired", "GE_Both"] {
         // Each of them says that it has no length; room for what is said last.
-        let limits = Limits {
-            diagnostics: 100_000,
-            ..Limits::default()
-        };
-        let mut sim = Sim::new(
-            rules.clone(),
-            SimConfig {
-                limits,
-                ..SimConfig::default()
-            },
-        );
+        let limits = Limits { diagnostics: 100_000, ..Limits::default() };
+        let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
         let hero = spawn(&mut sim);
         apply(&mut sim, name, hero);
         assert_eq!(sim.effects(hero).unwrap().len(), 0);
@@ -186,10 +157,7 @@ fn flippers() -> [Effect; 2] {
 }
 
 fn cycles(sim: &mut Sim) -> usize {
-    diagnostics(sim)
-        .iter()
-        .filter(|d| d.kind == DiagnosticKind::Cycle)
-        .count()
+    diagnostics(sim).iter().filter(|d| d.kind == DiagnosticKind::Cycle).count()
 }
 
 #[test]
@@ -201,10 +169,7 @@ fn ongoing_requirements_that_flip_each_other_come_to_rest() {
             apply(&mut sim, name, hero);
         }
         assert!(cycles(&mut sim) > 0, "{order:?}");
-        let changed = facts(&mut sim)
-            .iter()
-            .filter(|f| f.kind.name() == "EffectChanged")
-            .count();
+        let changed = facts(&mut sim).iter().filter(|f| f.kind.name() == "EffectChanged").count();
         assert!(changed <= 4, "{changed}");
         // Whatever it came to rest at, values and tags agree with the states shown.
         let on = |sim: &Sim, name: &str| {
@@ -249,17 +214,8 @@ fn a_queue_of_effects_of_no_length_runs_to_its_end() {
         Effect::lasting("GE_Row", Magnitude::set_by_caller("Data.Length")).policy(ExecutionPolicy::RunInSequence)
     ]);
     for reactions in [10_000, 20] {
-        let limits = Limits {
-            reactions,
-            ..Limits::default()
-        };
-        let mut sim = Sim::new(
-            rules.clone(),
-            SimConfig {
-                limits,
-                ..SimConfig::default()
-            },
-        );
+        let limits = Limits { reactions, ..Limits::default() };
+        let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
         let hero = spawn(&mut sim);
         let spec = Spec::new(effect(&rules, "GE_Row"), hero);
         let key = rules.key("Data.Length").unwrap();
@@ -279,17 +235,8 @@ fn a_queue_of_effects_of_no_length_runs_to_its_end() {
 #[test]
 fn the_shortest_periods_on_many_controllers_end_within_the_budget() {
     let rules = build([Effect::infinite("GE_Fast").every(0.001).add("Mana", -1e-9)]);
-    let limits = Limits {
-        due_per_advance: 50_000,
-        ..Limits::default()
-    };
-    let mut sim = Sim::new(
-        rules.clone(),
-        SimConfig {
-            limits,
-            ..SimConfig::default()
-        },
-    );
+    let limits = Limits { due_per_advance: 50_000, ..Limits::default() };
+    let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
     let all: Vec<ControllerId> = (0..50).map(|_| spawn(&mut sim)).collect();
     for &who in &all {
         apply(&mut sim, "GE_Fast", who);

@@ -11,11 +11,7 @@ const NONE: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 fn small_world() -> std::sync::Arc<Rules> {
     let by_caller = || Magnitude::set_by_caller("Data.X");
     world()
-        .add(
-            AttributeSet::new("Free")
-                .with(Attribute::new("Zero", 0.0))
-                .with(Attribute::new("One", 1.0)),
-        )
+        .add(AttributeSet::new("Free").with(Attribute::new("Zero", 0.0)).with(Attribute::new("One", 1.0)))
         .add(Effect::instant("GE_Write").add("Zero", by_caller()))
         .add(Effect::instant("GE_Set").set("Zero", by_caller()))
         .add(Effect::instant("GE_Scale").multiply("Zero", by_caller()))
@@ -47,39 +43,17 @@ fn numbers_that_are_none_are_refused_at_every_door() {
     let kind = |r: Result<_, Refusal>| r.err().map(|r: Refusal| r.kind());
     for v in NONE {
         let spec = Spec::new(add, who);
-        let far = Hit {
-            distance: Some(v),
-            ..Hit::default()
-        };
-        let at = Hit {
-            position: Some([0.0, v, 0.0]),
-            ..Hit::default()
-        };
-        let specs = [
-            spec.clone().set(key, v),
-            spec.clone().set(key, 1.0).hit(far),
-            spec.clone().set(key, 1.0).hit(at),
-        ];
+        let far = Hit { distance: Some(v), ..Hit::default() };
+        let at = Hit { position: Some([0.0, v, 0.0]), ..Hit::default() };
+        let specs = [spec.clone().set(key, v), spec.clone().set(key, 1.0).hit(far), spec.clone().set(key, 1.0).hit(at)];
         for spec in specs {
-            assert_eq!(
-                sim.apply(&spec),
-                Err(Refusal::BadValue { what: BadValue::Number }),
-                "{v}"
-            );
+            assert_eq!(sim.apply(&spec), Err(Refusal::BadValue { what: BadValue::Number }), "{v}");
         }
         let placed = spec.set(key, 1.0).origin([v, 0.0, 0.0]);
-        assert_eq!(
-            sim.apply(&placed),
-            Err(Refusal::BadValue {
-                what: BadValue::Position
-            })
-        );
+        assert_eq!(sim.apply(&placed), Err(Refusal::BadValue { what: BadValue::Position }));
         let anchor = Some(Anchor::at([0.0, 0.0, v]));
         assert_eq!(kind(sim.run(Op::Move { who, anchor })), Some("BadValue"));
-        let anchor = Some(Anchor {
-            position: [0.0; 3],
-            facing: [v, 0.0, 0.0],
-        });
+        let anchor = Some(Anchor { position: [0.0; 3], facing: [v, 0.0, 0.0] });
         assert_eq!(kind(sim.run(Op::Move { who, anchor })), Some("BadValue"));
         let base = SpawnSpec::sets(vec![set(&rules, "Free")]).base(attribute(&rules, "Zero"), v);
         assert_eq!(sim.spawn(base).map_err(|r| r.kind()), Err("NonFinite"));
@@ -108,10 +82,7 @@ fn documents_with_numbers_that_are_none_are_load_errors() {
         assert!(with(Effect::infinite("GE_X").add("Health", Magnitude::attribute("Mana").times(v))).is_err());
     }
     for period in [1e-9, 0.000_9, -1.0, f64::MIN, f64::MAX, 1e18] {
-        assert!(
-            with(Effect::infinite("GE_X").every(period).add("Health", 1.0)).is_err(),
-            "{period}"
-        );
+        assert!(with(Effect::infinite("GE_X").every(period).add("Health", 1.0)).is_err(), "{period}");
     }
     assert!(with(Effect::infinite("GE_X").every(0.001).add("Health", 1.0)).is_ok());
 }
@@ -166,28 +137,8 @@ fn levels_stacks_times_and_periods_out_of_range_are_refused() {
 fn values_stay_finite_whatever_is_added_up_and_multiplied() {
     let rules = small_world();
     let (fresh, who, key) = start(&rules);
-    let names = [
-        "GE_Write",
-        "GE_Set",
-        "GE_Scale",
-        "GE_Add",
-        "GE_Multiply",
-        "GE_Channel",
-        "GE_Post",
-        "GE_Over",
-    ];
-    let values = [
-        f64::MAX,
-        f64::MIN,
-        1e300,
-        -1e300,
-        -1.0,
-        0.0,
-        -0.0,
-        f64::MIN_POSITIVE,
-        5e-324,
-        1.0,
-    ];
+    let names = ["GE_Write", "GE_Set", "GE_Scale", "GE_Add", "GE_Multiply", "GE_Channel", "GE_Post", "GE_Over"];
+    let values = [f64::MAX, f64::MIN, 1e300, -1e300, -1.0, 0.0, -0.0, f64::MIN_POSITIVE, 5e-324, 1.0];
     for seed in 0..60 {
         let mut rng = Rng(seed);
         let mut sim = fresh.clone();
@@ -206,17 +157,10 @@ fn values_stay_finite_whatever_is_added_up_and_multiplied() {
                 );
                 let minus_zero = (-0.0f64).to_bits();
                 assert!(base.to_bits() != minus_zero && current.to_bits() != minus_zero);
-                assert_eq!(
-                    sim.explain(who, a).unwrap().value.to_bits(),
-                    current.to_bits(),
-                    "seed {seed}, step {step}"
-                );
+                assert_eq!(sim.explain(who, a).unwrap().value.to_bits(), current.to_bits(), "seed {seed}, step {step}");
             }
             if let (Ok(k), 0) = (result, rng.below(4)) {
-                let _ = sim.run(Op::Change {
-                    key: k,
-                    change: Change::Stacks(1 + rng.below(1_000_000) as u32),
-                });
+                let _ = sim.run(Op::Change { key: k, change: Change::Stacks(1 + rng.below(1_000_000) as u32) });
             }
         }
     }
@@ -233,13 +177,7 @@ fn a_bonus_of_more_than_all_numbers_is_refused_or_held_at_the_edge() {
     let result = sim.apply(&Spec::new(effect(&rules, "GE_Add"), who).set(key, f64::MIN).stacks(2));
     assert!(sim.get(who, zero).unwrap().is_finite(), "{result:?}");
     let shown = sim.explain(who, zero).unwrap();
-    assert!(
-        shown
-            .lines
-            .iter()
-            .all(|l| l.operation == Operation::Add && l.magnitude.is_finite()),
-        "{shown:?}"
-    );
+    assert!(shown.lines.iter().all(|l| l.operation == Operation::Add && l.magnitude.is_finite()), "{shown:?}");
 }
 
 #[test]
@@ -253,26 +191,15 @@ fn durations_of_nothing_and_of_ages_are_held_or_refused() {
     }
     assert!(diagnostics(&mut sim).iter().all(|d| d.kind.name() == "ZeroDuration"));
     for v in [1e300, f64::MAX, 1e12] {
-        assert_eq!(
-            sim.apply(&Spec::new(id, who).set(key, v)),
-            Err(Refusal::BadValue {
-                what: BadValue::Duration
-            })
-        );
+        assert_eq!(sim.apply(&Spec::new(id, who).set(key, v)), Err(Refusal::BadValue { what: BadValue::Duration }));
     }
     let aged = sim.apply(&Spec::new(id, who).lasting(SimTime::LONGEST)).unwrap();
     for _ in 0..10 {
-        let _ = sim.run(Op::Change {
-            key: aged,
-            change: Change::Extend(SimTime::LONGEST),
-        });
+        let _ = sim.run(Op::Change { key: aged, change: Change::Extend(SimTime::LONGEST) });
         assert!(sim.effect(aged).unwrap().remaining.is_none_or(|r| r > SimTime::ZERO));
     }
     go(&mut sim, 3.0);
-    let _ = sim.run(Op::Change {
-        key: aged,
-        change: Change::Extend(SimTime(-SimTime::LONGEST.0)),
-    });
+    let _ = sim.run(Op::Change { key: aged, change: Change::Extend(SimTime(-SimTime::LONGEST.0)) });
     sim.hash();
 }
 
@@ -285,11 +212,7 @@ fn the_fastest_clock_survives_the_longest_time() {
         .unwrap();
     for rate in [1000.0, 999.9, 1.0, 0.00002] {
         let (mut sim, hero) = one(&rules);
-        sim.run(Op::SetRate {
-            who: hero,
-            rate: Rate::new(rate).unwrap(),
-        })
-        .unwrap();
+        sim.run(Op::SetRate { who: hero, rate: Rate::new(rate).unwrap() }).unwrap();
         let aura = apply(&mut sim, "GE_Aura", hero);
         apply(&mut sim, "GE_Buff", hero);
         let mut last = SimTime::ZERO;
@@ -300,33 +223,18 @@ fn the_fastest_clock_survives_the_longest_time() {
             last = elapsed;
         }
         // Going from a fast clock to a normal one and back moves the anchors; local time still never goes back.
-        sim.run(Op::SetRate {
-            who: hero,
-            rate: Rate::ONE,
-        })
-        .unwrap();
+        sim.run(Op::SetRate { who: hero, rate: Rate::ONE }).unwrap();
         assert_eq!(sim.effect(aura).unwrap().elapsed, last, "rate {rate}");
         let key = apply(&mut sim, "GE_Buff", hero);
-        assert_eq!(
-            sim.effect(key).unwrap().remaining,
-            Some(SimTime::seconds(5.0)),
-            "rate {rate}"
-        );
+        assert_eq!(sim.effect(key).unwrap().remaining, Some(SimTime::seconds(5.0)), "rate {rate}");
         sim.hash();
     }
 }
 
 #[test]
 fn stacks_never_wrap() {
-    let unlimited = Stacking {
-        limit: None,
-        on_stack: OnStack::KeepDuration,
-        ..Stacking::default()
-    };
-    let huge = Stacking {
-        limit: Some(u32::MAX),
-        ..unlimited.clone()
-    };
+    let unlimited = Stacking { limit: None, on_stack: OnStack::KeepDuration, ..Stacking::default() };
+    let huge = Stacking { limit: Some(u32::MAX), ..unlimited.clone() };
     let rules = world()
         .add(Effect::infinite("GE_None").add("AttackPower", 1.0).stacking(unlimited))
         .add(Effect::infinite("GE_Huge").add("Defense", 1.0).stacking(huge))

@@ -38,11 +38,7 @@ impl Runner<'_> {
             }
             Verb::RemoveSet { actor, set, force } => {
                 let (who, set) = (self.who(&actor.text), self.set(set));
-                self.op(Op::RemoveSet {
-                    who,
-                    set,
-                    force: *force,
-                })
+                self.op(Op::RemoveSet { who, set, force: *force })
             }
             Verb::SetActive { actor, active } => {
                 let who = self.who(&actor.text);
@@ -118,18 +114,12 @@ impl Runner<'_> {
         let (who, filter) = match &remove.what {
             RemoveWhat::Handle(handle) => {
                 let key = self.key(handle)?;
-                return self.op(Op::Remove {
-                    key,
-                    stacks: remove.stacks,
-                });
+                return self.op(Op::Remove { key, stacks: remove.stacks });
             }
             RemoveWhat::Effect { actor, effect } => (self.who(&actor.text), filter_of(self.effect(effect))),
             RemoveWhat::Tags { actor, tags } => {
                 let with_any_tag = tags.iter().filter_map(|t| self.world.rules.tag(&t.text)).collect();
-                let filter = EffectFilter {
-                    with_any_tag,
-                    ..EffectFilter::default()
-                };
+                let filter = EffectFilter { with_any_tag, ..EffectFilter::default() };
                 (self.who(&actor.text), filter)
             }
         };
@@ -137,10 +127,7 @@ impl Runner<'_> {
             return self.op(Op::RemoveMatching { who, filter });
         }
         for key in self.sim.query(who, &filter)? {
-            self.op(Op::Remove {
-                key,
-                stacks: remove.stacks,
-            })?;
+            self.op(Op::Remove { key, stacks: remove.stacks })?;
         }
         Ok(())
     }
@@ -171,10 +158,7 @@ impl Runner<'_> {
         let anchor = match (to, facing) {
             (Some(position), Some(facing)) => Some(Anchor { position, facing }),
             (Some(position), None) => Some(before.map_or(Anchor::at(position), |a| Anchor { position, ..a })),
-            (None, Some(facing)) => Some(Anchor {
-                facing,
-                ..before.unwrap_or(Anchor::at([0.0; 3]))
-            }),
+            (None, Some(facing)) => Some(Anchor { facing, ..before.unwrap_or(Anchor::at([0.0; 3])) }),
             (None, None) => None,
         };
         self.op(Op::Move { who, anchor })
@@ -224,11 +208,7 @@ impl Runner<'_> {
         SpawnSpec {
             template,
             sets: def.sets.iter().map(|n| self.set(n)).collect(),
-            base: def
-                .base
-                .iter()
-                .filter_map(|(n, value)| Some((rules.attribute(&n.text)?, *value)))
-                .collect(),
+            base: def.base.iter().filter_map(|(n, value)| Some((rules.attribute(&n.text)?, *value))).collect(),
             tags: def.tags.iter().filter_map(|n| rules.tag(&n.text)).collect(),
             effects: def.effects.iter().map(|n| self.effect(n)).collect(),
             abilities: def.abilities.iter().map(ability).collect(),

@@ -11,12 +11,7 @@ use ugas_data::ReadError;
 
 /// Everything that names nothing.
 pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
-    let mut binder = Binder {
-        world,
-        scenario,
-        marks: BTreeSet::new(),
-        errors: Vec::new(),
-    };
+    let mut binder = Binder { world, scenario, marks: BTreeSet::new(), errors: Vec::new() };
     binder.actors();
     for moment in &scenario.moments {
         for_each_step(&moment.steps, &mut |step| binder.step(step));
@@ -34,10 +29,7 @@ struct Binder<'a> {
 impl<'a> Binder<'a> {
     fn unknown(&mut self, noun: &str, name: &Name, help: Option<String>) {
         let message = format!("there is no {noun} {}", name.text);
-        self.errors.push(ReadError {
-            help,
-            ..name.place.error(&self.scenario.file, message)
-        });
+        self.errors.push(ReadError { help, ..name.place.error(&self.scenario.file, message) });
     }
 
     fn near(&self, name: &Name) -> Option<String> {
@@ -173,10 +165,7 @@ impl<'a> Binder<'a> {
             let Matcher::Is(Found::Text(text)) = matcher else {
                 continue;
             };
-            let name = Name {
-                text: text.clone(),
-                place: field.place,
-            };
+            let name = Name { text: text.clone(), place: field.place };
             match field.text.as_str() {
                 "Actor" | "Source" => self.actor(&name),
                 "Effect" | "By" => self.effect(&name),

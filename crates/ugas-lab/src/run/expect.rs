@@ -67,11 +67,7 @@ impl Runner<'_> {
             match seen[next..].iter().position(|s| s.fits(partial)) {
                 Some(at) => next += at + 1,
                 None => {
-                    let order = if seen.iter().any(|s| s.fits(partial)) {
-                        "it only earlier"
-                    } else {
-                        "none"
-                    };
+                    let order = if seen.iter().any(|s| s.fits(partial)) { "it only earlier" } else { "none" };
                     let message = format!("expected the {} {partial}, found {order}", stream.noun());
                     self.fail(partial.place, message, Some(shown(&seen, next)));
                 }
@@ -109,11 +105,9 @@ impl Runner<'_> {
         let message = match self.hash_of(actor) {
             Ok(found) if found == expected => return,
             Ok(found) => format!("expected the hash {expected:016x} of {}, found {found:016x}", mark.text),
-            Err(r) => format!(
-                "expected the hash {expected:016x} of {}, found nothing: {}",
-                mark.text,
-                self.describe(&r)
-            ),
+            Err(r) => {
+                format!("expected the hash {expected:016x} of {}, found nothing: {}", mark.text, self.describe(&r))
+            }
         };
         self.fail(place, message, None);
     }

@@ -72,17 +72,8 @@ const KEYWORDS: &[&str] = &[
     "Avatar",
 ];
 /// Keywords that come with later releases.
-const LATER: &[&str] = &[
-    "ActionSets",
-    "GlobalCooldown",
-    "Queue",
-    "Buffer",
-    "Combo",
-    "Attack",
-    "Mode",
-    "Cast",
-    "Capabilities",
-];
+const LATER: &[&str] =
+    &["ActionSets", "GlobalCooldown", "Queue", "Buffer", "Combo", "Attack", "Mode", "Cast", "Capabilities"];
 
 /// What a path means in this scenario.
 pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<Look, Lost> {
@@ -108,10 +99,7 @@ pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<
                 return lost(message, did_you_mean(rest, known));
             }
         };
-        return Ok(Look::Handle {
-            handle: first.to_owned(),
-            what,
-        });
+        return Ok(Look::Handle { handle: first.to_owned(), what });
     }
     if !scenario.actors.iter().any(|a| a.name.text == first) {
         let known = scenario.actors.iter().map(|a| a.name.text.as_str());
@@ -120,10 +108,7 @@ pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<
         return lost(format!("{path}: {first} is neither an actor nor a named result"), help);
     }
     let what = of_actor(world, scenario, path, rest)?;
-    Ok(Look::Actor {
-        actor: first.to_owned(),
-        what,
-    })
+    Ok(Look::Actor { actor: first.to_owned(), what })
 }
 
 fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Result<OfActor, Lost> {
@@ -138,10 +123,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
         });
     }
     if after.is_empty() && KEYWORDS[..8].contains(&keyword) {
-        return Err(Lost {
-            message: format!("{path}: a name must follow {keyword}"),
-            help: None,
-        });
+        return Err(Lost { message: format!("{path}: a name must follow {keyword}"), help: None });
     }
     let name = after.to_owned();
     Ok(match keyword {
@@ -161,10 +143,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
 
 fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Result<OfActor, Lost> {
     if let Some((_, later)) = name.split_once('.') {
-        return Err(Lost {
-            message: format!("{path}: {later} of an ability comes with a later release"),
-            help: None,
-        });
+        return Err(Lost { message: format!("{path}: {later} of an ability comes with a later release"), help: None });
     }
     if world.rules.ability(name).is_some() || scenario.handles.iter().any(|h| h.text == name) {
         return Ok(OfActor::Ability(name.to_owned()));
@@ -205,16 +184,8 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> 
         return Ok(OfActor::Attribute(id, of));
     }
     let near = did_you_mean(attribute, KEYWORDS.iter().copied());
-    let near = near.or_else(|| {
-        world
-            .rules
-            .nearest_name(attribute)
-            .map(|n| format!("did you mean {n:?}?"))
-    });
-    Err(Lost {
-        message: format!("{path}: there is no attribute {attribute}"),
-        help: near,
-    })
+    let near = near.or_else(|| world.rules.nearest_name(attribute).map(|n| format!("did you mean {n:?}?")));
+    Err(Lost { message: format!("{path}: there is no attribute {attribute}"), help: near })
 }
 
 /// What a path shows now, or why it shows nothing.
@@ -225,11 +196,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
             let Some(tag) = run.world.rules.tag(tag) else {
                 return Ok(Found::Number(0.0));
             };
-            let playing: u64 = run
-                .sim
-                .controllers()
-                .map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from))
-                .sum();
+            let playing: u64 = run.sim.controllers().map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from)).sum();
             Ok(Found::Number(playing as f64))
         }
         Look::Actor { actor, what } => {
@@ -260,18 +227,14 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
             None => count(0),
         },
         OfActor::Position => sim.anchor(who)?.map_or(Found::Nothing, |a| Found::Vector(a.position)),
-        OfActor::Avatar => sim
-            .avatar(who)?
-            .map_or(Found::Nothing, |a| Found::Text(run.world.actor_name(a))),
+        OfActor::Avatar => sim.avatar(who)?.map_or(Found::Nothing, |a| Found::Text(run.world.actor_name(a))),
     })
 }
 
 fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) -> Result<Found, Refusal> {
     let all = run.sim.effects(run.who(actor))?;
-    let (queued, here): (Vec<&EffectView>, Vec<&EffectView>) = all
-        .iter()
-        .filter(|e| e.effect == id)
-        .partition(|e| e.state == EffectState::Queued);
+    let (queued, here): (Vec<&EffectView>, Vec<&EffectView>) =
+        all.iter().filter(|e| e.effect == id).partition(|e| e.state == EffectState::Queued);
     Ok(match of {
         OfEffects::Count => Found::Number(here.len() as f64),
         OfEffects::Queued => Found::Number(queued.len() as f64),
@@ -308,17 +271,12 @@ fn ability_state(run: &Runner<'_>, actor: &str, name: &str) -> Result<Found, Ref
     let grants = run.sim.grants(run.who(actor))?;
     let granted = match run.granted.get(name) {
         Some((of, id)) => of == actor && grants.iter().any(|g| g.id == *id),
-        None => grants
-            .iter()
-            .any(|g| run.world.rules.ability_name(g.ability) == Some(name)),
+        None => grants.iter().any(|g| run.world.rules.ability_name(g.ability) == Some(name)),
     };
     Ok(Found::text(if granted { "Granted" } else { "NotGranted" }))
 }
 
 /// All effects of one definition on an actor, oldest first.
 pub(crate) fn filter_of(effect: EffectId) -> EffectFilter {
-    EffectFilter {
-        effect: Some(effect),
-        ..EffectFilter::default()
-    }
+    EffectFilter { effect: Some(effect), ..EffectFilter::default() }
 }

@@ -270,16 +270,12 @@ impl<'a> Runner<'a> {
             (Err(refusal), Some(kind)) if fits(&refusal, kind) => return,
             (Ok(()), Some(_)) if step.may_refuse => return,
             (Ok(()), Some(kind)) => format!("expected the refusal {kind}, found that it was done"),
-            (Err(refusal), Some(kind)) => format!(
-                "expected the refusal {kind}, found {}: {}",
-                refusal.kind(),
-                self.describe(&refusal)
-            ),
-            (Err(refusal), None) => format!(
-                "expected it to be done, found the refusal {}: {}",
-                refusal.kind(),
-                self.describe(&refusal)
-            ),
+            (Err(refusal), Some(kind)) => {
+                format!("expected the refusal {kind}, found {}: {}", refusal.kind(), self.describe(&refusal))
+            }
+            (Err(refusal), None) => {
+                format!("expected it to be done, found the refusal {}: {}", refusal.kind(), self.describe(&refusal))
+            }
         };
         self.fail(step.place, message, None);
     }
@@ -389,10 +385,7 @@ fn fits(refusal: &Refusal, kind: &str) -> bool {
 }
 
 fn keeps_of(scenario: &Scenario, options: RunOptions) -> Keeps {
-    let mut keeps = Keeps {
-        all: options.keep_facts,
-        ..Keeps::default()
-    };
+    let mut keeps = Keeps { all: options.keep_facts, ..Keeps::default() };
     for moment in &scenario.moments {
         for_each_step(&moment.steps, &mut |step| match &step.verb {
             Verb::ExpectStream { stream, .. } => match stream {

@@ -18,10 +18,7 @@ impl Seen {
     pub(crate) fn fits(&self, partial: &Partial) -> bool {
         let field = |name: &str| self.fields.iter().find(|(n, _)| *n == name).map(|(_, found)| found);
         self.kind == partial.kind
-            && partial
-                .fields
-                .iter()
-                .all(|(name, matcher)| matcher.holds(field(&name.text).unwrap_or(&Found::Nothing)))
+            && partial.fields.iter().all(|(name, matcher)| matcher.holds(field(&name.text).unwrap_or(&Found::Nothing)))
     }
 }
 
@@ -41,25 +38,14 @@ impl Runner<'_> {
         fields.push(("Source", self.actor_field(fact.source)));
         let number = |n: u32| Found::Number(f64::from(n));
         let more = match fact.kind {
-            FactKind::AttributeChanged {
-                attribute,
-                old,
-                new,
-                old_base,
-                new_base,
-            } => vec![
+            FactKind::AttributeChanged { attribute, old, new, old_base, new_base } => vec![
                 ("Attribute", self.attribute_field(attribute)),
                 ("Old", Found::Number(old)),
                 ("New", Found::Number(new)),
                 ("OldBase", Found::Number(old_base)),
                 ("NewBase", Found::Number(new_base)),
             ],
-            FactKind::TagChanged {
-                tag,
-                added,
-                exact,
-                presence,
-            } => vec![
+            FactKind::TagChanged { tag, added, exact, presence } => vec![
                 ("Tag", self.tag_field(tag)),
                 ("Added", Found::Flag(added)),
                 ("Exact", Found::Flag(exact)),
@@ -68,25 +54,15 @@ impl Runner<'_> {
             FactKind::EffectApplied { level, stacks } => vec![("Level", number(level)), ("Stacks", number(stacks))],
             FactKind::EffectExecuted { execution } => vec![("Execution", number(execution))],
             FactKind::EffectRemoved { reason } => vec![("Reason", Found::text(format!("{reason:?}")))],
-            FactKind::EffectChanged { what, stacks, level } => vec![
-                ("What", Found::text(format!("{what:?}"))),
-                ("Stacks", number(stacks)),
-                ("Level", number(level)),
-            ],
+            FactKind::EffectChanged { what, stacks, level } => {
+                vec![("What", Found::text(format!("{what:?}"))), ("Stacks", number(stacks)), ("Level", number(level))]
+            }
             FactKind::Immune { by, .. } => vec![("By", self.effect_field(by))],
-            FactKind::Granted {
-                ability,
-                grant,
-                level,
-                input,
-            } => vec![
+            FactKind::Granted { ability, grant, level, input } => vec![
                 ("Ability", self.ability_field(ability)),
                 ("Grant", number(grant)),
                 ("Level", number(level)),
-                (
-                    "InputID",
-                    self.world.input_name(input).map_or(Found::Nothing, Found::text),
-                ),
+                ("InputID", self.world.input_name(input).map_or(Found::Nothing, Found::text)),
             ],
             FactKind::Revoked { ability, grant } => {
                 vec![("Ability", self.ability_field(ability)), ("Grant", number(grant))]
@@ -101,10 +77,9 @@ impl Runner<'_> {
             }
             FactKind::Died { attribute } => vec![("Attribute", self.attribute_field(attribute))],
             FactKind::Spawned { owner } => vec![("Owner", self.host_actor_field(owner))],
-            FactKind::SetAdded { set } | FactKind::SetRemoved { set } => vec![(
-                "Set",
-                self.world.rules.set_name(set).map_or(Found::Nothing, Found::text),
-            )],
+            FactKind::SetAdded { set } | FactKind::SetRemoved { set } => {
+                vec![("Set", self.world.rules.set_name(set).map_or(Found::Nothing, Found::text))]
+            }
             FactKind::Possessed { old, new } => {
                 vec![("Old", self.host_actor_field(old)), ("New", self.host_actor_field(new))]
             }
@@ -112,10 +87,7 @@ impl Runner<'_> {
             _ => Vec::new(),
         };
         fields.extend(more);
-        Seen {
-            kind: fact.kind.name(),
-            fields,
-        }
+        Seen { kind: fact.kind.name(), fields }
     }
 
     pub(crate) fn seen_diagnostic(&self, diagnostic: &Diagnostic) -> Seen {
@@ -131,11 +103,7 @@ impl Runner<'_> {
             DiagnosticKind::NonFinite { attribute } | DiagnosticKind::Saturated { attribute } => {
                 fields.push(("Attribute", self.attribute_field(attribute)));
             }
-            DiagnosticKind::ValueMismatch {
-                attribute,
-                stated,
-                found,
-            } => fields.extend([
+            DiagnosticKind::ValueMismatch { attribute, stated, found } => fields.extend([
                 ("Attribute", self.attribute_field(attribute)),
                 ("Stated", Found::Number(stated)),
                 ("Found", Found::Number(found)),
@@ -145,10 +113,7 @@ impl Runner<'_> {
             }
             _ => {}
         }
-        Seen {
-            kind: diagnostic.kind.name(),
-            fields,
-        }
+        Seen { kind: diagnostic.kind.name(), fields }
     }
 
     pub(crate) fn seen_trace(&self, trace: &Trace) -> Seen {
@@ -210,9 +175,7 @@ impl Runner<'_> {
     }
 
     fn host_actor_field(&self, actor: ActorId) -> Found {
-        actor
-            .some()
-            .map_or(Found::Nothing, |a| Found::Text(self.world.actor_name(a)))
+        actor.some().map_or(Found::Nothing, |a| Found::Text(self.world.actor_name(a)))
     }
 
     fn effect_field(&self, effect: EffectId) -> Found {

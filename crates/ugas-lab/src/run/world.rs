@@ -61,10 +61,7 @@ impl World {
             .into_iter()
             .filter(|t| rules.tag(&t.text).is_none())
             .map(|t| {
-                let entry = TagEntry {
-                    allow_multiple: true,
-                    ..TagEntry::new(t.text.clone())
-                };
+                let entry = TagEntry { allow_multiple: true, ..TagEntry::new(t.text.clone()) };
                 (entry, t.place.line)
             })
             .collect();
@@ -90,10 +87,7 @@ impl World {
 
     pub(crate) fn input(&self, name: &str) -> InputId {
         let own = || self.inputs.iter().position(|n| n == name);
-        self.rules
-            .input(name)
-            .or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32)))
-            .unwrap_or(InputId::NONE)
+        self.rules.input(name).or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32))).unwrap_or(InputId::NONE)
     }
 
     pub(crate) fn input_name(&self, id: InputId) -> Option<&str> {
@@ -194,14 +188,7 @@ fn actor_names_of(scenario: &Scenario, docs: &[Loaded]) -> BTreeMap<ActorId, Str
 }
 
 fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
-    let inputs = scenario
-        .actors
-        .iter()
-        .flat_map(|a| &a.abilities)
-        .filter_map(|a| a.input.as_ref());
-    let own: BTreeSet<&str> = inputs
-        .map(|n| n.text.as_str())
-        .filter(|n| rules.input(n).is_none())
-        .collect();
+    let inputs = scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref());
+    let own: BTreeSet<&str> = inputs.map(|n| n.text.as_str()).filter(|n| rules.input(n).is_none()).collect();
     own.into_iter().map(str::to_owned).collect()
 }

@@ -49,9 +49,8 @@ impl Samples {
             let values = row.values.iter().map(|v| v.map_or_else(String::new, |v| self.cell(v)));
             lines.push(std::iter::once(time).chain(values).collect());
         }
-        let widths: Vec<usize> = (0..=self.columns.len())
-            .map(|i| lines.iter().map(|l| l[i].chars().count()).max().unwrap_or(0))
-            .collect();
+        let widths: Vec<usize> =
+            (0..=self.columns.len()).map(|i| lines.iter().map(|l| l[i].chars().count()).max().unwrap_or(0)).collect();
         for line in &lines {
             let cells: Vec<String> = line.iter().zip(&widths).map(|(c, w)| format!("{c:>w$}")).collect();
             let _ = writeln!(text, "{}", cells.join("  ").trim_end());

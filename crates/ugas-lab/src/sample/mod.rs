@@ -89,17 +89,9 @@ pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Ve
     let mut table = Table::default();
     let mut failures = 0;
     for n in 0..runs {
-        let run = RunOptions {
-            seed: Some(seed.wrapping_add(u64::from(n))),
-            ..RunOptions::default()
-        };
+        let run = RunOptions { seed: Some(seed.wrapping_add(u64::from(n))), ..RunOptions::default() };
         let mut runner = Runner::new(scenario, run)?;
-        let mut recorder = Recorder {
-            table: &mut table,
-            next: 0,
-            pending: None,
-            thin: runs == 1,
-        };
+        let mut recorder = Recorder { table: &mut table, next: 0, pending: None, thin: runs == 1 };
         runner.play(run, &mut |runner| recorder.watch(runner));
         recorder.commit();
         failures += runner.failed();
@@ -111,11 +103,7 @@ pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Ve
         scenario: scenario.name.clone(),
         runs,
         seed,
-        columns: table
-            .columns
-            .iter()
-            .map(|(actor, name)| format!("{actor}.{name}"))
-            .collect(),
+        columns: table.columns.iter().map(|(actor, name)| format!("{actor}.{name}")).collect(),
         rows: table.rows(),
         failures,
     })
@@ -176,12 +164,7 @@ impl Table {
                     c.count += 1;
                 }
                 None => {
-                    *cell = Some(Cell {
-                        sum: value,
-                        min: value,
-                        max: value,
-                        count: 1,
-                    });
+                    *cell = Some(Cell { sum: value, min: value, max: value, count: 1 });
                 }
             }
         }
@@ -194,13 +177,7 @@ impl Table {
         for (i, (at, cells)) in self.times.iter().zip(&self.cells).enumerate() {
             let mut values: Vec<Option<Spread>> = cells
                 .iter()
-                .map(|cell| {
-                    cell.map(|c| Spread {
-                        mean: c.sum / f64::from(c.count),
-                        min: c.min,
-                        max: c.max,
-                    })
-                })
+                .map(|cell| cell.map(|c| Spread { mean: c.sum / f64::from(c.count), min: c.min, max: c.max }))
                 .collect();
             values.resize(self.columns.len(), None);
             if i == last || rows.last().is_none_or(|before| before.values != values) {

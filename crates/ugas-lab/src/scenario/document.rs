@@ -7,22 +7,12 @@ use std::path::{Path, PathBuf};
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 use ugas_data::{Document, Loaded, Node, NodeValue, ReadError, doc_from_node};
 
-const KEYS: &[&str] = &[
-    "Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Timeline",
-];
+const KEYS: &[&str] =
+    &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Timeline"];
 /// Keys of the language that come with later releases.
 const LATER_KEYS: &[&str] = &["Network"];
-const ACTOR_KEYS: &[&str] = &[
-    "AttributeSets",
-    "Attributes",
-    "Tags",
-    "Controller",
-    "Position",
-    "Facing",
-    "Effects",
-    "Abilities",
-    "Spawned",
-];
+const ACTOR_KEYS: &[&str] =
+    &["AttributeSets", "Attributes", "Tags", "Controller", "Position", "Facing", "Effects", "Abilities", "Spawned"];
 /// First segments of paths that are no actors and no handles.
 const RESERVED: &[&str] = &["Sim", "Cues", "Rejected"];
 /// More requirements than this show nothing in particular.
@@ -45,10 +35,7 @@ impl Scenario {
 }
 
 fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenario, ReadError> {
-    let first = Reading {
-        file,
-        frame: SimTime::frames(1, 60),
-    };
+    let first = Reading { file, frame: SimTime::frames(1, 60) };
     for entry in node.entries() {
         if LATER_KEYS.contains(&entry.key.as_str()) {
             let message = format!("{} comes with a later release", entry.key);
@@ -68,15 +55,10 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         let message = format!("Covers: {} ids are more than {MAX_COVERS}", covers.len());
         errors.push(covers[MAX_COVERS].place.error(file, message));
     }
-    let seed = fields
-        .get("Seed")
-        .map_or(Ok(0), |n| reading.whole("Seed", n, 0, 1 << 53))?;
+    let seed = fields.get("Seed").map_or(Ok(0), |n| reading.whole("Seed", n, 0, 1 << 53))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let packs: Vec<(PathBuf, Place)> = fields
-        .names_if("Packs")?
-        .into_iter()
-        .map(|n| (folder.join(&n.text), n.place))
-        .collect();
+    let packs: Vec<(PathBuf, Place)> =
+        fields.names_if("Packs")?.into_iter().map(|n| (folder.join(&n.text), n.place)).collect();
 
     let mut scenario = Scenario {
         file: file.into(),
@@ -94,9 +76,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         handles: Vec::new(),
     };
     if let Some(host) = fields.get("Host") {
-        scenario.calculations = reading
-            .fields("Host", host, &["Calculations"])?
-            .names_if("Calculations")?;
+        scenario.calculations = reading.fields("Host", host, &["Calculations"])?.names_if("Calculations")?;
     }
     if let Some(entities) = fields.get("Entities") {
         for entity in reading.list("Entities", entities)? {
@@ -112,10 +92,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
             return Err(reading.error(actors, message));
         }
         for entry in actors.entries() {
-            let name = Name {
-                text: entry.key.clone(),
-                place: Place::of_key(entry),
-            };
+            let name = Name { text: entry.key.clone(), place: Place::of_key(entry) };
             match actor_of(reading, name, &entry.value) {
                 Ok(actor) => scenario.actors.push(actor),
                 Err(error) => errors.push(error),
@@ -139,10 +116,7 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
     if frame.0 > 0 && frame <= SimTime::seconds(1000.0) {
         Ok(frame)
     } else {
-        let message = format!(
-            "Frame: expected frames a second (60) or a length (30ms), found {}",
-            node.describe()
-        );
+        let message = format!("Frame: expected frames a second (60) or a length (30ms), found {}", node.describe());
         Err(reading.error(node, message))
     }
 }
@@ -150,10 +124,9 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
 fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
     match doc_from_node(reading.file, node)? {
         Document::Loaded(loaded) => Ok(loaded),
-        Document::Unsupported(other) => Err(reading.error(
-            node,
-            format!("documents of kind {} come with a later release", other.kind),
-        )),
+        Document::Unsupported(other) => {
+            Err(reading.error(node, format!("documents of kind {} come with a later release", other.kind)))
+        }
     }
 }
 
@@ -167,9 +140,7 @@ fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, R
             ..name.place.error(reading.file, format!("{what} has no attribute sets"))
         });
     }
-    let abilities = fields
-        .get("Abilities")
-        .map_or(Ok(&[][..]), |n| reading.list("Abilities", n))?;
+    let abilities = fields.get("Abilities").map_or(Ok(&[][..]), |n| reading.list("Abilities", n))?;
     let abilities: Result<Vec<AbilityDef>, ReadError> = abilities.iter().map(|n| ability_of(reading, n)).collect();
     Ok(ActorDef {
         name,
@@ -188,12 +159,7 @@ fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, R
 fn ability_of(reading: Reading<'_>, node: &Node) -> Result<AbilityDef, ReadError> {
     if node.as_text().is_some() {
         let ability = reading.name("Abilities", node)?;
-        return Ok(AbilityDef {
-            ability,
-            level: 1,
-            input: None,
-            handle: None,
-        });
+        return Ok(AbilityDef { ability, level: 1, input: None, handle: None });
     }
     let fields = reading.fields("Abilities", node, &["Ability", "Level", "InputID", "As"])?;
     Ok(AbilityDef {
@@ -230,11 +196,7 @@ fn timeline_of(
             Some(list) => parse_steps(reading, "Do", list, errors),
             None => Vec::new(),
         };
-        scenario.moments.push(Moment {
-            at,
-            place: Place::of(moment),
-            steps,
-        });
+        scenario.moments.push(Moment { at, place: Place::of(moment), steps });
     }
     Ok(())
 }
@@ -245,10 +207,9 @@ fn moment_time(reading: Reading<'_>, node: &Node, scenario: &Scenario) -> Result
         return Err(reading.error(node, "At: a time from 0 on"));
     }
     match scenario.moments.last() {
-        Some(before) if at < before.at => Err(reading.error(
-            node,
-            format!("At: {at} comes after {}; times only go forward", before.at),
-        )),
+        Some(before) if at < before.at => {
+            Err(reading.error(node, format!("At: {at} comes after {}; times only go forward", before.at)))
+        }
         _ => Ok(at),
     }
 }

@@ -15,17 +15,11 @@ pub struct Place {
 
 impl Place {
     pub(crate) fn of(node: &Node) -> Place {
-        Place {
-            line: node.line,
-            column: node.column,
-        }
+        Place { line: node.line, column: node.column }
     }
 
     pub(crate) fn of_key(entry: &Entry) -> Place {
-        Place {
-            line: entry.line,
-            column: entry.column,
-        }
+        Place { line: entry.line, column: entry.column }
     }
 
     pub(crate) fn error(self, file: &str, message: impl Into<String>) -> ReadError {
@@ -67,22 +61,14 @@ impl<'a> Reading<'a> {
         }
         for entry in node.entries() {
             if !known.contains(&entry.key.as_str()) {
-                let message = format!(
-                    "{what} has no field {:?}; its fields are {}",
-                    entry.key,
-                    known.join(", ")
-                );
+                let message = format!("{what} has no field {:?}; its fields are {}", entry.key, known.join(", "));
                 return Err(ReadError {
                     help: did_you_mean(&entry.key, known.iter().copied()),
                     ..Place::of_key(entry).error(self.file, message)
                 });
             }
         }
-        Ok(Fields {
-            reading: self,
-            what,
-            node,
-        })
+        Ok(Fields { reading: self, what, node })
     }
 
     pub(crate) fn error(self, node: &Node, message: impl Into<String>) -> ReadError {
@@ -98,10 +84,7 @@ impl<'a> Reading<'a> {
     }
 
     pub(crate) fn name(self, what: &str, node: &Node) -> Result<Name, ReadError> {
-        Ok(Name {
-            text: self.text(what, node)?,
-            place: Place::of(node),
-        })
+        Ok(Name { text: self.text(what, node)?, place: Place::of(node) })
     }
 
     pub(crate) fn names(self, what: &str, node: &Node) -> Result<Vec<Name>, ReadError> {
@@ -128,31 +111,21 @@ impl<'a> Reading<'a> {
         match node.value {
             NodeValue::Number(n) if n.fract() == 0.0 && n >= from as f64 && n <= to as f64 => Ok(n as i64),
             _ => {
-                let message = format!(
-                    "{what}: expected a whole number from {from} to {to}, found {}",
-                    node.describe()
-                );
+                let message = format!("{what}: expected a whole number from {from} to {to}, found {}", node.describe());
                 Err(self.error(node, message))
             }
         }
     }
 
     pub(crate) fn flag(self, what: &str, node: &Node) -> Result<bool, ReadError> {
-        node.as_bool().ok_or_else(|| {
-            self.error(
-                node,
-                format!("{what}: expected true or false, found {}", node.describe()),
-            )
-        })
+        node.as_bool()
+            .ok_or_else(|| self.error(node, format!("{what}: expected true or false, found {}", node.describe())))
     }
 
     pub(crate) fn vector(self, what: &str, node: &Node) -> Result<[f64; 3], ReadError> {
         match node.items() {
             [x, y, z] => Ok([self.number(what, x)?, self.number(what, y)?, self.number(what, z)?]),
-            _ => Err(self.error(
-                node,
-                format!("{what}: expected three numbers [x, y, z], found {}", node.describe()),
-            )),
+            _ => Err(self.error(node, format!("{what}: expected three numbers [x, y, z], found {}", node.describe()))),
         }
     }
 
@@ -186,11 +159,7 @@ pub fn parse_time(text: &str, frame: SimTime) -> Option<SimTime> {
         return number(ms).map(|n| SimTime::seconds(n / 1000.0));
     }
     if let Some(frames) = text.strip_suffix('f') {
-        return frames
-            .trim()
-            .parse::<i64>()
-            .ok()
-            .map(|n| SimTime(n.saturating_mul(frame.0)));
+        return frames.trim().parse::<i64>().ok().map(|n| SimTime(n.saturating_mul(frame.0)));
     }
     number(text.strip_suffix('s').unwrap_or(text)).map(SimTime::seconds)
 }
@@ -209,10 +178,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn need(&self, key: &str) -> Result<&'a Node, ReadError> {
-        self.get(key).ok_or_else(|| {
-            self.reading
-                .error(self.node, format!("{}: the field {key} is missing", self.what))
-        })
+        self.get(key).ok_or_else(|| self.reading.error(self.node, format!("{}: the field {key} is missing", self.what)))
     }
 
     pub(crate) fn name(&self, key: &str) -> Result<Name, ReadError> {
@@ -228,9 +194,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn count_if(&self, key: &str) -> Result<Option<u32>, ReadError> {
-        self.get(key)
-            .map(|n| self.reading.whole(key, n, 0, i64::from(u32::MAX)).map(|n| n as u32))
-            .transpose()
+        self.get(key).map(|n| self.reading.whole(key, n, 0, i64::from(u32::MAX)).map(|n| n as u32)).transpose()
     }
 
     pub(crate) fn time_if(&self, key: &str) -> Result<Option<SimTime>, ReadError> {
@@ -257,10 +221,7 @@ impl<'a> Fields<'a> {
         let entries = node.entries().iter();
         entries
             .map(|e| {
-                let name = Name {
-                    text: e.key.clone(),
-                    place: Place::of_key(e),
-                };
+                let name = Name { text: e.key.clone(), place: Place::of_key(e) };
                 Ok((name, self.reading.number(&e.key, &e.value)?))
             })
             .collect()

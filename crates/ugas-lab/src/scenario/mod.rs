@@ -100,60 +100,21 @@ pub(crate) struct Step {
 pub(crate) enum Verb {
     Apply(Box<ApplyVerb>),
     Remove(RemoveVerb),
-    ChangeEffect {
-        handle: Name,
-        changes: Vec<ChangeTo>,
-    },
-    Move {
-        actor: Name,
-        to: Option<[f64; 3]>,
-        facing: Option<[f64; 3]>,
-    },
-    Possess {
-        actor: Name,
-        avatar: Option<String>,
-    },
-    Spawn {
-        actor: Name,
-    },
-    Despawn {
-        actor: Name,
-    },
-    AddSet {
-        actor: Name,
-        set: Name,
-    },
-    RemoveSet {
-        actor: Name,
-        set: Name,
-        force: bool,
-    },
-    SetActive {
-        actor: Name,
-        active: bool,
-    },
-    SetRate {
-        actor: Name,
-        rate: f64,
-    },
-    Repeat {
-        times: u32,
-        steps: Vec<Step>,
-    },
+    ChangeEffect { handle: Name, changes: Vec<ChangeTo> },
+    Move { actor: Name, to: Option<[f64; 3]>, facing: Option<[f64; 3]> },
+    Possess { actor: Name, avatar: Option<String> },
+    Spawn { actor: Name },
+    Despawn { actor: Name },
+    AddSet { actor: Name, set: Name },
+    RemoveSet { actor: Name, set: Name, force: bool },
+    SetActive { actor: Name, active: bool },
+    SetRate { actor: Name, rate: f64 },
+    Repeat { times: u32, steps: Vec<Step> },
     Expect(Vec<Expectation>),
-    ExpectStream {
-        stream: Stream,
-        entries: Vec<Partial>,
-    },
+    ExpectStream { stream: Stream, entries: Vec<Partial> },
     ExpectCount(Vec<CountOf>),
-    MarkHash {
-        mark: Name,
-        actor: Option<Name>,
-    },
-    ExpectHash {
-        mark: Name,
-        actor: Option<Name>,
-    },
+    MarkHash { mark: Name, actor: Option<Name> },
+    ExpectHash { mark: Name, actor: Option<Name> },
 }
 
 #[derive(Clone, Debug)]

@@ -123,41 +123,24 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
         }
         "ChangeEffect" => {
             let f = fields!("Handle", "Level", "Remaining", "Period", "Stacks", "SetByCaller");
-            Verb::ChangeEffect {
-                handle: f.name("Handle")?,
-                changes: changes_of(&f)?,
-            }
+            Verb::ChangeEffect { handle: f.name("Handle")?, changes: changes_of(&f)? }
         }
         "Move" => {
             let f = fields!("Actor", "To", "Facing");
-            Verb::Move {
-                actor: f.name("Actor")?,
-                to: f.vector_if("To")?,
-                facing: f.vector_if("Facing")?,
-            }
+            Verb::Move { actor: f.name("Actor")?, to: f.vector_if("To")?, facing: f.vector_if("Facing")? }
         }
         "Possess" => {
             let f = fields!("Actor", "Avatar");
             if node.get("Avatar").is_none() {
                 f.need("Avatar")?;
             }
-            Verb::Possess {
-                actor: f.name("Actor")?,
-                avatar: f.name_if("Avatar")?.map(|n| n.text),
-            }
+            Verb::Possess { actor: f.name("Actor")?, avatar: f.name_if("Avatar")?.map(|n| n.text) }
         }
-        "Spawn" => Verb::Spawn {
-            actor: fields!("Actor").name("Actor")?,
-        },
-        "Despawn" => Verb::Despawn {
-            actor: fields!("Actor").name("Actor")?,
-        },
+        "Spawn" => Verb::Spawn { actor: fields!("Actor").name("Actor")? },
+        "Despawn" => Verb::Despawn { actor: fields!("Actor").name("Actor")? },
         "AddSet" => {
             let f = fields!("Actor", "Set");
-            Verb::AddSet {
-                actor: f.name("Actor")?,
-                set: f.name("Set")?,
-            }
+            Verb::AddSet { actor: f.name("Actor")?, set: f.name("Set")? }
         }
         "RemoveSet" => {
             let f = fields!("Actor", "Set", "Force");
@@ -169,17 +152,11 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
         }
         "SetActive" => {
             let f = fields!("Actor", "Active");
-            Verb::SetActive {
-                actor: f.name("Actor")?,
-                active: reading.flag("Active", f.need("Active")?)?,
-            }
+            Verb::SetActive { actor: f.name("Actor")?, active: reading.flag("Active", f.need("Active")?)? }
         }
         "SetRate" => {
             let f = fields!("Actor", "Rate");
-            Verb::SetRate {
-                actor: f.name("Actor")?,
-                rate: reading.number("Rate", f.need("Rate")?)?,
-            }
+            Verb::SetRate { actor: f.name("Actor")?, rate: reading.number("Rate", f.need("Rate")?)? }
         }
         "Repeat" => {
             let f = reading.fields(what, node, &["Times", "Do"])?;
@@ -198,17 +175,11 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
         }
         "MarkHash" => {
             let f = reading.fields(what, node, &["As", "Actor"])?;
-            Verb::MarkHash {
-                mark: f.name("As")?,
-                actor: f.name_if("Actor")?,
-            }
+            Verb::MarkHash { mark: f.name("As")?, actor: f.name_if("Actor")? }
         }
         _ => {
             let f = reading.fields(what, node, &["Equals", "Actor"])?;
-            Verb::ExpectHash {
-                mark: f.name("Equals")?,
-                actor: f.name_if("Actor")?,
-            }
+            Verb::ExpectHash { mark: f.name("Equals")?, actor: f.name_if("Actor")? }
         }
     })
 }
@@ -246,14 +217,8 @@ fn remove_of(f: &Fields<'_>) -> Result<RemoveVerb, ReadError> {
     };
     let what = match (f.name_if("Handle")?, f.name_if("Effect")?, f.get("WithTags")) {
         (Some(handle), None, None) => RemoveWhat::Handle(handle),
-        (None, Some(effect), None) => RemoveWhat::Effect {
-            actor: f.name("Actor")?,
-            effect,
-        },
-        (None, None, Some(_)) => RemoveWhat::Tags {
-            actor: f.name("Actor")?,
-            tags: f.names_if("WithTags")?,
-        },
+        (None, Some(effect), None) => RemoveWhat::Effect { actor: f.name("Actor")?, effect },
+        (None, None, Some(_)) => RemoveWhat::Tags { actor: f.name("Actor")?, tags: f.names_if("WithTags")? },
         _ => {
             let message = "Remove: write Handle, or Actor and Effect, or Actor and WithTags";
             return Err(f.reading.error(f.node, message));
@@ -274,9 +239,7 @@ fn changes_of(f: &Fields<'_>) -> Result<Vec<ChangeTo>, ReadError> {
             "Remaining" => changes.push(ChangeTo::Remaining(time("Remaining")?)),
             "Period" => changes.push(ChangeTo::Period(time("Period")?)),
             "SetByCaller" => changes.extend(
-                f.numbers_if("SetByCaller")?
-                    .into_iter()
-                    .map(|(name, value)| ChangeTo::SetByCaller(name, value)),
+                f.numbers_if("SetByCaller")?.into_iter().map(|(name, value)| ChangeTo::SetByCaller(name, value)),
             ),
             _ => {}
         }
@@ -297,10 +260,7 @@ fn expectations_of(reading: Reading<'_>, node: &Node) -> Result<Vec<Expectation>
     entries
         .map(|e| {
             Ok(Expectation {
-                path: Name {
-                    text: e.key.clone(),
-                    place: Place::of_key(e),
-                },
+                path: Name { text: e.key.clone(), place: Place::of_key(e) },
                 matcher: Matcher::parse(reading, &e.key, &e.value)?,
             })
         })
@@ -311,9 +271,7 @@ fn stream_of(reading: Reading<'_>, stream: Stream, what: &str, node: &Node) -> R
     let entries = reading.list(what, node)?.iter();
     Ok(Verb::ExpectStream {
         stream,
-        entries: entries
-            .map(|n| partial_of(reading, stream, n))
-            .collect::<Result<_, _>>()?,
+        entries: entries.map(|n| partial_of(reading, stream, n)).collect::<Result<_, _>>()?,
     })
 }
 
@@ -335,11 +293,7 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
     if stream == Stream::Facts && LATER_FACTS.contains(&kind.as_str()) {
         return Err(reading.error(kind_node, format!("facts of kind {kind} come with a later release")));
     }
-    let Some((kind, own)) = stream
-        .kinds()
-        .find(|k| *k == kind)
-        .and_then(|k| Some((k, stream.fields_of(k)?)))
-    else {
+    let Some((kind, own)) = stream.kinds().find(|k| *k == kind).and_then(|k| Some((k, stream.fields_of(k)?))) else {
         let message = format!("there is no kind of {noun} {kind:?}");
         let all: Vec<&str> = stream.kinds().collect();
         return Err(ReadError {
@@ -364,17 +318,10 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
             }
             key => Matcher::parse(reading, key, &entry.value)?,
         };
-        let name = Name {
-            text: entry.key.clone(),
-            place: Place::of(&entry.value),
-        };
+        let name = Name { text: entry.key.clone(), place: Place::of(&entry.value) };
         fields.push((name, matcher));
     }
-    Ok(Partial {
-        place: Place::of(node),
-        kind,
-        fields,
-    })
+    Ok(Partial { place: Place::of(node), kind, fields })
 }
 
 /// Every name that steps give their results.

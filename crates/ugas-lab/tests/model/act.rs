@@ -49,15 +49,8 @@ impl World {
         if !inhibited {
             self.tags_changed(who, counts, &tags, true);
         }
-        for GrantedAbilityEntry {
-            ability_class, level, ..
-        } in &def.granted_abilities
-        {
-            self.row(who).grants.push(Grant {
-                ability: ability_class.clone(),
-                level: *level,
-                by: Some(key),
-            });
+        for GrantedAbilityEntry { ability_class, level, .. } in &def.granted_abilities {
+            self.row(who).grants.push(Grant { ability: ability_class.clone(), level: *level, by: Some(key) });
             self.tell(who, format!("Granted {ability_class} {level}"));
         }
         self.told_applied(who, spec, stacks);
@@ -125,10 +118,7 @@ impl World {
     }
 
     fn told_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {
-        self.tell(
-            who,
-            format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level),
-        );
+        self.tell(who, format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level));
     }
 
     /// Settles after an effect's numbers changed, and says what changed. `before` is what it touched before.
@@ -136,10 +126,7 @@ impl World {
         let e = self.inst(who, key).clone();
         let touched = [before, &self.touched(who, &e)].concat();
         self.settle(&touched, who, Vec::new());
-        self.tell(
-            who,
-            format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level),
-        );
+        self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
     }
 
     // Executions ------------------------------------------------------------------------------------------------
@@ -152,17 +139,9 @@ impl World {
             let node = (who, m.attribute.clone());
             if !writes.iter().any(|w| w.attribute == m.attribute) {
                 let start = self.write_start(&node);
-                writes.push(Write {
-                    attribute: m.attribute.clone(),
-                    start,
-                    result: start,
-                    overrides: false,
-                });
+                writes.push(Write { attribute: m.attribute.clone(), start, result: start, overrides: false });
             }
-            let w = writes
-                .iter_mut()
-                .find(|w| w.attribute == m.attribute)
-                .expect("just made");
+            let w = writes.iter_mut().find(|w| w.attribute == m.attribute).expect("just made");
             match m.operation {
                 Operation::Add | Operation::AddPost => w.result += unit * stacks as f64,
                 Operation::Multiply => w.result *= 1.0 + unit * stacks as f64,
@@ -188,11 +167,7 @@ impl World {
                 let there = self.attribute(&(who, m.attribute.clone())).is_some();
                 let writes = !acts_on_current(&def, m) && !e.mods[i].dropped && there;
                 let holds = self.filter_holds(m, who, e.source);
-                if writes && holds {
-                    self.unit(who, &e, i, &values)
-                } else {
-                    None
-                }
+                if writes && holds { self.unit(who, &e, i, &values) } else { None }
             })
             .collect();
         let n = {
@@ -227,11 +202,7 @@ impl World {
     pub(crate) fn due_expiry(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let now = self.local(who);
-        let on_expire = self.effects[&e.def]
-            .stacking
-            .as_ref()
-            .map(|s| s.on_expire)
-            .unwrap_or_default();
+        let on_expire = self.effects[&e.def].stacking.as_ref().map(|s| s.on_expire).unwrap_or_default();
         match on_expire {
             OnExpire::RemoveOne if e.stacks > 1 => {
                 let inst = self.inst(who, key);
@@ -311,32 +282,18 @@ impl World {
     // Small things ----------------------------------------------------------------------------------------------
 
     pub(crate) fn inst(&mut self, who: u32, key: u64) -> &mut Inst {
-        self.row(who)
-            .effects
-            .iter_mut()
-            .find(|e| e.key == key)
-            .expect("it is active")
+        self.row(who).effects.iter_mut().find(|e| e.key == key).expect("it is active")
     }
 
     /// The spec an active effect hands to the effects it causes.
     fn spec_of(&mut self, who: u32, key: u64) -> Spec {
         let e = self.inst(who, key).clone();
-        Spec {
-            level: e.level,
-            set_by_caller: e.set_by_caller,
-            ..Spec::new(&e.def, who, e.source)
-        }
+        Spec { level: e.level, set_by_caller: e.set_by_caller, ..Spec::new(&e.def, who, e.source) }
     }
 
-    fn then(&mut self, parent: &Spec, effects: Option<Vec<String>>) {
+    pub(crate) fn then(&mut self, parent: &Spec, effects: Option<Vec<String>>) {
         for def in effects.unwrap_or_default() {
-            let spec = Spec {
-                def,
-                stacks: 1,
-                duration: None,
-                period: None,
-                ..parent.clone()
-            };
+            let spec = Spec { def, stacks: 1, duration: None, period: None, ..parent.clone() };
             self.reactions.push_back(Reaction::Apply(spec));
         }
     }
@@ -350,10 +307,7 @@ impl World {
         self.settle(&self.touched(who, &e), who, Vec::new());
         self.tags_changed(who, counts, &e.tags, !off);
         let what = if off { "Inhibited" } else { "Restored" };
-        self.tell(
-            who,
-            format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level),
-        );
+        self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
         self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
         let now = self.local(who);
         if let (false, Some(p)) = (off, self.inst(who, key).periodic.as_mut()) {
@@ -369,11 +323,7 @@ impl World {
     /// How many active effects hold a looping cue.
     pub(crate) fn cue_count(&self, who: u32, cue: &str) -> u32 {
         let on = |e: &&Inst| !e.inhibited;
-        let cues = self.rows[&who]
-            .effects
-            .iter()
-            .filter(on)
-            .flat_map(|e| &self.effects[&e.def].gameplay_cues);
+        let cues = self.rows[&who].effects.iter().filter(on).flat_map(|e| &self.effects[&e.def].gameplay_cues);
         cues.filter(|c| *c == cue).count() as u32
     }
 

@@ -25,11 +25,7 @@ impl Both {
             };
             if !equal {
                 let list = |l: &[Fact]| l.iter().map(|f| format!("\n    {f:?}")).collect::<String>();
-                return Err(format!(
-                    "fact {i}\n  model:{}\n  runtime:{}",
-                    list(&ours),
-                    list(&theirs)
-                ));
+                return Err(format!("fact {i}\n  model:{}\n  runtime:{}", list(&ours), list(&theirs)));
             }
         }
         Ok(())
@@ -44,22 +40,11 @@ impl Both {
         let effect = name(f.effect);
         let mut numbers = Vec::new();
         let text = match f.kind {
-            FactKind::AttributeChanged {
-                attribute: a,
-                old,
-                new,
-                old_base,
-                new_base,
-            } => {
+            FactKind::AttributeChanged { attribute: a, old, new, old_base, new_base } => {
                 numbers = vec![old, new, old_base, new_base];
                 format!("AttributeChanged {}", attribute(a))
             }
-            FactKind::TagChanged {
-                tag: t,
-                added,
-                exact,
-                presence,
-            } => {
+            FactKind::TagChanged { tag: t, added, exact, presence } => {
                 let sign = if added { '+' } else { '-' };
                 format!("TagChanged {sign}{} exact {exact} presence {presence}", tag(t))
             }
@@ -80,12 +65,7 @@ impl Both {
             FactKind::SetRemoved { set } => format!("SetRemoved {}", rules.set_name(set).unwrap_or("?")),
             _ => f.kind.name().to_owned(),
         };
-        Fact {
-            at: f.at.0,
-            who: f.who.0,
-            text,
-            numbers,
-        }
+        Fact { at: f.at.0, who: f.who.0, text, numbers }
     }
 
     pub(crate) fn compare_row(&mut self, who: u32) -> Result<(), String> {
@@ -94,16 +74,8 @@ impl Both {
         for attribute in self.world.attributes(who) {
             let shown = self.world.shown[&(who, attribute.clone())];
             let a = self.attribute(&attribute);
-            number(
-                &format!("base of {attribute}"),
-                shown.base,
-                self.sim.base(id, a).map_err(gone)?,
-            )?;
-            number(
-                &format!("current of {attribute}"),
-                shown.current,
-                self.sim.get(id, a).map_err(gone)?,
-            )?;
+            number(&format!("base of {attribute}"), shown.base, self.sim.base(id, a).map_err(gone)?)?;
+            number(&format!("current of {attribute}"), shown.current, self.sim.get(id, a).map_err(gone)?)?;
             let (lo, hi) = self.sim.bounds(id, a).map_err(gone)?;
             number(&format!("lower bound of {attribute}"), shown.lo, lo)?;
             number(&format!("upper bound of {attribute}"), shown.hi, hi)?;
@@ -112,42 +84,20 @@ impl Both {
         for name in TAGS {
             let tag = self.tag(name);
             let explicit = counts.get(*name).copied().unwrap_or(0) as u64;
-            same(
-                &format!("count of {name}"),
-                &explicit,
-                &self.sim.tag_count(id, tag).map_err(gone)?,
-            )?;
+            same(&format!("count of {name}"), &explicit, &self.sim.tag_count(id, tag).map_err(gone)?)?;
             let present = self.world.has_tag(who, name);
-            same(
-                &format!("presence of {name}"),
-                &present,
-                &self.sim.has_tag(id, tag).map_err(gone)?,
-            )?;
+            same(&format!("presence of {name}"), &present, &self.sim.has_tag(id, tag).map_err(gone)?)?;
         }
         for name in CUES {
             let ours = self.world.cue_count(who, name);
-            same(
-                &format!("count of {name}"),
-                &ours,
-                &self.sim.cue_count(id, self.tag(name)).map_err(gone)?,
-            )?;
+            same(&format!("count of {name}"), &ours, &self.sim.cue_count(id, self.tag(name)).map_err(gone)?)?;
         }
         let grants = |list: Vec<(String, u32)>| list;
-        let ours = grants(
-            self.world.rows[&who]
-                .grants
-                .iter()
-                .map(|g| (g.ability.clone(), g.level))
-                .collect(),
-        );
+        let ours = grants(self.world.rows[&who].grants.iter().map(|g| (g.ability.clone(), g.level)).collect());
         let theirs = self.sim.grants(id).map_err(gone)?;
         let rules = self.sim.rules();
-        let theirs = grants(
-            theirs
-                .iter()
-                .map(|g| (rules.ability_name(g.ability).unwrap_or("?").to_owned(), g.level))
-                .collect(),
-        );
+        let theirs =
+            grants(theirs.iter().map(|g| (rules.ability_name(g.ability).unwrap_or("?").to_owned(), g.level)).collect());
         same("grants", &ours, &theirs)?;
         let row = &self.world.rows[&who];
         same("rate", &row.rate, &self.sim.rate(id).map_err(gone)?.0)?;
@@ -156,29 +106,18 @@ impl Both {
     }
 
     fn compare_effects(&mut self, who: u32) -> Result<(), String> {
-        let theirs = self
-            .sim
-            .effects(ControllerId(who))
-            .map_err(|r| format!("refused {r}"))?;
+        let theirs = self.sim.effects(ControllerId(who)).map_err(|r| format!("refused {r}"))?;
         let row = &self.world.rows[&who];
         let now = row.local(self.world.now);
         let mut ours = Vec::new();
         for e in &row.effects {
-            let state = if e.inhibited {
-                EffectState::Inhibited
-            } else {
-                EffectState::Active
-            };
+            let state = if e.inhibited { EffectState::Inhibited } else { EffectState::Active };
             let text = effect_text(&e.def, e.source, e.level, e.stacks, state);
             let times = (e.end.map(|end| end - now), e.next_execution(now));
             ours.push((e.key, text, times));
         }
         for (key, q) in &row.queue {
-            ours.push((
-                *key,
-                effect_text(&q.def, q.source, q.level, q.stacks, EffectState::Queued),
-                (None, None),
-            ));
+            ours.push((*key, effect_text(&q.def, q.source, q.level, q.stacks, EffectState::Queued), (None, None)));
         }
         let shown: Vec<_> = theirs
             .iter()
@@ -191,18 +130,13 @@ impl Both {
             .collect();
         let expected: Vec<_> = ours.iter().map(|(_, text, times)| (text.clone(), *times)).collect();
         same("effects", &expected, &shown)?;
-        self.keys
-            .extend(ours.iter().zip(&theirs).map(|((key, ..), view)| (*key, view.key)));
+        self.keys.extend(ours.iter().zip(&theirs).map(|((key, ..), view)| (*key, view.key)));
         Ok(())
     }
 }
 
 fn effect_text(name: &str, source: u32, level: u32, stacks: u32, state: EffectState) -> String {
-    let from = if source == NONE {
-        "nobody".to_owned()
-    } else {
-        source.to_string()
-    };
+    let from = if source == NONE { "nobody".to_owned() } else { source.to_string() };
     format!("{name} from {from} level {level} stacks {stacks} {state:?}")
 }
 
@@ -217,17 +151,9 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 fn number(what: &str, ours: f64, theirs: f64) -> Result<(), String> {
-    if close(ours, theirs) {
-        Ok(())
-    } else {
-        Err(format!("{what}: model {ours}, runtime {theirs}"))
-    }
+    if close(ours, theirs) { Ok(()) } else { Err(format!("{what}: model {ours}, runtime {theirs}")) }
 }
 
 pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
-    if ours == theirs {
-        Ok(())
-    } else {
-        Err(format!("{what}\n  model:   {ours:?}\n  runtime: {theirs:?}"))
-    }
+    if ours == theirs { Ok(()) } else { Err(format!("{what}\n  model:   {ours:?}\n  runtime: {theirs:?}")) }
 }

@@ -47,25 +47,16 @@ pub(crate) fn sequence(seed: u64, ops: usize) {
 
 fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) {
     eprintln!("==== seed {seed} (replay with UGAS_SEED={seed}), op {n} ====");
-    docs.sets
-        .iter()
-        .for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
-    docs.effects
-        .iter()
-        .for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
-    done.iter()
-        .enumerate()
-        .for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
+    docs.sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
+    docs.effects.iter().for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
+    done.iter().enumerate().for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
     eprintln!("first difference: {difference}");
 }
 
 /// Leaves out fields that say nothing.
 fn compact(text: &str) -> String {
     let boring = [": None", ": []", ": {}", ": false", ": Clamp", ": All", ": Statistic"];
-    let parts: Vec<&str> = text
-        .split(", ")
-        .filter(|p| !boring.iter().any(|b| p.ends_with(b)))
-        .collect();
+    let parts: Vec<&str> = text.split(", ").filter(|p| !boring.iter().any(|b| p.ends_with(b))).collect();
     parts.join(", ")
 }
 
@@ -78,11 +69,7 @@ impl Both {
         // A tag or key that nothing mentions would have no id.
         let mut known = Effect::lasting("GE_Names", 1.0);
         known.granted_tags = TAGS.iter().chain(CUES).map(|t| (*t).to_owned()).collect();
-        let first = docs.sets[0]
-            .attributes
-            .iter()
-            .find(|a| a.derived_from.is_none())
-            .expect("one is plain");
+        let first = docs.sets[0].attributes.iter().find(|a| a.derived_from.is_none()).expect("one is plain");
         for key in KEYS {
             known = known.add(&first.name, ugas_doc::Magnitude::set_by_caller(*key));
         }
@@ -136,36 +123,20 @@ impl Both {
             }
             Op::Remove { who, key, stacks } => {
                 let theirs = self.key(who, key);
-                (
-                    self.world.remove(who, key, stacks),
-                    kind(self.sim.remove(theirs, stacks)),
-                )
+                (self.world.remove(who, key, stacks), kind(self.sim.remove(theirs, stacks)))
             }
             Op::RemoveMatching { who, filter } => {
-                let theirs = core::Op::RemoveMatching {
-                    who: id(who),
-                    filter: self.filter(&filter),
-                };
+                let theirs = core::Op::RemoveMatching { who: id(who), filter: self.filter(&filter) };
                 (self.world.remove_matching(who, &filter), kind(self.sim.run(theirs)))
             }
             Op::Change { who, key, change } => {
-                let theirs = core::Op::Change {
-                    key: self.key(who, key),
-                    change: self.change(&change),
-                };
+                let theirs = core::Op::Change { key: self.key(who, key), change: self.change(&change) };
                 (self.world.change(who, key, &change), kind(self.sim.run(theirs)))
             }
             Op::ChangeMatching { who, filter, change } => {
                 let (f, c) = (self.filter(&filter), self.change(&change));
-                let theirs = core::Op::ChangeMatching {
-                    who: id(who),
-                    filter: f,
-                    change: c,
-                };
-                (
-                    self.world.change_matching(who, &filter, &change),
-                    kind(self.sim.run(theirs)),
-                )
+                let theirs = core::Op::ChangeMatching { who: id(who), filter: f, change: c };
+                (self.world.change_matching(who, &filter, &change), kind(self.sim.run(theirs)))
             }
             Op::Advance { to } => {
                 self.world.advance(to);
@@ -174,25 +145,15 @@ impl Both {
                 (Ok(()), Ok(()))
             }
             Op::AddSet { who, set } => {
-                let theirs = core::Op::AddSet {
-                    who: id(who),
-                    set: self.set(&set),
-                };
+                let theirs = core::Op::AddSet { who: id(who), set: self.set(&set) };
                 (self.world.add_set(who, &set), kind(self.sim.run(theirs)))
             }
             Op::RemoveSet { who, set, force } => {
-                let theirs = core::Op::RemoveSet {
-                    who: id(who),
-                    set: self.set(&set),
-                    force,
-                };
+                let theirs = core::Op::RemoveSet { who: id(who), set: self.set(&set), force };
                 (self.world.remove_set(who, &set, force), kind(self.sim.run(theirs)))
             }
             Op::SetRate { who, rate } => {
-                let theirs = core::Op::SetRate {
-                    who: id(who),
-                    rate: core::Rate(rate),
-                };
+                let theirs = core::Op::SetRate { who: id(who), rate: core::Rate(rate) };
                 (self.world.set_rate(who, rate), kind(self.sim.run(theirs)))
             }
             Op::SetActive { who, active } => {
@@ -207,19 +168,14 @@ impl Both {
             Op::ExtractInsert { who } => {
                 let model = self.world.extract_insert(who);
                 let theirs = self.sim.extract(id(who)).map(|portable| {
-                    let back = self
-                        .sim
-                        .insert(&portable)
-                        .unwrap_or_else(|e| panic!("what came out goes in: {e}"));
+                    let back = self.sim.insert(&portable).unwrap_or_else(|e| panic!("what came out goes in: {e}"));
                     assert_eq!(back, id(who));
                 });
                 (model, kind(theirs))
             }
             Op::Define(effect) => {
                 let defined = self.sim.define(Doc::from((*effect).clone()));
-                let Ok(DefId::Effect(new)) = defined else {
-                    panic!("a run-time effect must load: {defined:?}")
-                };
+                let Ok(DefId::Effect(new)) = defined else { panic!("a run-time effect must load: {defined:?}") };
                 self.effects.insert(effect.name.clone(), new);
                 self.names.insert(new, effect.name.clone());
                 self.world.effects.insert(effect.name.clone(), (*effect).clone());
@@ -230,15 +186,8 @@ impl Both {
     }
 
     fn key(&self, who: u32, key: u64) -> EffectKey {
-        let stale = EffectKey {
-            target: ControllerId(who),
-            ..EffectKey::NONE
-        };
-        self.keys
-            .get(&key)
-            .copied()
-            .filter(|k| k.target.0 == who)
-            .unwrap_or(stale)
+        let stale = EffectKey { target: ControllerId(who), ..EffectKey::NONE };
+        self.keys.get(&key).copied().filter(|k| k.target.0 == who).unwrap_or(stale)
     }
 
     fn set(&self, name: &str) -> core::SetId {

@@ -81,12 +81,7 @@ impl World {
         let Some(row) = self.rows.get(&who) else {
             return Err("StaleHandle");
         };
-        let met: Vec<u64> = row
-            .effects
-            .iter()
-            .filter(|e| self.matches(who, e, filter))
-            .map(|e| e.key)
-            .collect();
+        let met: Vec<u64> = row.effects.iter().filter(|e| self.matches(who, e, filter)).map(|e| e.key).collect();
         self.remove_list(who, met, filter);
         self.react();
         Ok(())
@@ -95,12 +90,7 @@ impl World {
     /// What waits behind the effects goes first, then the effects in order of application.
     fn remove_list(&mut self, who: u32, keys: Vec<u64>, filter: &Filter) {
         let row = &self.rows[&who];
-        let defs: Vec<String> = row
-            .effects
-            .iter()
-            .filter(|e| keys.contains(&e.key))
-            .map(|e| e.def.clone())
-            .collect();
+        let defs: Vec<String> = row.effects.iter().filter(|e| keys.contains(&e.key)).map(|e| e.def.clone()).collect();
         let meant = |q: &Spec| defs.contains(&q.def) && filter.source.is_none_or(|s| s == q.source);
         self.row(who).queue.retain(|(_, q)| !meant(q));
         let reason = if filter.tags.is_empty() { "Removed" } else { "ByTag" };
@@ -124,12 +114,7 @@ impl World {
         let Some(row) = self.rows.get(&who) else {
             return Err("StaleHandle");
         };
-        let met: Vec<u64> = row
-            .effects
-            .iter()
-            .filter(|e| self.matches(who, e, filter))
-            .map(|e| e.key)
-            .collect();
+        let met: Vec<u64> = row.effects.iter().filter(|e| self.matches(who, e, filter)).map(|e| e.key).collect();
         // All of them or none.
         for key in &met {
             self.check_change(who, *key, change)?;
@@ -148,16 +133,8 @@ impl World {
     }
 
     fn check_change(&self, who: u32, key: u64, change: &Change) -> Result<(), Refused> {
-        let e = self
-            .rows
-            .get(&who)
-            .and_then(|r| r.effects.iter().find(|e| e.key == key))
-            .ok_or("StaleHandle")?;
-        let limit = self.effects[&e.def]
-            .stacking
-            .as_ref()
-            .and_then(|s| s.limit)
-            .unwrap_or(u32::MAX);
+        let e = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).ok_or("StaleHandle")?;
+        let limit = self.effects[&e.def].stacking.as_ref().and_then(|s| s.limit).unwrap_or(u32::MAX);
         let good = match change {
             Change::Level(level) => *level > 0,
             Change::Stacks(n) => *n > 0 && *n <= limit,
@@ -213,12 +190,7 @@ impl World {
     fn evaluate_again(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
-        let cx = Context {
-            source: e.source,
-            target: who,
-            level: e.level,
-            set_by_caller: &e.set_by_caller,
-        };
+        let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
         for (i, m) in def.modifiers.iter().enumerate() {
             let new = match self.magnitude(&m.magnitude, &cx, &|n| self.shown.get(n).map(|s| s.current)) {
                 Ok(None) => Unit::Skipped,
@@ -227,11 +199,7 @@ impl World {
                 Err(_) => continue,
             };
             let holds = self.filter_holds(m, who, e.source);
-            self.inst(who, key).mods[i] = ModState {
-                unit: new,
-                holds,
-                dropped: e.mods[i].dropped,
-            };
+            self.inst(who, key).mods[i] = ModState { unit: new, holds, dropped: e.mods[i].dropped };
         }
     }
 
@@ -256,21 +224,12 @@ impl World {
             return Err("StaleHandle");
         }
         let instant = def.duration_policy == DurationPolicy::Instant;
-        let nodes: Vec<Node> = def
-            .modifiers
-            .iter()
-            .map(|m| (spec.target, m.attribute.clone()))
-            .collect();
+        let nodes: Vec<Node> = def.modifiers.iter().map(|m| (spec.target, m.attribute.clone())).collect();
         if nodes.iter().any(|n| self.attribute(n).is_none()) {
             return Err("UnknownAttribute");
         }
         let derived = |n: &Node| self.attribute(n).is_some_and(|a| a.derived_from.is_some());
-        if def
-            .modifiers
-            .iter()
-            .zip(&nodes)
-            .any(|(m, n)| derived(n) && !acts_on_current(&def, m))
-        {
+        if def.modifiers.iter().zip(&nodes).any(|(m, n)| derived(n) && !acts_on_current(&def, m)) {
             return Err("Restricted");
         }
         if def.execution_policy == ExecutionPolicy::RunInSequence && !instant {
@@ -326,19 +285,15 @@ impl World {
             }
         }
         let existing = self.existing(spec, &def);
-        if let (Some(s), Some(old)) = (&def.stacking, &existing)
+        let have = existing.as_ref().map_or(0, |old| old.stacks as u64);
+        if let Some(s) = &def.stacking
             && s.deny_overflow
-            && old.stacks as u64 + spec.stacks as u64 > s.limit.unwrap_or(u32::MAX) as u64
+            && have + spec.stacks as u64 > s.limit.unwrap_or(u32::MAX) as u64
         {
             return Err("Stacks");
         }
-        let outranked = existing
-            .as_ref()
-            .is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
-        let mut plan = Plan {
-            mods: Vec::new(),
-            length: None,
-        };
+        let outranked = existing.as_ref().is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
+        let mut plan = Plan { mods: Vec::new(), length: None };
         if existing.is_some() {
             plan.length = self.length(spec, &def)?;
         }
@@ -352,17 +307,9 @@ impl World {
             self.refuse_circle(spec, key, &plan, existing.as_ref())?;
         }
         if !def.remove_effects_with_tags.is_empty() {
-            let filter = Filter {
-                tags: def.remove_effects_with_tags.clone(),
-                ..Filter::default()
-            };
+            let filter = Filter { tags: def.remove_effects_with_tags.clone(), ..Filter::default() };
             let row = &self.rows[&target];
-            let met = row
-                .effects
-                .iter()
-                .filter(|e| self.matches(target, e, &filter))
-                .map(|e| e.key)
-                .collect();
+            let met = row.effects.iter().filter(|e| self.matches(target, e, &filter)).map(|e| e.key).collect();
             self.remove_list(target, met, &filter);
         }
         for (m, state) in def.modifiers.iter().zip(&mut plan.mods) {
@@ -372,7 +319,14 @@ impl World {
             (_, DurationPolicy::Instant) => self.instant(spec, &def, plan),
             (Some(old), _) if def.stacking.is_some() => self.stack(spec, &def, old, plan),
             (Some(old), _) => self.merge(spec, old, plan),
-            (None, _) => self.start(spec, &def, key, tags, plan),
+            (None, _) => {
+                self.start(spec, &def, key, tags, plan);
+                if let Some(s) = &def.stacking
+                    && spec.stacks > s.limit.unwrap_or(u32::MAX)
+                {
+                    self.then(spec, Some(s.overflow_effects.clone()));
+                }
+            }
         }
         Ok(())
     }
@@ -381,12 +335,7 @@ impl World {
         let by_source = def.stacking.as_ref().is_some_and(|s| s.by == StackBy::Source);
         let shared = def.stacking.is_some() || def.execution_policy == ExecutionPolicy::RunInMerge;
         let same = |e: &&Inst| e.def == spec.def && (!by_source || e.source == spec.source);
-        self.rows[&spec.target]
-            .effects
-            .iter()
-            .find(same)
-            .filter(|_| shared)
-            .cloned()
+        self.rows[&spec.target].effects.iter().find(same).filter(|_| shared).cloned()
     }
 
     fn immune(&self, entry: &ImmunityEntry, def: &Effect, source: u32) -> bool {
@@ -405,23 +354,15 @@ impl World {
                 }
                 Some(v) => Unit::Fixed(v),
             };
-            mods.push(ModState {
-                unit,
-                holds: true,
-                dropped: false,
-            });
+            mods.push(ModState { unit, holds: true, dropped: false });
         }
         Ok(mods)
     }
 
     /// A magnitude as an application finds it.
     fn asked(&self, mag: &Magnitude, spec: &Spec) -> Result<Option<f64>, Refused> {
-        let cx = Context {
-            source: spec.source,
-            target: spec.target,
-            level: spec.level,
-            set_by_caller: &spec.set_by_caller,
-        };
+        let cx =
+            Context { source: spec.source, target: spec.target, level: spec.level, set_by_caller: &spec.set_by_caller };
         self.magnitude(mag, &cx, &|n| self.shown.get(n).map(|s| s.current))
     }
 
@@ -443,10 +384,7 @@ impl World {
         let mut copy = self.clone();
         let mut inst = copy.new_inst(spec, key, Vec::new(), plan, 0);
         if let Some(old) = old {
-            let by_source = self.effects[&spec.def]
-                .stacking
-                .as_ref()
-                .is_some_and(|s| s.by == StackBy::Source);
+            let by_source = self.effects[&spec.def].stacking.as_ref().is_some_and(|s| s.by == StackBy::Source);
             inst.source = if by_source { old.source } else { spec.source };
             copy.row(spec.target).effects.retain(|e| e.key != old.key);
         }
@@ -469,13 +407,7 @@ impl World {
             set_by_caller: spec.set_by_caller.clone(),
             end: plan.length.map(|l| now + l),
             length: plan.length.unwrap_or(0),
-            periodic: is_periodic(def).then_some(Periodic {
-                period,
-                anchor: now,
-                n: 1,
-                executed: 0,
-                missed: 0,
-            }),
+            periodic: is_periodic(def).then_some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 }),
             inhibited: false,
             mods: plan.mods.clone(),
             tags,
@@ -485,9 +417,7 @@ impl World {
 
 /// Whether any of the tags in `lists` is one of `wanted` or stands below one.
 fn has_any(lists: &[&Vec<String>], wanted: &[String]) -> bool {
-    lists
-        .iter()
-        .any(|l| l.iter().any(|t| wanted.iter().any(|w| under(t, w))))
+    lists.iter().any(|l| l.iter().any(|t| wanted.iter().any(|w| under(t, w))))
 }
 
 /// Whether `tag` is `of` or stands below it.

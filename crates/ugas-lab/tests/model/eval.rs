@@ -54,16 +54,12 @@ impl World {
     /// Attributes of a controller in registration order.
     pub(crate) fn attributes(&self, who: u32) -> Vec<String> {
         let sets = &self.rows[&who].sets;
-        sets.iter()
-            .flat_map(|s| self.sets[s].attributes.iter().map(|a| a.name.clone()))
-            .collect()
+        sets.iter().flat_map(|s| self.sets[s].attributes.iter().map(|a| a.name.clone())).collect()
     }
 
     pub(crate) fn attribute(&self, node: &Node) -> Option<&Attribute> {
         let sets = &self.rows.get(&node.0)?.sets;
-        sets.iter()
-            .flat_map(|s| &self.sets[s].attributes)
-            .find(|a| a.name == node.1)
+        sets.iter().flat_map(|s| &self.sets[s].attributes).find(|a| a.name == node.1)
     }
 
     /// What an attribute reads on its own controller: bounds and derivation.
@@ -88,11 +84,7 @@ impl World {
     pub(crate) fn live_read(&self, mag: &Magnitude, source: u32, target: u32) -> Option<Node> {
         match mag.kind {
             MagnitudeType::AttributeBased => {
-                let who = if mag.source == Some(MagnitudeSource::Target) {
-                    target
-                } else {
-                    source
-                };
+                let who = if mag.source == Some(MagnitudeSource::Target) { target } else { source };
                 Some((who, mag.backing_attribute.clone()?))
             }
             MagnitudeType::ScalableFloat => {
@@ -128,9 +120,7 @@ impl World {
         let mut left: Vec<Node> = self.attributes(who).into_iter().map(|a| (who, a)).collect();
         let mut order = Vec::new();
         while !left.is_empty() {
-            let ready = left
-                .iter()
-                .position(|n| self.own_reads(n).iter().all(|r| !left.contains(r)));
+            let ready = left.iter().position(|n| self.own_reads(n).iter().all(|r| !left.contains(r)));
             order.push(left.remove(ready.expect("documents have no circle")).1);
         }
         order
@@ -144,30 +134,21 @@ impl World {
             for a in self.slots(*who) {
                 let node = (*who, a);
                 if nodes.contains(&node) {
-                    let reads: Vec<Node> = self
-                        .all_reads(&node)
-                        .into_iter()
-                        .filter(|r| nodes.contains(r))
-                        .collect();
+                    let reads: Vec<Node> = self.all_reads(&node).into_iter().filter(|r| nodes.contains(r)).collect();
                     left.push((node, reads));
                 }
             }
         }
         let mut order = Vec::new();
         while !left.is_empty() {
-            let ready = left
-                .iter()
-                .position(|(_, reads)| !reads.iter().any(|r| left.iter().any(|(n, _)| n == r)))?;
+            let ready = left.iter().position(|(_, reads)| !reads.iter().any(|r| left.iter().any(|(n, _)| n == r)))?;
             order.push(left.remove(ready).0);
         }
         Some(order)
     }
 
     pub(crate) fn all_nodes(&self) -> BTreeSet<Node> {
-        self.rows
-            .keys()
-            .flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a)))
-            .collect()
+        self.rows.keys().flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a))).collect()
     }
 
     /// Whether bounds, derivations and live magnitudes form a circle.
@@ -208,21 +189,14 @@ impl World {
                     + mag.post_multiply_additive.unwrap_or(0.0)
             }
             MagnitudeType::SetByCaller => {
-                match cx
-                    .set_by_caller
-                    .get(mag.data_tag.as_ref().expect("generated documents are whole"))
-                {
+                match cx.set_by_caller.get(mag.data_tag.as_ref().expect("generated documents are whole")) {
                     Some(v) => *v,
                     None => return Ok(None),
                 }
             }
             MagnitudeType::CustomCalculation => unreachable!("not generated"),
         };
-        if value.is_finite() {
-            Ok(Some(value + 0.0))
-        } else {
-            Err("NonFinite")
-        }
+        if value.is_finite() { Ok(Some(value + 0.0)) } else { Err("NonFinite") }
     }
 
     /// Whether a magnitude reads an attribute, and so may change after application.
@@ -236,12 +210,7 @@ impl World {
             Unit::Skipped => None,
             Unit::Fixed(v) => Some(v),
             Unit::Reading { last } => {
-                let cx = Context {
-                    source: e.source,
-                    target: who,
-                    level: e.level,
-                    set_by_caller: &e.set_by_caller,
-                };
+                let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
                 let mag = &self.effects[&e.def].modifiers[i].magnitude;
                 match self.magnitude(mag, &cx, &|n| values.get(n).copied()) {
                     Ok(v) => v,
@@ -284,9 +253,9 @@ impl World {
             Aggregation::All => {
                 let single = multiplies.iter().filter(|m| m.0 == 0).fold(1.0, |p, m| p * (1.0 + m.1));
                 let channels: BTreeSet<u32> = multiplies.iter().map(|m| m.0).filter(|&c| c != 0).collect();
-                channels.into_iter().fold(single, |p, c| {
-                    p * (1.0 + multiplies.iter().filter(|m| m.0 == c).fold(0.0, |s, m| s + m.1))
-                })
+                channels
+                    .into_iter()
+                    .fold(single, |p, c| p * (1.0 + multiplies.iter().filter(|m| m.0 == c).fold(0.0, |s, m| s + m.1)))
             }
             Aggregation::StrongestMultiply => {
                 let bonus = multiplies.iter().map(|m| m.1).fold(0.0, f64::max);
@@ -304,19 +273,13 @@ impl World {
     }
 
     pub(crate) fn bounds(&self, node: &Node, values: &Values) -> (f64, f64) {
-        let clamping = self
-            .attribute(node)
-            .and_then(|d| d.clamping.clone())
-            .unwrap_or_default();
+        let clamping = self.attribute(node).and_then(|d| d.clamping.clone()).unwrap_or_default();
         let value = |b: Option<Bound>, open: f64| match b {
             None => open,
             Some(Bound::Value(v)) => v,
             Some(Bound::Attribute(name)) => values.get(&(node.0, name)).copied().unwrap_or(open),
         };
-        (
-            value(clamping.min, f64::NEG_INFINITY),
-            value(clamping.max, f64::INFINITY),
-        )
+        (value(clamping.min, f64::NEG_INFINITY), value(clamping.max, f64::INFINITY))
     }
 
     pub(crate) fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
@@ -328,10 +291,7 @@ impl World {
     pub(crate) fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {
         let pieces = self.pieces(node, values);
         let (lo, hi) = self.bounds(node, values);
-        let v = pieces
-            .over
-            .unwrap_or_else(|| pieces.plain(base))
-            .clamp(-f64::MAX, f64::MAX);
+        let v = pieces.over.unwrap_or_else(|| pieces.plain(base)).clamp(-f64::MAX, f64::MAX);
         clamp(v, lo, hi) + 0.0
     }
 
@@ -356,11 +316,7 @@ impl World {
             }
             edge
         };
-        let window = if pieces.factor <= 0.0 {
-            (lo, hi)
-        } else {
-            (edge(lo, -1.0), edge(hi, 1.0))
-        };
+        let window = if pieces.factor <= 0.0 { (lo, hi) } else { (edge(lo, -1.0), edge(hi, 1.0)) };
         (window, (window.0.min(lo), window.1.max(hi)))
     }
 

@@ -2,11 +2,7 @@
 
 /// The value of `text`, or `None` where a name has no value.
 pub(crate) fn value(text: &str, read: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
-    let mut p = Parser {
-        rest: text,
-        read,
-        missing: false,
-    };
+    let mut p = Parser { rest: text, read, missing: false };
     let v = p.or();
     assert!(p.rest.trim().is_empty(), "the model cannot read {text:?}");
     (!p.missing).then_some(v)
@@ -115,9 +111,7 @@ impl Parser<'_> {
 
     fn atom(&mut self) -> f64 {
         let rest = self.rest.trim_start();
-        let end = rest
-            .find(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_'))
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         self.rest = after;
         match word.parse::<f64>() {

@@ -52,11 +52,7 @@ impl Rng {
         (*self.pick(TAGS)).to_owned()
     }
     pub(crate) fn tags(&mut self, percent: usize, most: usize) -> Vec<String> {
-        if self.percent(percent) {
-            (0..self.range(1, most)).map(|_| self.tag()).collect()
-        } else {
-            Vec::new()
-        }
+        if self.percent(percent) { (0..self.range(1, most)).map(|_| self.tag()).collect() } else { Vec::new() }
     }
     /// A number people would write.
     pub(crate) fn number(&mut self, from: i64, to: i64) -> f64 {
@@ -75,39 +71,25 @@ pub(crate) struct Documents {
 pub(crate) fn documents(rng: &mut Rng) -> Documents {
     let curves = vec![
         Curve::new("C_Line", [(1.0, 2.0), (3.0, 6.0), (10.0, 9.0)]),
-        Curve {
-            interpolation: Interpolation::Step,
-            ..Curve::new("C_Step", [(0.0, -3.0), (2.0, 1.0), (20.0, 4.0)])
-        },
+        Curve { interpolation: Interpolation::Step, ..Curve::new("C_Step", [(0.0, -3.0), (2.0, 1.0), (20.0, 4.0)]) },
     ];
     let sets = sets(rng);
-    let names: Vec<String> = sets
-        .iter()
-        .flat_map(|s| s.attributes.iter().map(|a| a.name.clone()))
-        .collect();
+    let names: Vec<String> = sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
     let count = rng.range(6, 14);
     let effect_names: Vec<String> = (0..count).map(|i| format!("GE_{i}")).collect();
-    let effects = (0..count)
-        .map(|i| effect(rng, &effect_names[i], &sets, &names, &effect_names[i + 1..]))
-        .collect();
+    let effects = (0..count).map(|i| effect(rng, &effect_names[i], &sets, &names, &effect_names[i + 1..])).collect();
     Documents { sets, effects, curves }
 }
 
 fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
-    let mut sets: Vec<AttributeSet> = (0..rng.range(1, 2))
-        .map(|i| AttributeSet::new(format!("S{i}")))
-        .collect();
+    let mut sets: Vec<AttributeSet> = (0..rng.range(1, 2)).map(|i| AttributeSet::new(format!("S{i}"))).collect();
     let total: usize = sets.iter().map(|_| rng.range(3, 8)).sum();
     let mut made: Vec<(usize, Attribute)> = Vec::new();
     for i in 0..total {
         let set = if i < 3 { 0 } else { rng.below(sets.len()) };
         // What it may refer to: earlier ones, seldom of another set.
         let across = rng.percent(20);
-        let refs: Vec<String> = made
-            .iter()
-            .filter(|(s, _)| *s == set || across)
-            .map(|(_, a)| a.name.clone())
-            .collect();
+        let refs: Vec<String> = made.iter().filter(|(s, _)| *s == set || across).map(|(_, a)| a.name.clone()).collect();
         let name = if i == 1 { "Health".into() } else { format!("A{i}") };
         made.push((set, attribute(rng, name, &refs)));
     }
@@ -137,19 +119,11 @@ fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
     }
     let mut a = Attribute::new(name, value);
     let reference = |rng: &mut Rng, low: f64| -> Bound {
-        if !refs.is_empty() && rng.percent(40) {
-            Bound::Attribute(rng.pick(refs).clone())
-        } else {
-            Bound::Value(low)
-        }
+        if !refs.is_empty() && rng.percent(40) { Bound::Attribute(rng.pick(refs).clone()) } else { Bound::Value(low) }
     };
     if rng.percent(60) {
         let low = if rng.percent(70) { 0.0 } else { rng.number(-20, 5) };
-        let bound = if rng.percent(20) {
-            reference(rng, low)
-        } else {
-            Bound::Value(low)
-        };
+        let bound = if rng.percent(20) { reference(rng, low) } else { Bound::Value(low) };
         a = a.min_bound(bound);
     }
     if rng.percent(60) {
@@ -200,10 +174,7 @@ pub(crate) fn effect(
     let instant = e.duration_policy == DurationPolicy::Instant;
     if !instant && rng.percent(40) {
         let period = *rng.pick(&[0.25, 0.3, 0.5, 1.0, 1.5]);
-        e.period = Some(Period {
-            period,
-            execute_on_application: rng.percent(40),
-        });
+        e.period = Some(Period { period, execute_on_application: rng.percent(40) });
     }
     // Mostly of the first set, which every controller has.
     let near: Vec<String> = sets[0].attributes.iter().map(|a| a.name.clone()).collect();
@@ -235,13 +206,8 @@ pub(crate) fn effect(
         e.gameplay_cues.dedup();
     }
     if !later.is_empty() && rng.percent(30) {
-        let mut list = |p: usize| -> Vec<String> {
-            if rng.percent(p) {
-                vec![rng.pick(later).clone()]
-            } else {
-                Vec::new()
-            }
-        };
+        let mut list =
+            |p: usize| -> Vec<String> { if rng.percent(p) { vec![rng.pick(later).clone()] } else { Vec::new() } };
         e.effects = Some(ConditionalEffects {
             on_applied: list(35),
             on_executed: list(35),
@@ -260,11 +226,7 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
         0..12 => e.execution_policy = ExecutionPolicy::RunInSequence,
         12..24 => e.execution_policy = ExecutionPolicy::RunInMerge,
         24..42 => {
-            let overflow = if !later.is_empty() && rng.percent(40) {
-                vec![rng.pick(later).clone()]
-            } else {
-                vec![]
-            };
+            let overflow = if !later.is_empty() && rng.percent(40) { vec![rng.pick(later).clone()] } else { vec![] };
             e.stacking = Some(Stacking {
                 by: *rng.pick(&[StackBy::Source, StackBy::Target]),
                 limit: rng.percent(70).then(|| rng.range(1, 5) as u32),
@@ -289,20 +251,12 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
         e.ongoing_required_tags = rng.tags(50, 1);
         e.ongoing_blocked_tags = rng.tags(60, 1);
         e.on_ongoing_fail = *rng.pick(&[OnOngoingFail::Inhibit, OnOngoingFail::Inhibit, OnOngoingFail::Remove]);
-        e.period_inhibition = *rng.pick(&[
-            PeriodInhibition::Skip,
-            PeriodInhibition::Reset,
-            PeriodInhibition::CatchUp,
-        ]);
+        e.period_inhibition = *rng.pick(&[PeriodInhibition::Skip, PeriodInhibition::Reset, PeriodInhibition::CatchUp]);
     }
     if rng.percent(7) {
         e.immunity = vec![ImmunityEntry {
             effect_tags: rng.tags(60, 2),
-            effects: if rng.percent(30) && !later.is_empty() {
-                vec![rng.pick(later).clone()]
-            } else {
-                vec![]
-            },
+            effects: if rng.percent(30) && !later.is_empty() { vec![rng.pick(later).clone()] } else { vec![] },
             source_tags: rng.tags(15, 1),
         }];
         let i = &e.immunity[0];
@@ -344,25 +298,12 @@ fn modifier(rng: &mut Rng, targets: &[String], attributes: &[String]) -> Modifie
         62..78 => {
             let m = Magnitude::attribute(rng.pick(attributes)).times(scale);
             let m = if rng.percent(40) { m.pre(rng.number(-2, 2)) } else { m };
-            let m = if rng.percent(40) {
-                m.post(scale * rng.number(-8, 8))
-            } else {
-                m
-            };
+            let m = if rng.percent(40) { m.post(scale * rng.number(-8, 8)) } else { m };
             if rng.percent(50) { m.of_target() } else { m }
         }
-        78..85 => Magnitude {
-            value: Some(scale),
-            ..Magnitude::curve(*rng.pick(&["C_Line", "C_Step"]))
-        },
-        85..88 => Magnitude {
-            value: Some(scale),
-            ..Magnitude::curve_over("C_Line", rng.pick(attributes))
-        },
-        88..91 => Magnitude {
-            value: Some(scale),
-            ..Magnitude::curve_over("C_Step", *rng.pick(KEYS))
-        },
+        78..85 => Magnitude { value: Some(scale), ..Magnitude::curve(*rng.pick(&["C_Line", "C_Step"])) },
+        85..88 => Magnitude { value: Some(scale), ..Magnitude::curve_over("C_Line", rng.pick(attributes)) },
+        88..91 => Magnitude { value: Some(scale), ..Magnitude::curve_over("C_Step", *rng.pick(KEYS)) },
         _ => Magnitude::set_by_caller(*rng.pick(KEYS)),
     };
     let mut m = Modifier::new(rng.pick(targets), operation, magnitude);

@@ -32,82 +32,36 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         return Op::Spawn(spawn(rng, docs));
     }
     let who = |rng: &mut Rng| {
-        if rng.percent(2) {
-            rng.below(world.next_id as usize + 2) as u32
-        } else {
-            *rng.pick(&live)
-        }
+        if rng.percent(2) { rng.below(world.next_id as usize + 2) as u32 } else { *rng.pick(&live) }
     };
     let target = who(rng);
     match rng.below(100) {
         0..44 => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
         44..64 => {
-            let stride = *rng.pick(&[
-                1,
-                SECOND / 60,
-                SECOND / 10,
-                SECOND / 4,
-                SECOND / 2,
-                SECOND,
-                SECOND * 5 / 2,
-            ]);
+            let stride = *rng.pick(&[1, SECOND / 60, SECOND / 10, SECOND / 4, SECOND / 2, SECOND, SECOND * 5 / 2]);
             Op::Advance { to: world.now + stride }
         }
         64..71 => {
             let (who, key) = any_key(rng, world, target, true);
-            Op::Remove {
-                who,
-                key,
-                stacks: *rng.pick(&[-1, -1, -1, 1, 1, 2, 0, -2]),
-            }
+            Op::Remove { who, key, stacks: *rng.pick(&[-1, -1, -1, 1, 1, 2, 0, -2]) }
         }
-        71..75 => Op::RemoveMatching {
-            who: target,
-            filter: filter(rng, docs, &live),
-        },
+        71..75 => Op::RemoveMatching { who: target, filter: filter(rng, docs, &live) },
         75..82 => {
             let (who, key) = any_key(rng, world, target, false);
-            Op::Change {
-                who,
-                key,
-                change: change(rng),
-            }
+            Op::Change { who, key, change: change(rng) }
         }
-        82..84 => Op::ChangeMatching {
-            who: target,
-            filter: filter(rng, docs, &live),
-            change: change(rng),
-        },
-        84..86 => Op::AddSet {
-            who: target,
-            set: rng.pick(&docs.sets).name.clone(),
-        },
-        86..88 => Op::RemoveSet {
-            who: target,
-            set: rng.pick(&docs.sets).name.clone(),
-            force: rng.percent(60),
-        },
-        88..90 => Op::SetRate {
-            who: target,
-            rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]),
-        },
-        90..92 => Op::SetActive {
-            who: target,
-            active: rng.percent(70),
-        },
+        82..84 => Op::ChangeMatching { who: target, filter: filter(rng, docs, &live), change: change(rng) },
+        84..86 => Op::AddSet { who: target, set: rng.pick(&docs.sets).name.clone() },
+        86..88 => Op::RemoveSet { who: target, set: rng.pick(&docs.sets).name.clone(), force: rng.percent(60) },
+        88..90 => Op::SetRate { who: target, rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]) },
+        90..92 => Op::SetActive { who: target, active: rng.percent(70) },
         92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs)),
         94 => Op::Despawn { who: target },
         95..97 => Op::ExtractInsert { who: target },
         97..99 => {
-            let names: Vec<String> = docs
-                .sets
-                .iter()
-                .flat_map(|s| s.attributes.iter().map(|a| a.name.clone()))
-                .collect();
-            let later = docs.effects[docs.effects.len() / 2..]
-                .iter()
-                .map(|e| e.name.clone())
-                .collect::<Vec<_>>();
+            let names: Vec<String> =
+                docs.sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
+            let later = docs.effects[docs.effects.len() / 2..].iter().map(|e| e.name.clone()).collect::<Vec<_>>();
             let name = format!("GE_Run{done}");
             // Run-time effects may cause authored ones only: those cannot cause it back.
             let later: Vec<String> = later.into_iter().filter(|n| !n.starts_with("GE_Run")).collect();
@@ -130,10 +84,7 @@ fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
     }
     let count = docs.effects.len();
     let effects = (0..2).filter(|_| rng.percent(25)).collect::<Vec<_>>();
-    let effects = effects
-        .into_iter()
-        .map(|_| docs.effects[rng.below(count)].name.clone())
-        .collect();
+    let effects = effects.into_iter().map(|_| docs.effects[rng.below(count)].name.clone()).collect();
     let tags = rng.tags(60, 2);
     let mut unique: Vec<String> = Vec::new();
     tags.into_iter().for_each(|t| {
@@ -141,18 +92,8 @@ fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
             unique.push(t)
         }
     });
-    let abilities = if rng.percent(20) {
-        vec![(ABILITIES[0].to_owned(), 2)]
-    } else {
-        Vec::new()
-    };
-    Spawn {
-        sets,
-        base,
-        tags: unique,
-        abilities,
-        effects,
-    }
+    let abilities = if rng.percent(20) { vec![(ABILITIES[0].to_owned(), 2)] } else { Vec::new() };
+    Spawn { sets, base, tags: unique, abilities, effects }
 }
 
 fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32) -> Spec {

@@ -17,9 +17,7 @@ impl World {
 
     /// Whether a controller has the tag or one below it; nobody has none.
     pub(crate) fn has_tag(&self, who: u32, tag: &str) -> bool {
-        self.rows
-            .get(&who)
-            .is_some_and(|r| r.grants_of_tags(None).keys().any(|t| under(t, tag)))
+        self.rows.get(&who).is_some_and(|r| r.grants_of_tags(None).keys().any(|t| under(t, tag)))
     }
 
     /// One grant more or less in `counts`, with the facts: the tag itself, then ancestors that appear or vanish.
@@ -75,10 +73,7 @@ impl World {
     /// Whether an effect depends on tags while it is active.
     fn watches(&self, e: &Inst) -> bool {
         let def = &self.effects[&e.def];
-        let filtered = def
-            .modifiers
-            .iter()
-            .any(|m| !m.source_tags.is_empty() || !m.target_tags.is_empty());
+        let filtered = def.modifiers.iter().any(|m| !m.source_tags.is_empty() || !m.target_tags.is_empty());
         filtered || !def.ongoing_required_tags.is_empty() || !def.ongoing_blocked_tags.is_empty()
     }
 
@@ -150,10 +145,7 @@ impl World {
     /// A set may have gone while it waited.
     fn begin_queued(&mut self, spec: &Spec, key: u64, tags: Vec<String>) -> Result<(), &'static str> {
         let modifiers = &self.effects[&spec.def].modifiers;
-        if modifiers
-            .iter()
-            .any(|m| self.attribute(&(spec.target, m.attribute.clone())).is_none())
-        {
+        if modifiers.iter().any(|m| self.attribute(&(spec.target, m.attribute.clone())).is_none()) {
             return Err("UnknownAttribute");
         }
         self.begin(spec, key, tags)
@@ -170,12 +162,7 @@ impl World {
     }
 
     fn recheck_ongoing(&mut self, who: u32, key: u64) {
-        let Some(e) = self
-            .rows
-            .get(&who)
-            .and_then(|r| r.effects.iter().find(|e| e.key == key))
-            .cloned()
-        else {
+        let Some(e) = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).cloned() else {
             return;
         };
         let def = &self.effects[&e.def];
@@ -194,12 +181,7 @@ impl World {
     }
 
     fn recheck_filters(&mut self, who: u32, key: u64) {
-        let Some(e) = self
-            .rows
-            .get(&who)
-            .and_then(|r| r.effects.iter().find(|e| e.key == key))
-            .cloned()
-        else {
+        let Some(e) = self.rows.get(&who).and_then(|r| r.effects.iter().find(|e| e.key == key)).cloned() else {
             return;
         };
         let def = self.effects[&e.def].clone();

@@ -47,21 +47,13 @@ impl World {
                 base += 0.0;
             }
             let current = self.current(&node, base, &values);
-            self.rows
-                .get_mut(&node.0)
-                .expect("it exists")
-                .base
-                .insert(node.1.clone(), base);
+            self.rows.get_mut(&node.0).expect("it exists").base.insert(node.1.clone(), base);
             values.insert(node.clone(), current);
             self.shown.insert(node, Shown { base, current, lo, hi });
         }
         self.remember_readings(&values);
 
-        let mut affected: BTreeSet<Node> = touched
-            .iter()
-            .filter(|n| self.attribute(n).is_some())
-            .cloned()
-            .collect();
+        let mut affected: BTreeSet<Node> = touched.iter().filter(|n| self.attribute(n).is_some()).cloned().collect();
         loop {
             let more: Vec<Node> = self
                 .all_nodes()
@@ -82,14 +74,8 @@ impl World {
             }
         }
         for (node, old) in &before {
-            let same = self
-                .shown
-                .get(node)
-                .is_none_or(|new| new.current == old.current && new.base == old.base);
-            assert!(
-                same || affected.contains(node),
-                "the model changed {node:?} behind its own back"
-            );
+            let same = self.shown.get(node).is_none_or(|new| new.current == old.current && new.base == old.base);
+            assert!(same || affected.contains(node), "the model changed {node:?} behind its own back");
         }
     }
 
@@ -113,12 +99,7 @@ impl World {
         for (who, row) in &self.rows {
             for (n, e) in row.effects.iter().enumerate() {
                 let def = &self.effects[&e.def];
-                for (i, m) in e
-                    .mods
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| acts_on_current(def, &def.modifiers[*i]))
-                {
+                for (i, m) in e.mods.iter().enumerate().filter(|(i, _)| acts_on_current(def, &def.modifiers[*i])) {
                     if let (Unit::Reading { .. }, Some(v)) = (m.unit, self.unit(*who, e, i, values)) {
                         seen.push((*who, n, i, v));
                     }
@@ -136,11 +117,6 @@ impl World {
     }
 
     pub(crate) fn tell_with(&mut self, who: u32, text: String, numbers: Vec<f64>) {
-        self.facts.push(Fact {
-            at: self.now,
-            who,
-            text,
-            numbers,
-        });
+        self.facts.push(Fact { at: self.now, who, text, numbers });
     }
 }

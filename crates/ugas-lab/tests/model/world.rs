@@ -212,17 +212,10 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(sets: &[AttributeSet], effects: &[Effect], curves: &[Curve]) -> World {
         let mut world = World::default();
-        world
-            .effects
-            .insert(INITIAL_TAGS.into(), Effect::infinite(INITIAL_TAGS));
-        sets.iter()
-            .for_each(|s| drop(world.sets.insert(s.name.clone(), s.clone())));
-        effects
-            .iter()
-            .for_each(|e| drop(world.effects.insert(e.name.clone(), e.clone())));
-        curves
-            .iter()
-            .for_each(|c| drop(world.curves.insert(c.name.clone(), c.clone())));
+        world.effects.insert(INITIAL_TAGS.into(), Effect::infinite(INITIAL_TAGS));
+        sets.iter().for_each(|s| drop(world.sets.insert(s.name.clone(), s.clone())));
+        effects.iter().for_each(|e| drop(world.effects.insert(e.name.clone(), e.clone())));
+        curves.iter().for_each(|c| drop(world.curves.insert(c.name.clone(), c.clone())));
         world
     }
 
@@ -244,11 +237,7 @@ impl World {
     }
 
     fn exists(&self, who: u32) -> Result<(), Refused> {
-        if self.rows.contains_key(&who) {
-            Ok(())
-        } else {
-            Err("StaleHandle")
-        }
+        if self.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") }
     }
 
     // Controllers -----------------------------------------------------------------------------------------------
@@ -281,17 +270,12 @@ impl World {
         self.settle(&[], who, Vec::new());
         self.tell(who, "Spawned".into());
         for (ability, level) in &spec.abilities {
-            self.row(who).grants.push(Grant {
-                ability: ability.clone(),
-                level: *level,
-                by: None,
-            });
+            self.row(who).grants.push(Grant { ability: ability.clone(), level: *level, by: None });
             self.tell(who, format!("Granted {ability} {level}"));
         }
         if !spec.tags.is_empty() {
             let key = self.key();
-            self.begin(&Spec::new(INITIAL_TAGS, who, who), key, spec.tags.clone())
-                .expect("tags are never refused");
+            self.begin(&Spec::new(INITIAL_TAGS, who, who), key, spec.tags.clone()).expect("tags are never refused");
         }
         for effect in &spec.effects {
             let key = self.key();
@@ -323,11 +307,7 @@ impl World {
         if self.sets[set].dependencies.iter().any(|d| !before.contains(d)) {
             return Err("SetMissing");
         }
-        let has = |name: &str| {
-            before
-                .iter()
-                .any(|b| self.sets[b].attributes.iter().any(|a| a.name == name))
-        };
+        let has = |name: &str| before.iter().any(|b| self.sets[b].attributes.iter().any(|a| a.name == name));
         if self.sets[set].attributes.iter().any(|a| has(&a.name)) {
             return Err("DuplicateAttribute");
         }
@@ -387,8 +367,7 @@ impl World {
         let defs = &self.effects;
         let used = |e: &Inst| {
             let mods = defs[&e.def].modifiers.iter().zip(&e.mods);
-            mods.filter(|(_, s)| !s.dropped)
-                .any(|(m, _)| gone.contains(&m.attribute))
+            mods.filter(|(_, s)| !s.dropped).any(|(m, _)| gone.contains(&m.attribute))
         };
         if !force && self.rows[&who].effects.iter().any(used) {
             return Err("SetInUse");
