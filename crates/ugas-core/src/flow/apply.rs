@@ -76,7 +76,7 @@ impl Flow<'_> {
     /// Counts applications of one cause on one target.
     #[inline]
     pub(crate) fn number(&mut self, target: usize, birth: u64) -> u32 {
-        let root = self.cause.root.0;
+        let root = self.cause.root.0 as u32;
         let row = self.st.controllers.row_mut(target);
         let (last, count, of_root) = row.last_birth;
         if last == birth && of_root == root {

@@ -3,10 +3,10 @@
 //! where anything could matter it steps aside.
 
 use super::write::{Window, operate};
-use super::{Flow, Via, stacked};
+use super::{Flow, State, stacked};
 use crate::rules::{EffectDef, Mag, clamp};
 use crate::state::{Attr, ModOp};
-use crate::{AttributeId, ControllerId, EffectKey, FactKind, Refusal, Spec};
+use crate::{AttributeId, ControllerId, EffectKey, Fact, FactKind, Refusal, Spec};
 use ugas_doc::DurationPolicy;
 
 /// A definition and a spec that may strike, and where the attribute lies in the layout last met.
@@ -69,7 +69,8 @@ impl<'d> Strike<'d> {
 }
 
 impl Flow<'_> {
-    /// Strikes one target, or `None` where the long way has to be taken.
+    /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then. The row is borrowed
+    /// once: this is the hottest path there is.
     #[inline]
     pub(crate) fn strike(
         &mut self,
@@ -79,13 +80,25 @@ impl Flow<'_> {
         birth: u64,
     ) -> Option<Result<EffectKey, Refusal>> {
         let target = self.st.controllers.slot(who)?;
-        let row = self.st.controllers.row(target);
-        let (layout, quiet) = (row.layout, row.readers == 0 && row.immunities == 0);
-        if !quiet || !strike.aim(layout, self) || row.is_modded(strike.slot) {
+        let layout = self.st.controllers.row(target).layout;
+        if !strike.aim(layout, self) {
             return None;
         }
+        let State { controllers, hash_dirty, now, .. } = &mut *self.st;
+        let row = controllers.row_mut(target);
         let def = strike.def;
-        if def.required.iter().any(|&t| !row.tags.has(t)) || def.blocked.iter().any(|&t| row.tags.has(t)) {
+        let (last, _, of_root) = row.last_birth;
+        // Only the plainest numbering: a birth that is new to this row and comes from this sim.
+        let fresh = last != birth && of_root != self.cause.root.0 as u32 && birth >> 48 == 0;
+        let quiet = row.readers == 0 && row.immunities == 0 && self.sc.births.is_empty();
+        let facts = &mut self.log.facts.list;
+        if !fresh
+            || !quiet
+            || row.is_modded(strike.slot)
+            || facts.len() + 3 > self.limits.facts as usize
+            || def.required.iter().any(|&t| !row.tags.has(t))
+            || def.blocked.iter().any(|&t| row.tags.has(t))
+        {
             return None;
         }
         let (lo, hi) = self.ix.layouts[layout as usize].slots[strike.slot].bounds(&row.attrs);
@@ -98,16 +111,30 @@ impl Flow<'_> {
         }
         let base = window.settle(old.base, start, end, strike.op == ModOp::Override);
         let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
-        let ordinal = self.number(target, birth);
-        let row = self.row_mut(target);
+        row.last_birth = (birth, 0, self.cause.root.0 as u32);
         row.next_seq += 1;
         row.attrs[strike.slot] = new;
-        let key = EffectKey { birth, target: who, ordinal };
-        let via = Via { source: spec.source, key, effect: def.id };
-        if new != old {
-            self.changed(who, strike.attribute, strike.death, old, new, via);
+        if !row.hash_dirty {
+            row.hash_dirty = true;
+            hash_dirty.push(who);
         }
-        self.fact(who, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        let key = EffectKey { birth, target: who, ordinal: 0 };
+        let (root, link) = (self.cause.root, self.cause.link);
+        let fact = |kind| Fact { at: *now, who, source: spec.source, key, root, link, effect: def.id, kind };
+        let attribute = strike.attribute;
+        if new != old {
+            facts.push(fact(FactKind::AttributeChanged {
+                attribute,
+                old: old.current,
+                new: new.current,
+                old_base: old.base,
+                new_base: new.base,
+            }));
+            if strike.death && old.current > 0.0 && new.current <= 0.0 {
+                facts.push(fact(FactKind::Died { attribute }));
+            }
+        }
+        facts.push(fact(FactKind::EffectApplied { level: spec.level, stacks: spec.stacks }));
         Some(Ok(key))
     }
 }

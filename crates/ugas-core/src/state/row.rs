@@ -37,7 +37,6 @@ pub(crate) struct Row {
     pub(crate) due: Vec<Due>,
     pub(crate) clock: Clock,
 
-    pub(crate) effects: Vec<Effect>,
     pub(crate) attrs: Vec<Attr>,
     pub(crate) id: ControllerId,
     /// Index of the sim's layouts; derived from the registered sets.
@@ -47,22 +46,23 @@ pub(crate) struct Row {
     pub(crate) readers: u32,
     /// Effects that refuse others, watch tags, or have live modifiers.
     pub(crate) immunities: u32,
-
     /// Which of the first 63 slots carry modifiers; bit 63 stands for all from 63 on.
     pub(crate) modded: u64,
-    pub(crate) next_seq: u64,
-    /// The latest birth on this row, its count and its root, to number applications of one cause. Not state.
+    /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
+    /// Not state.
     #[serde(skip)]
-    pub(crate) last_birth: (u64, u32, u64),
+    pub(crate) last_birth: (u64, u32, u32),
+
+    pub(crate) next_seq: u64,
+    #[serde(skip)]
+    pub(crate) hash_dirty: bool,
     pub(crate) watching: u32,
+    pub(crate) tags: Tags,
+    pub(crate) effects: Vec<Effect>,
     pub(crate) live: u32,
     pub(crate) next_grant: u32,
     #[serde(skip)]
-    pub(crate) hash_dirty: bool,
-    #[serde(skip)]
     pub(crate) hash: u64,
-
-    pub(crate) tags: Tags,
     pub(crate) mods: Vec<Mod>,
     pub(crate) grants: Vec<Grant>,
     pub(crate) cues: Vec<CueCount>,

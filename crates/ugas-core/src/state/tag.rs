@@ -29,6 +29,8 @@ pub(crate) struct TagFlip {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Tags {
+    /// All words of the presence bits joined: a bit that is off here is off everywhere.
+    any: u64,
     bits: [u64; INLINE],
     counts: Vec<Count>,
     more: Vec<u64>,
@@ -38,6 +40,9 @@ impl Tags {
     #[inline]
     pub(crate) fn has(&self, tag: TagId) -> bool {
         let (word, bit) = (tag.index() / 64, tag.index() % 64);
+        if self.any >> bit & 1 == 0 {
+            return false;
+        }
         let word = if word < INLINE { self.bits[word] } else { self.more.get(word - INLINE).copied().unwrap_or(0) };
         word >> bit & 1 != 0
     }
@@ -53,6 +58,7 @@ impl Tags {
             &mut self.more[word - INLINE]
         };
         *word = *word & !(1 << bit) | (on as u64) << bit;
+        self.any = if on { self.any | 1 << bit } else { self.bits.iter().chain(&self.more).fold(0, |a, w| a | w) };
     }
 
     fn find(&self, table: &TagTable, tag: TagId) -> Result<usize, usize> {
@@ -140,7 +146,8 @@ impl Tags {
         let known = self.counts.iter().all(|c| c.count > 0 && c.tag.index() < table.len());
         let sorted = || self.counts.windows(2).all(|w| table.rank_of(w[0].tag) < table.rank_of(w[1].tag));
         let fits = self.more.len() <= table.len().div_ceil(64).saturating_sub(INLINE);
-        known && sorted() && fits && table.ids().all(|t| self.has(t) == self.below(table, t).next().is_some())
+        let joined = self.any == self.bits.iter().chain(&self.more).fold(0, |a, w| a | w);
+        known && sorted() && fits && joined && table.ids().all(|t| self.has(t) == self.below(table, t).next().is_some())
     }
 }
 
