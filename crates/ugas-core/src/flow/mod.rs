@@ -2,6 +2,7 @@
 //!
 //! A [`Flow`] borrows a sim's parts for the time of one op or one due moment and carries the cause of what happens.
 
+mod admit;
 mod advance;
 mod apply;
 mod capture;
@@ -14,6 +15,8 @@ mod lifecycle;
 mod magnitude;
 mod op;
 mod pipeline;
+mod plain;
+mod plan;
 mod policy;
 mod react;
 mod remove;

@@ -1,0 +1,190 @@
+//! Admit: everything that may say no before anything is changed. Pure checks, in the order people are told.
+
+use super::magnitude::{About, SITE_CHANCE};
+use super::{Flow, Via};
+use crate::rules::{EffectDef, HookCx, Side};
+use crate::state::Effect;
+use crate::{BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId};
+use ugas_doc::StackBy;
+
+impl Flow<'_> {
+    #[inline]
+    pub(crate) fn check_spec(&self, spec: &Spec) -> Result<(), Refusal> {
+        let bad = |what| Err(Refusal::BadValue { what });
+        if spec.level == 0 {
+            return bad(BadValue::Level);
+        }
+        if spec.stacks == 0 || spec.stacks > self.limits.stacks {
+            return bad(BadValue::Stacks);
+        }
+        let known = spec.source == ControllerId::NONE || spec.source.0 < self.st.next_id;
+        let source = if known { Ok(()) } else { Err(Refusal::StaleHandle) };
+        let Some(x) = &spec.extra else { return source };
+        if x.set_by_caller.windows(2).any(|w| w[0].0 >= w[1].0) {
+            return bad(BadValue::Number);
+        }
+        let numbers = x.set_by_caller.iter().map(|(_, v)| *v);
+        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
+        if numbers.chain(hit).any(|v| !v.is_finite()) {
+            return bad(BadValue::Number);
+        }
+        if x.origin.is_some_and(|o| o.iter().any(|v| !v.is_finite())) {
+            return bad(BadValue::Position);
+        }
+        if x.duration.is_some_and(|d| d < SimTime::ZERO || d > SimTime::LONGEST) {
+            return bad(BadValue::Duration);
+        }
+        if x.period.is_some_and(|p| p < crate::limits::MIN_PERIOD || p > SimTime::LONGEST) {
+            return bad(BadValue::Period);
+        }
+        source
+    }
+
+    #[inline]
+    pub(crate) fn check_attributes(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+        let layout = self.layout(target);
+        let mut derived = false;
+        for m in &def.modifiers {
+            let Some(slot) = layout.slot(m.attribute) else {
+                let who = self.row(target).id;
+                return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
+            };
+            derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
+        }
+        if derived { Err(Refusal::Restricted) } else { Ok(()) }
+    }
+
+    pub(crate) fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {
+        let (row, link) = (self.row(target), self.cause.link);
+        let limit = |what, max| Err(Refusal::Limit { what, max, link });
+        if row.effects.len() + row.queue.len() >= self.limits.effects_per_controller as usize {
+            return limit(LimitKind::Effects, self.limits.effects_per_controller);
+        }
+        if row.grants.len() + def.grants.len() > self.limits.grants_per_controller as usize {
+            return limit(LimitKind::Grants, self.limits.grants_per_controller);
+        }
+        if row.mods.len() + def.modifiers.len() > self.limits.modifiers_per_controller as usize {
+            return limit(LimitKind::Modifiers, self.limits.modifiers_per_controller);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn check_target_tags(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+        let tags = &self.row(target).tags;
+        if let Some(&missing) = def.required.iter().find(|&&t| !tags.has(t)) {
+            return Err(Refusal::RequiredTags { missing });
+        }
+        if let Some(&found) = def.blocked.iter().find(|&&t| tags.has(t)) {
+            return Err(Refusal::BlockedTags { found });
+        }
+        Ok(())
+    }
+
+    /// Everything that may say no before numbers are looked at.
+    pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
+        self.check_target_tags(def, target)?;
+        if !def.source_required.is_empty() || !def.source_blocked.is_empty() {
+            let has = |t: TagId| self.source_has(spec.source, t);
+            if let Some(&tag) = def.source_required.iter().find(|&&t| !has(t)) {
+                return Err(Refusal::SourceTags { tag });
+            }
+            if let Some(&tag) = def.source_blocked.iter().find(|&&t| has(t)) {
+                return Err(Refusal::SourceTags { tag });
+            }
+        }
+        if self.row(target).immunities > 0
+            && let Some((blocker, by)) = self.immune(def, spec, target)
+        {
+            let via = Via { source: spec.source, key, effect: spec.effect };
+            self.fact(spec.target, via, FactKind::Immune { blocker, by });
+            return Err(Refusal::Immune { blocker, by });
+        }
+        if let Some(condition) = &def.condition {
+            let mut read = |side, attribute| match side {
+                Side::Own | Side::Target => self.current_of(spec.target, attribute),
+                Side::Source => self.current_of(spec.source, attribute),
+            };
+            if !condition.eval(&mut read).is_some_and(|v| v.is_finite() && v != 0.0) {
+                return Err(Refusal::Condition);
+            }
+        }
+        if let Some(id) = def.requirement {
+            let holds = self
+                .rules
+                .hooks
+                .requirements
+                .get(&id)
+                .is_some_and(|f| f(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))));
+            if !holds {
+                return Err(Refusal::Condition);
+            }
+        }
+        if let Some(chance) = &def.chance {
+            let about =
+                About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            let needed = self.magnitude(chance, about, SITE_CHANCE)?;
+            let rolled = self.draw(about, SITE_CHANCE).unit();
+            if rolled >= needed {
+                return Err(Refusal::Chance { rolled, needed });
+            }
+        }
+        if let Some(s) = &def.stacking
+            && s.deny_overflow
+            && self.stacks_of(def, spec, target) + spec.stacks as u64 > s.limit as u64
+        {
+            return Err(Refusal::Stacks { limit: s.limit });
+        }
+        for (id, hook) in &self.rules.hooks.before {
+            if !hook(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))) {
+                return Err(Refusal::Hook { hook: *id });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hook_cx<'c>(
+        &'c self,
+        spec: &'c Spec,
+        target: usize,
+        values: &'c dyn Fn(ControllerId, crate::AttributeId) -> Option<f64>,
+    ) -> HookCx<'c> {
+        HookCx { rules: self.rules, spec, target_row: self.row(target), source_tags: self.tags_of(spec.source), values }
+    }
+
+    /// Whether a source has a tag; nobody has none.
+    pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
+        self.tags_of(source).is_some_and(|t| t.has(tag))
+    }
+
+    /// The active effect that refuses the incoming one.
+    fn immune(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<(EffectKey, EffectId)> {
+        let under = |list: &[TagId], t: TagId| list.iter().any(|&of| self.rules.tags.is_under(t, of));
+        let row = self.row(target);
+        for e in row.effects.iter().filter(|e| !e.inhibited) {
+            let Some(active) = self.def(e.def) else { continue };
+            let hit = active.immunity.iter().any(|rule| {
+                let tags = || def.effect_tags.iter().chain(&def.granted_tags).any(|&t| under(&rule.effect_tags, t));
+                let source = || rule.source_tags.iter().any(|&t| self.source_has(spec.source, t));
+                (rule.effect_tags.is_empty() || tags())
+                    && (rule.effects.is_empty() || rule.effects.contains(&def.id))
+                    && (rule.source_tags.is_empty() || source())
+            });
+            if hit {
+                return Some((e.key(row.id), e.def));
+            }
+        }
+        None
+    }
+
+    /// The instance a further application stacks onto.
+    pub(crate) fn stack_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<usize> {
+        let by = def.stacking.as_ref()?.by;
+        let same = |e: &Effect| e.def == def.id && (by == StackBy::Target || e.source == spec.source);
+        self.row(target).effects.iter().position(same)
+    }
+
+    fn stacks_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> u64 {
+        self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks as u64)
+    }
+}

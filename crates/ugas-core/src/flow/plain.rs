@@ -1,0 +1,129 @@
+//! Plain effects: nothing but values and tags. They skip captures, hooks, cues and reactions, which they do not have.
+
+use super::apply::Plan;
+use super::settle::Emit;
+use super::write::{Window, operate};
+use super::{Flow, Via, stacked};
+use crate::rules::{EffectDef, Mag, ModDef, clamp};
+use crate::state::{Attr, ModOp};
+use crate::{DiagnosticKind, EffectKey, FactKind, Refusal, SimTime, Spec};
+use ugas_doc::DurationPolicy;
+
+impl Flow<'_> {
+    /// An effect of nothing but plain values needs no filters, captures, tags, cues or reactions.
+    #[inline]
+    pub(crate) fn apply_simple(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        key: EffectKey,
+    ) -> Result<EffectKey, Refusal> {
+        let via = Via { source: spec.source, key, effect: spec.effect };
+        if def.policy == DurationPolicy::Instant {
+            if spec.extra.as_ref().is_some_and(|x| x.duration.is_some()) {
+                self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
+            }
+            for m in &def.modifiers {
+                let Mag::Value(unit) = m.magnitude else { continue };
+                let op = ModOp::from(m.op);
+                if let Some(slot) = self.layout(target).slot(m.attribute) {
+                    if !self.plan_write(target, slot, op, stacked(op, unit, spec.stacks)) {
+                        self.sc.writes.clear();
+                        self.sc.dirty.clear();
+                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+                    }
+                    self.mark(target, slot);
+                }
+            }
+            self.row_mut(target).next_seq += 1;
+            self.settle(via, Emit::Facts);
+        } else {
+            self.check_room(target, def)?;
+            let (mut over, mut period) = (None, def.period);
+            if let Some(x) = &spec.extra {
+                over = x.duration;
+                period = x.period.filter(|_| def.period.is_some()).or(def.period);
+            }
+            let duration = match (def.fixed_duration, over) {
+                (Some(_), Some(d)) => d,
+                (Some(d), None) => d,
+                (None, over) => {
+                    if over.is_some() {
+                        self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
+                    }
+                    SimTime::NEVER
+                }
+            };
+            if duration == SimTime::ZERO {
+                let plan = self.capture_magnitudes(def, spec, target, key, spec.stacks)?;
+                return self.apply_lasting(def, spec, target, &plan).map(|_| key);
+            }
+            let mut units = std::mem::take(&mut self.sc.units);
+            units.clear();
+            units.extend(def.modifiers.iter().map(|m| match m.magnitude {
+                Mag::Value(v) => v,
+                _ => f64::NAN,
+            }));
+            self.sc.units = units;
+            let plan = Plan { key, duration, period };
+            let seq = self.row(target).next_seq;
+            self.put_effect(def, spec, target, &plan);
+            if def.granted_tags.is_empty() {
+                self.settle(via, Emit::Facts);
+            } else {
+                let mut flips = std::mem::take(&mut self.sc.flips);
+                flips.clear();
+                self.grant_tags(def, seq, target, &mut flips);
+                self.settle(via, Emit::Facts);
+                self.emit_flips(target, &flips, via);
+                self.sc.flips = flips;
+                self.finish_verb();
+            }
+            self.publish(target);
+        }
+        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        Ok(key)
+    }
+
+    /// The shortest way: one plain value on an attribute without modifiers, dependents or readers. False if it is not
+    /// that case.
+    #[inline]
+    pub(crate) fn write_one(
+        &mut self,
+        modifiers: &[ModDef],
+        stacks: u32,
+        target: usize,
+        via: Via,
+    ) -> Result<bool, Refusal> {
+        let [m] = modifiers else { return Ok(false) };
+        let Mag::Value(unit) = m.magnitude else {
+            return Ok(false);
+        };
+        let row = self.st.controllers.row(target);
+        let layout = &self.ix.layouts[row.layout as usize];
+        let Some(slot) = layout.slot(m.attribute) else {
+            return Ok(false);
+        };
+        let slot_def = &layout.slots[slot];
+        if row.is_modded(slot) || row.readers > 0 || !slot_def.dependents.is_empty() {
+            return Ok(false);
+        }
+        let (lo, hi) = slot_def.bounds(&row.attrs);
+        let (who, attribute, death, old) = (row.id, slot_def.attribute, slot_def.death, row.attrs[slot]);
+        let window = Window::plain(lo, hi);
+        let op = ModOp::from(m.op);
+        let start = window.start(old.base);
+        let end = operate(op, start, stacked(op, unit, stacks));
+        if !end.is_finite() {
+            return Err(Refusal::NonFinite { attribute: Some(attribute) });
+        }
+        let base = window.settle(old.base, start, end, op == ModOp::Override);
+        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
+        if new != old {
+            self.row_mut(target).attrs[slot] = new;
+            self.changed(who, attribute, death, old, new, via);
+        }
+        Ok(true)
+    }
+}
