@@ -6,7 +6,7 @@
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, Layout, Mag, ModDef, Rules};
-use crate::state::{Attr, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row};
+use crate::state::{Attr, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
 use crate::{ControllerId, SimTime, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition};
@@ -36,7 +36,7 @@ impl Check<'_> {
         want(row.attrs.len() == self.layout.slots.len(), "the number of attributes")?;
         want(row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()), "an attribute's value")?;
         want(row.clock.is_sound(), "the clock")?;
-        want(row.next_seq >> 62 == 0, "the number of the next effect")?;
+        want(row.next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
         want(row.next_grant <= MANY, "the number of the next grant")?;
         want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
         want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;
@@ -55,11 +55,11 @@ impl Check<'_> {
                 return Err("an effect's definition");
             };
             self.effect(e, &def, now)?;
-            if !e.inhibited {
+            if !e.inhibited() {
                 def.granted_tags.iter().chain(e.own_tags()).for_each(|t| *tags.entry(*t).or_default() += 1);
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
-            watching += e.watches as u32;
+            watching += e.watches() as u32;
             immunities += !def.immunity.is_empty() as u32;
         }
         (row.watching, row.immunities) = (watching, immunities);
@@ -84,7 +84,7 @@ impl Check<'_> {
     }
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
-        for q in &row.queue {
+        for q in row.queue.iter() {
             want(q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0, "a queued effect")?;
             want(source_is_sound(q.spec.source), "a queued effect's source")?;
             let def = self.defs.effect(self.rules, q.spec.effect);
@@ -101,29 +101,30 @@ impl Check<'_> {
         want(e.start <= now && e.end >= e.start, "an effect's time")?;
         want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's time")?;
         want(source_is_sound(e.source), "an effect's source")?;
-        want(e.watches == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
-        want(e.periodic.is_some() == def.period.is_some(), "an effect's period")?;
-        let catches_up = e.inhibited && def.period_inhibition == PeriodInhibition::CatchUp;
-        if let Some(p) = &mut e.periodic {
-            self.periodic(p, e.start, now)?;
+        want(e.watches() == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
+        want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
+        let catches_up = e.inhibited() && def.period_inhibition == PeriodInhibition::CatchUp;
+        let start = e.start;
+        if let Some(p) = e.periodic_mut() {
+            self.periodic(p, start, now)?;
             want(p.missed == 0 || catches_up, "an effect's missed executions")?;
         }
-        let units = e.cold.as_ref().map_or(0, |c| c.units.len());
+        let units = e.units().len();
         want(units == def.modifiers.len() || (units == 0 && e.stacks == 1), "an effect's magnitudes")?;
-        let Some(cold) = &e.cold else { return Ok(()) };
-        want(extra_is_sound(cold.extra.as_deref()), "an effect's values")?;
-        want(cold.tags.iter().all(|&t| self.rules.tags.def(t).is_some()), "an effect's tags")?;
-        want(cold.captures.is_empty() || cold.captures.len() == self.captures(def), "an effect's captures")?;
-        want(cold.captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
-        want(cold.dropped.iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
-        want(length_is_sound(cold.length) || cold.length == SimTime::NEVER, "an effect's length")
+        want(extra_is_sound(e.extra()), "an effect's values")?;
+        want(e.own_tags().iter().all(|&t| self.rules.tags.def(t).is_some()), "an effect's tags")?;
+        let captures = e.captures();
+        want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
+        want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
+        want(e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
+        want(length_is_sound(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
     }
 
     /// A period's counts, by what can have fallen due in the time that passed.
     fn periodic(&self, p: &mut Periodic, start: SimTime, now: SimTime) -> Result<(), &'static str> {
-        want(period_is_sound(p.period) && p.n > 0, "an effect's period")?;
+        want(period_is_sound(p.period()) && p.n > 0, "an effect's period")?;
         want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
-        let (period, anchor) = (p.period.0 as i128, p.anchor.0 as i128);
+        let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
         let (start, now) = (start.0 as i128, now.0 as i128);
         let last = anchor + period * (p.n as i128 - 1);
         want(last <= now, "the number of an effect's periods")?;
@@ -149,18 +150,18 @@ impl Check<'_> {
         let mut there: BTreeMap<(u64, u16), u8> = BTreeMap::new();
         let mut live = 0;
         for m in &row.mods {
-            let Some(e) = row.effect_at(m.seq).map(|i| &row.effects[i]) else {
+            let Some(e) = row.effect_at(m.seq()).map(|i| &row.effects[i]) else {
                 return Err("a modifier without effect");
             };
             let Some(def) = self.defs.effect(self.rules, e.def) else {
                 return Err("an effect's definition");
             };
-            let Some(d) = def.modifiers.get(m.index as usize) else {
+            let Some(d) = def.modifiers.get(m.index() as usize) else {
                 return Err("a modifier's number");
             };
-            want(def.acts_on_current(d) && !e.has_dropped(m.index), "a modifier that its effect does not have")?;
+            want(def.acts_on_current(d) && !e.has_dropped(m.index()), "a modifier that its effect does not have")?;
             want(self.modifier(m, d, e), "a modifier")?;
-            want(there.insert((m.seq, m.index), m.off).is_none(), "a modifier that is there twice")?;
+            want(there.insert((m.seq(), m.index()), m.off).is_none(), "a modifier that is there twice")?;
             live += d.magnitude.live_on().is_some() as u32;
         }
         for e in &row.effects {
@@ -168,7 +169,7 @@ impl Check<'_> {
                 return Err("an effect's definition");
             };
             for (index, d) in def.modifiers.iter().enumerate() {
-                let unit = e.cold.as_ref().and_then(|c| c.units.get(index)).copied();
+                let unit = e.units().get(index).copied();
                 let off = there.get(&(e.seq, index as u16)).copied();
                 let not_finite = off.is_some_and(|off| off & NOT_FINITE != 0);
                 want(unit.is_none_or(|u| !u.is_infinite() || not_finite), "an effect's magnitudes")?;
@@ -188,7 +189,7 @@ impl Check<'_> {
             && m.channel == d.channel
             && m.op == d.op.into()
             && m.off & !(OFF | FILTERED | NOT_FINITE) == 0
-            && (m.off & OFF != 0) == e.inhibited
+            && (m.off & OFF != 0) == e.inhibited()
             && (m.off & FILTERED == 0 || d.is_filtered())
             && (m.off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
     }
@@ -237,8 +238,7 @@ fn lacks_value(d: &ModDef, e: &Effect) -> bool {
     let (Mag::Caller(key) | Mag::Curve { input: CurveInput::Caller(key), .. }) = &d.magnitude else {
         return false;
     };
-    let extra = e.cold.as_ref().and_then(|c| c.extra.as_ref());
-    extra.is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| k == key))
+    e.extra().is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| k == key))
 }
 
 /// Whether a row that was just put in, and is not linked yet, would make a circle with what it follows and with what
@@ -248,13 +248,13 @@ pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
     let mut more: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
     for row in flow.st.controllers.iter().filter(|r| r.live > 0) {
         for m in &row.mods {
-            let Some(e) = row.effect_at(m.seq).map(|i| &row.effects[i]) else {
+            let Some(e) = row.effect_at(m.seq()).map(|i| &row.effects[i]) else {
                 continue;
             };
             if row.id != who && e.source != who {
                 continue;
             }
-            let live = flow.def(e.def).and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            let live = flow.def(e.def).and_then(|d| d.modifiers[m.index() as usize].magnitude.live_on());
             let Some((attribute, of_target)) = live else { continue };
             let from = if of_target { row.id } else { e.source };
             let Some(source) = flow.st.controllers.get(from) else {

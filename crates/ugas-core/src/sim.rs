@@ -99,7 +99,7 @@ impl Sim {
             seed: config.seed,
             next_id: 0,
             next_op: 1,
-            controllers: Controllers::default(),
+            controllers: Controllers::new(rules.tags.len()),
             definitions: Definitions::default(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
@@ -142,6 +142,10 @@ impl Sim {
 
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+    #[inline]
+    pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
+        self.state.controllers.slot(who).ok_or(Refusal::StaleHandle)
     }
     #[inline]
     pub(crate) fn row(&self, who: ControllerId) -> Result<&Row, Refusal> {
@@ -351,7 +355,7 @@ impl Sim {
     }
 
     #[inline]
-    fn slot(&self, who: ControllerId, attribute: AttributeId) -> Result<(&Row, usize), Refusal> {
+    fn place(&self, who: ControllerId, attribute: AttributeId) -> Result<(&Row, usize), Refusal> {
         let row = self.row(who)?;
         let slot = self.layout(row).slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
         Ok((row, slot))
@@ -360,16 +364,16 @@ impl Sim {
     /// An attribute's current value.
     #[inline]
     pub fn get(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        self.slot(who, attribute).map(|(row, slot)| row.attrs[slot].current)
+        self.place(who, attribute).map(|(row, slot)| row.attrs[slot].current)
     }
     /// An attribute's base value.
     #[inline]
     pub fn base(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        self.slot(who, attribute).map(|(row, slot)| row.attrs[slot].base)
+        self.place(who, attribute).map(|(row, slot)| row.attrs[slot].base)
     }
     /// An attribute's bounds now; infinite where there is none.
     pub fn bounds(&self, who: ControllerId, attribute: AttributeId) -> Result<(f64, f64), Refusal> {
-        let (row, slot) = self.slot(who, attribute)?;
+        let (row, slot) = self.place(who, attribute)?;
         Ok(self.layout(row).slots[slot].bounds(&row.attrs))
     }
     /// The attributes a controller has, in dependency order.
@@ -542,7 +546,7 @@ impl Sim {
         row.clock.shift(flow.st.now.0 - from.at.0);
         row.rebuild();
         (row.readers, row.hash, row.last_birth) = (0, 0, (0, 0, 0));
-        let target = flow.st.controllers.insert(row);
+        let target = flow.st.controllers.insert(row, &flow.rules.tags);
         if closes_circle(&flow, who) {
             flow.st.controllers.remove(who);
             flow.st.definitions.list.truncate(known);
@@ -596,11 +600,11 @@ impl Sim {
         let ability = |a: crate::AbilityId| crate::AbilityId(map(a.0));
         for e in &mut row.effects {
             e.def = EffectId(map(e.def.0));
-            if let Some(a) = e.cold.as_mut().and_then(|c| c.ability.as_mut()) {
-                *a = ability(*a);
+            if let Some(c) = &mut e.cold {
+                c.ability = ability(c.ability);
             }
         }
-        for q in &mut row.queue {
+        for q in row.queue.iter_mut() {
             q.spec.effect = EffectId(map(q.spec.effect.0));
             q.spec.ability = ability(q.spec.ability);
         }

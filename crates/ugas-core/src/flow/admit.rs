@@ -71,11 +71,10 @@ impl Flow<'_> {
 
     #[inline]
     pub(crate) fn check_target_tags(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
-        let tags = &self.row(target).tags;
-        if let Some(&missing) = def.required.iter().find(|&&t| !tags.has(t)) {
+        if let Some(&missing) = def.required.iter().find(|&&t| !self.has(target, t)) {
             return Err(Refusal::RequiredTags { missing });
         }
-        if let Some(&found) = def.blocked.iter().find(|&&t| tags.has(t)) {
+        if let Some(&found) = def.blocked.iter().find(|&&t| self.has(target, t)) {
             return Err(Refusal::BlockedTags { found });
         }
         Ok(())
@@ -154,14 +153,14 @@ impl Flow<'_> {
 
     /// Whether a source has a tag; nobody has none.
     pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
-        self.tags_of(source).is_some_and(|t| t.has(tag))
+        self.tags_of(source).is_some_and(|t| t.has(&self.rules.tags, tag))
     }
 
     /// The active effect that refuses the incoming one.
     fn immune(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<(EffectKey, EffectId)> {
         let under = |list: &[TagId], t: TagId| list.iter().any(|&of| self.rules.tags.is_under(t, of));
         let row = self.row(target);
-        for e in row.effects.iter().filter(|e| !e.inhibited) {
+        for e in row.effects.iter().filter(|e| !e.inhibited()) {
             let Some(active) = self.def(e.def) else { continue };
             let hit = active.immunity.iter().any(|rule| {
                 let tags = || def.effect_tags.iter().chain(&def.granted_tags).any(|&t| under(&rule.effect_tags, t));

@@ -25,13 +25,12 @@ impl Flow<'_> {
         let mut indices = [usize::MAX; WARM];
         for (&slot, index) in rows.iter().zip(&mut indices).filter(|(s, _)| **s != usize::MAX) {
             let row = self.row(slot);
-            let due = row.due.last().map_or(0, |d| d.seq());
-            *index = row.effect_at(due).unwrap_or(usize::MAX);
+            *index = row.due.last().and_then(|d| row.effect_due(*d)).unwrap_or(usize::MAX);
             seen ^= row.attrs.first().map_or(0, |a| a.base.to_bits());
         }
         for (&slot, &index) in rows.iter().zip(&indices).filter(|(_, i)| **i != usize::MAX) {
             let e = &self.row(slot).effects[index];
-            seen ^= e.birth ^ e.start.0 as u64 ^ self.row(slot).attrs.get(4).map_or(0, |a| a.base.to_bits());
+            seen ^= e.birth ^ e.cold.as_ref().map_or(0, |c| c.root.0) ^ self.row(slot).attrs.get(4).map_or(0, |a| a.base.to_bits());
         }
         std::hint::black_box(seen);
     }
@@ -70,8 +69,8 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let Some(due) = row.due.pop() else { return };
         let who = row.id;
-        let Some(at) = row.effect_at(due.seq()) else { return };
-        let (root, link) = (row.effects[at].root, row.effects[at].link);
+        let Some(at) = row.effect_due(due) else { return };
+        let (root, link) = (row.effects[at].root(), row.effects[at].link);
         self.journal_due(who);
         self.cause = Cause { root, link };
         self.depth = 0;
@@ -92,13 +91,13 @@ impl Flow<'_> {
         let catch_up = self.def(effect).is_some_and(|d| d.period_inhibition == PeriodInhibition::CatchUp);
         let row = self.row_mut(target);
         let e = &mut row.effects[at];
-        let inhibited = e.inhibited;
-        if let Some(p) = e.periodic.as_mut() {
+        let inhibited = e.inhibited();
+        if let Some(p) = e.periodic_mut() {
             p.n = p.n.saturating_add(1);
             p.missed = p.missed.saturating_add((inhibited && catch_up) as u32);
         }
         if let Some(next) = row.effects[at].due() {
-            row.schedule(next);
+            row.schedule(next.lying_at(at));
         }
         if !inhibited {
             self.execute(target, due.seq());

@@ -208,7 +208,7 @@ impl Flow<'_> {
         flips.clear();
         if inhibited {
             if let Some(e) = self.row(target).effect_at(seq) {
-                self.row_mut(target).effects[e].inhibited = true;
+                self.row_mut(target).effects[e].cold_mut().inhibited = true;
             }
         } else {
             self.grant_tags(def, seq, target, &mut flips);
@@ -259,7 +259,6 @@ impl Flow<'_> {
         let mut effect = Effect {
             seq,
             birth: plan.key.birth,
-            root,
             start: now,
             end,
             ordinal: plan.key.ordinal,
@@ -269,37 +268,40 @@ impl Flow<'_> {
             stacks,
             link,
             cold: None,
-            periodic: None,
-            inhibited: false,
-            watches: def.has_ongoing() || def.is_filtered(),
         };
+        if root.0 != effect.birth {
+            effect.cold_mut().root = root;
+        }
+        if def.watches {
+            effect.cold_mut().watches = true;
+        }
         if let Some(period) = plan.period {
-            effect.periodic = Some(Periodic { period, anchor: now, n: 1, executed: 0, missed: 0 });
+            effect.cold_mut().periodic = Some(Periodic::new(period, now));
         }
         if let Some(context) = context_of(spec) {
-            effect.cold_mut().extra = Some(context);
+            effect.rest_mut().extra = Some(context);
         }
         if spec.ability != crate::AbilityId::NONE {
-            effect.cold_mut().ability = Some(spec.ability);
+            effect.cold_mut().ability = spec.ability;
         }
         let writes_later = def.has_live && plan.period.is_some();
         if stacks != 1 || writes_later {
-            effect.cold_mut().units = units.clone();
+            effect.rest_mut().units = units.as_slice().into();
         }
         if def.stacking.is_some() {
             effect.cold_mut().length = plan.duration;
         }
-        row.watching += effect.watches as u32;
+        row.watching += def.watches as u32;
         row.immunities += !def.immunity.is_empty() as u32;
         if let Some(due) = effect.due() {
-            row.schedule(due);
+            row.schedule(due.lying_at(row.effects.len()));
         }
         row.push_effect(effect);
         if captures {
-            let captured = self.sc.captures.clone();
+            let captured = self.sc.captures.as_slice().into();
             let row = self.row_mut(target);
             if let Some(e) = row.effects.last_mut() {
-                e.cold_mut().captures = captured;
+                e.rest_mut().captures = captured;
             }
         }
         self.put_mods(def, target, seq, spec.source, stacks, &units);
@@ -329,8 +331,8 @@ impl Flow<'_> {
             let op = ModOp::from(m.op);
             let off = if m.is_filtered() && !self.filter_holds(m, source, target) { FILTERED } else { 0 };
             let magnitude = stacked(op, units[index], stacks) + 0.0;
-            let new = Mod { magnitude, seq, channel: m.channel, slot: slot as u16, index: index as u16, op, off };
-            self.row_mut(target).add_mod(new);
+            let new = Mod::new(seq, index as u16, slot, op, m.channel, magnitude);
+            self.row_mut(target).add_mod(Mod { off, ..new });
             self.mark(target, slot);
             if def.has_live
                 && let Some((attribute, of_target)) = m.magnitude.live_on()
@@ -347,7 +349,7 @@ impl Flow<'_> {
 
     /// Whether a modifier's tag filter holds now.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
-        m.target_tags.iter().all(|&t| self.row(target).tags.has(t))
+        m.target_tags.iter().all(|&t| self.has(target, t))
             && m.source_tags.iter().all(|&t| self.source_has(source, t))
     }
 
@@ -355,7 +357,7 @@ impl Flow<'_> {
     pub(crate) fn switch_mods(&mut self, target: usize, seq: u64, off: bool) {
         let row = self.row_mut(target);
         let mut touched = Vec::new();
-        for m in row.mods.iter_mut().filter(|m| m.seq == seq) {
+        for m in row.mods.iter_mut().filter(|m| m.seq() == seq) {
             m.off = if off { m.off | OFF } else { m.off & !OFF };
             touched.push(m.slot);
         }

@@ -195,7 +195,7 @@ impl Flow<'_> {
         row.hash = old.hash;
         row.last_birth = old.last_birth;
         row.rebuild();
-        *old = row;
+        self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
         self.publish(target);
         linked
@@ -330,7 +330,7 @@ impl Flow<'_> {
                     continue;
                 }
                 let edge = LiveEdge { source, attribute, target: who, seq, index: index as u16 };
-                let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
+                let slot = self.row(target).mods.iter().find(|x| x.seq() == seq && x.index() == edge.index).map(|x| x.slot);
                 if let Some(slot) = slot
                     && self.follow(target, slot as usize, &edge, value, via)
                 {

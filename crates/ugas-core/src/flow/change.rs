@@ -52,7 +52,7 @@ impl Flow<'_> {
             Change::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => bad(BadValue::Duration),
             Change::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => bad(BadValue::Duration),
             Change::Extend(t) if e.end + t > SimTime::LONGEST => bad(BadValue::Duration),
-            Change::Period(p) if e.periodic.is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => {
+            Change::Period(p) if e.periodic().is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => {
                 bad(BadValue::Period)
             }
             Change::SetByCaller(_, v) if !v.is_finite() => bad(BadValue::Number),
@@ -90,8 +90,8 @@ impl Flow<'_> {
             }
             Change::Period(period) => {
                 self.reschedule(target, seq, |e| {
-                    if let Some(p) = e.periodic.as_mut() {
-                        (p.period, p.anchor, p.n) = (period, now, 1);
+                    if let Some(p) = e.periodic_mut() {
+                        p.restart(period, now);
                     }
                 });
                 self.changed_fact(target, seq, EffectChange::Period);
@@ -125,7 +125,7 @@ impl Flow<'_> {
             return Err(Refusal::StaleHandle);
         };
         let e = &self.row(target).effects[at];
-        let (old_source, inhibited) = (e.source, e.inhibited);
+        let (old_source, inhibited) = (e.source, e.inhibited());
         let key = e.key(spec.target);
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
         let frozen = if keep_frozen { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
@@ -146,18 +146,18 @@ impl Flow<'_> {
         let e = &mut self.row_mut(target).effects[at];
         (e.level, e.source, e.stacks) = (spec.level, spec.source, spec.stacks);
         let context = super::apply::context_of(spec);
-        if context.is_some() || e.cold.is_some() {
-            e.cold_mut().extra = context;
+        if context.is_some() || e.extra().is_some() {
+            e.rest_mut().extra = context;
         }
         // A further application brings its own captures and ability; a change leaves them.
         if !captured.is_empty() {
-            e.cold_mut().captures = captured;
+            e.rest_mut().captures = captured.into();
         }
         if !keep_frozen && spec.ability != crate::AbilityId::NONE {
-            e.cold_mut().ability = Some(spec.ability);
+            e.cold_mut().ability = spec.ability;
         }
-        if spec.stacks != 1 || e.cold.as_ref().is_some_and(|c| !c.units.is_empty()) {
-            e.cold_mut().units = units.clone();
+        if spec.stacks != 1 || !e.units().is_empty() {
+            e.rest_mut().units = units.as_slice().into();
         }
         self.put_mods(&def, target, seq, spec.source, spec.stacks, &units);
         if inhibited {
@@ -174,11 +174,11 @@ impl Flow<'_> {
         let Some(at) = row.effect_at(seq) else {
             return Vec::new();
         };
-        let kept = row.effects[at].cold.as_ref().map_or(&[][..], |c| &c.units);
+        let kept = row.effects[at].units();
         let mut units = vec![f64::NAN; modifiers];
         units[..kept.len()].copy_from_slice(kept);
         if kept.is_empty() {
-            row.mods.iter().filter(|m| m.seq == seq).for_each(|m| units[m.index as usize] = m.magnitude);
+            row.mods.iter().filter(|m| m.seq() == seq).for_each(|m| units[m.index() as usize] = m.magnitude);
         }
         units
     }
@@ -196,14 +196,14 @@ impl Flow<'_> {
         let alone = e.stacks == 1;
         e.stacks = stacks;
         if alone {
-            row.effects[at].cold_mut().units = before;
+            row.effects[at].rest_mut().units = before.into();
         }
-        let units = row.effects[at].cold_mut().units.clone();
-        let mine: Vec<Mod> = row.mods.iter().filter(|m| m.seq == seq).copied().collect();
-        row.mods.retain(|m| m.seq != seq);
+        let units = row.effects[at].units().to_vec();
+        let mine: Vec<Mod> = row.mods.iter().filter(|m| m.seq() == seq).copied().collect();
+        row.mods.retain(|m| m.seq() != seq);
         let mut touched = Vec::with_capacity(mine.len());
         for m in mine {
-            let unit = units.get(m.index as usize).copied().unwrap_or(m.magnitude);
+            let unit = units.get(m.index() as usize).copied().unwrap_or(m.magnitude);
             let magnitude = if m.op == ModOp::Override { m.magnitude } else { stacked(m.op, unit, stacks) + 0.0 };
             row.add_mod(Mod { magnitude, ..m });
             touched.push(m.slot as usize);

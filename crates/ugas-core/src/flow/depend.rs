@@ -66,7 +66,7 @@ impl Flow<'_> {
         let Some(read) = self.ix.layouts[source_row.layout as usize].slot(attribute) else {
             return false;
         };
-        let m = self.row(target).mods.iter().find(|m| m.seq == seq && m.index == index);
+        let m = self.row(target).mods.iter().find(|m| m.seq() == seq && m.index() == index);
         m.is_some_and(|m| self.leads_to((self.row(target).id, m.slot), (source, read as u16), &[]))
     }
 
@@ -135,7 +135,7 @@ impl Flow<'_> {
                 seq,
                 index: index as u16,
             };
-            let slot = self.row(target).mods.iter().find(|x| x.seq == seq && x.index == edge.index).map(|x| x.slot);
+            let slot = self.row(target).mods.iter().find(|x| x.seq() == seq && x.index() == edge.index).map(|x| x.slot);
             if let (Some(slot), Some(value)) = (slot, self.current_of(edge.source, attribute))
                 && self.follow(target, slot as usize, &edge, value, super::Via::NOTHING)
             {
@@ -153,7 +153,7 @@ impl Flow<'_> {
         for (seq, def, source) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {
-                let there = self.row(target).mods.iter().any(|x| x.seq == seq && x.index == index as u16);
+                let there = self.row(target).mods.iter().any(|x| x.seq() == seq && x.index() == index as u16);
                 if let (Some((attribute, of_target)), true) = (m.magnitude.live_on(), there) {
                     let from = if of_target { who } else { source };
                     if self.closes_cycle(target, seq, index as u16, from, attribute) {
@@ -181,7 +181,7 @@ impl Flow<'_> {
         for edge in edges {
             let Some(reader) = self.st.controllers.slot(edge.target) else { continue };
             let slot =
-                self.row(reader).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index).map(|m| m.slot);
+                self.row(reader).mods.iter().find(|m| m.seq() == edge.seq && m.index() == edge.index).map(|m| m.slot);
             if let (Some(slot), Some(value)) = (slot, self.current_of(who, edge.attribute))
                 && self.follow(reader, slot as usize, &edge, value, super::Via::NOTHING)
             {
@@ -219,7 +219,7 @@ impl Flow<'_> {
             let _ = self.link_row(target);
             let now: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
             for edge in now.iter().filter(|e| !known.contains(e)) {
-                let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index);
+                let m = self.row(target).mods.iter().find(|m| m.seq() == edge.seq && m.index() == edge.index);
                 let value = self.current_of(source, edge.attribute);
                 if let (Some(slot), Some(value)) = (m.map(|m| m.slot as usize), value)
                     && self.follow(target, slot, edge, value, super::Via::NOTHING)

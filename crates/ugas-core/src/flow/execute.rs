@@ -141,10 +141,10 @@ impl Flow<'_> {
         self.journal_source(who, spec.source);
         let e = &mut self.row_mut(target).effects[at];
         let (key, stacks) = (e.key(who), e.stacks);
-        let Some(p) = e.periodic.as_mut() else { return };
+        let Some(p) = e.periodic_mut() else { return };
         let execution = p.executed;
         p.executed = p.executed.saturating_add(1);
-        let captured = e.cold.as_ref().map_or(Vec::new(), |c| c.captures.clone());
+        let captured = e.captures().to_vec();
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Executed(def.id), who, spec.source);
         let about = About { spec: &spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution };
@@ -180,7 +180,7 @@ impl Flow<'_> {
         if written == Ok(true) {
             let e = &mut self.row_mut(target).effects[at];
             let mut execution = 0;
-            if let Some(p) = e.periodic.as_mut() {
+            if let Some(p) = e.periodic_mut() {
                 execution = p.executed;
                 p.executed = p.executed.saturating_add(1);
             }
@@ -198,7 +198,7 @@ impl Flow<'_> {
     fn unit_at(&mut self, about: About<'_>, index: usize) -> Option<&mut f64> {
         let row = self.st.controllers.row_mut(about.target);
         let mine = |e: &&mut crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
-        row.effects.iter_mut().find(mine)?.cold.as_mut()?.units.get_mut(index)
+        row.effects.iter_mut().find(mine)?.units_mut().get_mut(index)
     }
 
     fn last_unit(&mut self, about: About<'_>, index: usize) -> f64 {

@@ -8,8 +8,9 @@ use crate::{AbilityGrant, CueType, DiagnosticKind, FactKind, TagId};
 impl Flow<'_> {
     fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
-        let row = self.row_mut(target);
-        let count = row.tags.add(tags, tag, flips);
+        self.touch(target);
+        let (row, shown) = self.st.controllers.tagged_mut(target);
+        let count = row.tags.add(tags, tag, shown, flips);
         let who = row.id;
         let only_one = self.rules.tags.def(tag).is_some_and(|d| d.declared && !d.allow_multiple);
         if count == 2 && only_one && cfg!(debug_assertions) {
@@ -19,9 +20,10 @@ impl Flow<'_> {
 
     fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
-        let row = self.row_mut(target);
+        self.touch(target);
+        let (row, shown) = self.st.controllers.tagged_mut(target);
         let who = row.id;
-        if !row.tags.remove(tags, tag, flips) {
+        if !row.tags.remove(tags, tag, shown, flips) {
             self.diagnose(who, crate::EffectId::NONE, DiagnosticKind::TagUnderflow { tag });
         }
     }
@@ -105,7 +107,7 @@ impl Flow<'_> {
             match row.cues.binary_search_by_key(&tag, |c| c.tag) {
                 Ok(i) => row.cues[i].count += 1,
                 Err(i) => {
-                    row.cues.insert(i, CueCount { tag, count: 1 });
+                    row.cues.list().insert(i, CueCount { tag, count: 1 });
                     self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
                 }
             }
@@ -122,7 +124,7 @@ impl Flow<'_> {
             };
             row.cues[i].count -= 1;
             if row.cues[i].count == 0 {
-                row.cues.remove(i);
+                row.cues.list().remove(i);
                 self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
             }
         }

@@ -40,7 +40,7 @@ impl Flow<'_> {
         row.anchor = spec.anchor.or(position).map(Box::new);
         let owner = row.owner;
         self.st.next_id = self.st.next_id.max(who.0 + 1);
-        let target = self.st.controllers.insert(row);
+        let target = self.st.controllers.insert(row, &rules.tags);
         self.step(who, LifecycleStep::Instantiated);
         for &set in &sets {
             self.step(who, LifecycleStep::SetRegistered(set));
@@ -167,7 +167,7 @@ impl Flow<'_> {
         let ordinal = self.number(target, birth);
         let key = EffectKey { birth, target: who, ordinal };
         let via = Via { source: who, key, effect: INITIAL_TAGS };
-        let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
+        let (link, now) = (self.cause.link, self.st.now);
         let row = self.row_mut(target);
         let seq = row.next_seq;
         row.next_seq += 1;
@@ -175,7 +175,6 @@ impl Flow<'_> {
         let mut effect = Effect {
             seq,
             birth,
-            root,
             start,
             end: SimTime::NEVER,
             ordinal,
@@ -185,11 +184,8 @@ impl Flow<'_> {
             stacks: 1,
             link,
             cold: None,
-            periodic: None,
-            inhibited: false,
-            watches: false,
         };
-        effect.cold_mut().tags = tags;
+        effect.rest_mut().tags = tags.into();
         row.push_effect(effect);
         let mut flips = Vec::new();
         if let Some(def) = self.def(INITIAL_TAGS) {
@@ -229,7 +225,7 @@ impl Flow<'_> {
         for i in 1..count {
             let id = ControllerId(first.0 + i);
             prototype.id = id;
-            self.st.controllers.insert(prototype.clone());
+            self.st.controllers.insert(prototype.clone(), &self.rules.tags);
             self.st.hash_dirty.push(id);
             self.fact(id, Via::NOTHING, FactKind::Spawned { owner });
         }
@@ -240,7 +236,7 @@ impl Flow<'_> {
     /// Destroys a controller: effects, abilities, subscriptions, replication, in this order.
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        self.row_mut(target).queue.clear();
+        self.row_mut(target).queue.list().clear();
         let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq).collect();
         for seq in all {
             self.end(target, seq, RemoveReason::Destroyed, None);
@@ -287,7 +283,7 @@ impl Flow<'_> {
     fn revalidate_avatar_effects(&mut self, target: usize) {
         let who = self.row(target).id;
         let bound = |e: &&Effect| {
-            let placed = e.cold.as_ref().and_then(|c| c.extra.as_ref()).is_some_and(|x| x.origin.is_some());
+            let placed = e.extra().is_some_and(|x| x.origin.is_some());
             placed && self.def(e.def).is_some_and(|d| d.bound_to_avatar)
         };
         let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq).collect();

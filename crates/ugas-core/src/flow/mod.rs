@@ -36,7 +36,7 @@ use crate::rules::{Layout, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
 use crate::{
     Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
-    Refusal, SimTime, Trace, TraceKind,
+    Refusal, SimTime, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -148,6 +148,18 @@ impl<'a> Flow<'a> {
             self.st.hash_dirty.push(row.id);
         }
         row
+    }
+
+    /// The row is about to change.
+    #[inline]
+    pub(crate) fn touch(&mut self, slot: usize) {
+        self.row_mut(slot);
+    }
+
+    /// Whether a row has a tag or a descendant of it.
+    #[inline]
+    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
+        self.st.controllers.has(slot, tag)
     }
 
     pub(crate) fn layout(&self, slot: usize) -> &Layout {

@@ -110,7 +110,7 @@ impl Flow<'_> {
         for (&who, slot) in targets.iter().zip(&mut rows) {
             if let Some(found) = self.st.controllers.slot(who) {
                 let row = self.row(found);
-                seen ^= row.layout as u64 ^ row.modded ^ row.tags.has(crate::TagId(0)) as u64;
+                seen ^= row.layout as u64 ^ row.modded;
                 *slot = found;
             }
         }

@@ -70,7 +70,7 @@ pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32)
             }
             ModOp::AddPost => s.post += m.magnitude,
             ModOp::Override => {
-                let rank = (priority(m.seq), m.seq, m.index);
+                let rank = (priority(m.seq()), m.seq(), m.index());
                 if best.is_none_or(|b| rank > b) {
                     best = Some(rank);
                     s.over = Some(m.magnitude);
@@ -94,7 +94,7 @@ mod tests {
 
     fn m(op: ModOp, channel: &str, magnitude: f64, seq: u64) -> Mod {
         let channel = if channel.is_empty() { ChannelId::NONE } else { ChannelId::named(channel) };
-        Mod { magnitude, seq, channel, slot: 0, index: 0, op, off: 0 }
+        Mod::new(seq, 0, 0, op, channel, magnitude)
     }
 
     fn value(base: f64, mut mods: Vec<Mod>) -> f64 {
@@ -129,7 +129,7 @@ mod tests {
         let mut order = [0usize, 1, 2, 3, 4, 5];
         let mut seen = Vec::new();
         permutations(&mut order, 0, &mut |order| {
-            let mods = order.iter().enumerate().map(|(at, &i)| Mod { seq: at as u64 + 1, ..all[i] }).collect();
+            let mods = order.iter().enumerate().map(|(at, &i)| Mod::new(at as u64 + 1, 0, 0, all[i].op, all[i].channel, all[i].magnitude)).collect();
             seen.push(value(17.3, mods).to_bits());
         });
         assert_eq!(seen.len(), 720);

@@ -26,7 +26,7 @@ impl Flow<'_> {
         }
         let (root, link) = (self.cause.root, self.cause.link);
         let queued = Queued { spec: spec.clone(), birth: key.birth, ordinal: key.ordinal, root, link };
-        self.row_mut(target).queue.push(queued);
+        self.row_mut(target).queue.list().push(queued);
         Ok(key)
     }
 
@@ -36,7 +36,7 @@ impl Flow<'_> {
             let Some(at) = self.row(target).queue.iter().position(|q| q.spec.effect == effect) else {
                 return;
             };
-            let q = self.row_mut(target).queue.remove(at);
+            let q = self.row_mut(target).queue.list().remove(at);
             let Some(def) = self.def(effect) else { return };
             let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
             let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
@@ -116,7 +116,7 @@ impl Flow<'_> {
                 e.cold_mut().length = duration;
             }
             if rule.period_on_stack == PeriodOnStack::Reset
-                && let Some(p) = e.periodic.as_mut()
+                && let Some(p) = e.periodic_mut()
             {
                 (p.anchor, p.n) = (now, 1);
             }

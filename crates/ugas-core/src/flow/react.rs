@@ -153,14 +153,14 @@ impl Flow<'_> {
     pub(crate) fn ongoing_holds(&self, def: &EffectDef, own: &[TagId], target: usize) -> bool {
         let tags = &self.row(target).tags;
         let has = |t: TagId| {
-            if own.is_empty() { tags.has(t) } else { tags.has_besides(&self.rules.tags, t, own) }
+            if own.is_empty() { self.has(target, t) } else { tags.has_besides(&self.rules.tags, t, own) }
         };
         def.ongoing_required.iter().all(|&t| has(t)) && !def.ongoing_blocked.iter().any(|&t| has(t))
     }
 
     /// Looks at every watching effect of a row again, in order of application.
     pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches).map(|e| e.seq).collect();
+        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq).collect();
         for seq in watching {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
@@ -181,9 +181,9 @@ impl Flow<'_> {
             .mods
             .iter()
             .enumerate()
-            .filter(|(_, m)| m.seq == seq)
+            .filter(|(_, m)| m.seq() == seq)
             .filter(|(_, m)| {
-                let d = &def.modifiers[m.index as usize];
+                let d = &def.modifiers[m.index() as usize];
                 d.is_filtered() && self.filter_holds(d, source, target) == (m.off & FILTERED != 0)
             })
             .map(|(i, m)| (i, m.slot))
@@ -199,7 +199,7 @@ impl Flow<'_> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else { return };
         let (e, who) = (&row.effects[at], row.id);
-        let (inhibited, effect) = (e.inhibited, e.def);
+        let (inhibited, effect) = (e.inhibited(), e.def);
         let Some(def) = self.def(effect) else { return };
         if !def.has_ongoing() {
             return;
@@ -251,7 +251,7 @@ impl Flow<'_> {
         let cause = self.because(CauseWhat::Removed(def.id), via.key.target, via.source);
         let own = self.own_tags(target, seq);
         if let Some(at) = self.row(target).effect_at(seq) {
-            self.row_mut(target).effects[at].inhibited = true;
+            self.row_mut(target).effects[at].cold_mut().inhibited = true;
         }
         self.switch_mods(target, seq, true);
         let mut flips = Vec::new();
@@ -270,8 +270,8 @@ impl Flow<'_> {
         let mut missed = 0;
         let policy = def.period_inhibition;
         self.reschedule(target, seq, |e| {
-            e.inhibited = false;
-            if let Some(p) = e.periodic.as_mut() {
+            e.cold_mut().inhibited = false;
+            if let Some(p) = e.periodic_mut() {
                 match policy {
                     PeriodInhibition::Skip => {}
                     PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),

@@ -27,7 +27,7 @@ impl Flow<'_> {
             return Err(Refusal::BadValue { what: BadValue::RemoveCount });
         }
         if let Some(at) = self.row(target).find_queued(key) {
-            self.row_mut(target).queue.remove(at);
+            self.row_mut(target).queue.list().remove(at);
             return Ok(());
         }
         let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
@@ -84,6 +84,7 @@ impl Flow<'_> {
         let by_source = filter.source;
         self.row_mut(target)
             .queue
+            .list()
             .retain(|q| !defs.contains(&q.spec.effect) || by_source.is_some_and(|s| s != q.spec.source));
     }
 
@@ -102,7 +103,7 @@ impl Flow<'_> {
         };
         let e = &self.row(target).effects[at];
         let (def, stacks) = (e.def, e.stacks);
-        let length = e.cold.as_ref().map_or(SimTime::ZERO, |c| c.length);
+        let length = e.length();
         let policy = self.def(def).and_then(|d| d.stacking.as_ref().map(|s| s.on_expire));
         match policy {
             Some(OnExpire::RemoveOne) if stacks > 1 && length > SimTime::ZERO => {
@@ -134,7 +135,7 @@ impl Flow<'_> {
         }
         change(&mut row.effects[at]);
         if let Some(due) = row.effects[at].due() {
-            row.schedule(due);
+            row.schedule(due.lying_at(at));
         }
         self.publish(target);
     }
@@ -157,7 +158,7 @@ impl Flow<'_> {
         let via = Via { source, key, effect };
         let mut flips = std::mem::take(&mut self.sc.flips);
         flips.clear();
-        if !e.inhibited {
+        if !e.inhibited() {
             self.take_tags(&def, e.own_tags(), target, &mut flips);
         }
         self.settle(via, Emit::Facts);
@@ -165,7 +166,7 @@ impl Flow<'_> {
         self.sc.flips = flips;
         self.revoke(target, Some(seq), via);
         self.fact(who, via, FactKind::EffectRemoved { reason });
-        if !e.inhibited {
+        if !e.inhibited() {
             self.release_cues(&def, target, via);
         }
         if let Some(trigger) = then {
@@ -193,7 +194,7 @@ impl Flow<'_> {
         if let Some(due) = e.due() {
             row.unschedule(due);
         }
-        row.watching -= e.watches as u32;
+        row.watching -= e.watches() as u32;
         row.immunities -= !def.immunity.is_empty() as u32;
         self.take_mods(target, seq, def);
         e
@@ -205,10 +206,10 @@ impl Flow<'_> {
         let (mut live, dirty) = (0, &mut self.sc.dirty);
         let before = dirty.len();
         row.mods.retain(|m| {
-            let keep = m.seq != seq;
+            let keep = m.seq() != seq;
             if !keep {
                 dirty.push((target as u32, m.slot));
-                live += (def.has_live && def.modifiers[m.index as usize].magnitude.live_on().is_some()) as u32;
+                live += (def.has_live && def.modifiers[m.index() as usize].magnitude.live_on().is_some()) as u32;
             }
             keep
         });

@@ -81,7 +81,7 @@ impl Flow<'_> {
             return Err(Refusal::SetInUse { by: self.row(target).effects[at].key(who) });
         }
         for (at, index) in users {
-            self.row_mut(target).effects[at].cold_mut().dropped.push(index);
+            self.row_mut(target).effects[at].rest_mut().dropped.push(index);
         }
         self.drop_mods_of(target, &gone);
         self.freeze_attributes(target, &layout, set);
@@ -116,12 +116,12 @@ impl Flow<'_> {
         let doomed: Vec<_> = self.row(target).mods.iter().filter(|m| gone(m.slot)).copied().collect();
         for m in &doomed {
             let row = self.row(target);
-            let Some(at) = row.effect_at(m.seq) else { continue };
+            let Some(at) = row.effect_at(m.seq()) else { continue };
             let (def, source) = (row.effects[at].def, row.effects[at].source);
-            let live = self.def(def).and_then(|d| d.modifiers[m.index as usize].magnitude.live_on());
+            let live = self.def(def).and_then(|d| d.modifiers[m.index() as usize].magnitude.live_on());
             if let Some((attribute, of_target)) = live {
                 let from = if of_target { who } else { source };
-                self.unlink_edge(from, attribute, who, m.seq, m.index);
+                self.unlink_edge(from, attribute, who, m.seq(), m.index());
                 self.row_mut(target).live -= 1;
             }
         }

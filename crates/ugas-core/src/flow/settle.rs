@@ -316,23 +316,23 @@ impl Flow<'_> {
     /// The row and slot a live modifier acts on.
     fn edge_end(&self, edge: &LiveEdge) -> Option<(usize, usize)> {
         let target = self.st.controllers.slot(edge.target)?;
-        let m = self.row(target).mods.iter().find(|m| m.seq == edge.seq && m.index == edge.index)?;
+        let m = self.row(target).mods.iter().find(|m| m.seq() == edge.seq && m.index() == edge.index)?;
         Some((target, m.slot as usize))
     }
 
     /// Moves a live modifier to a new value of what it follows; true if that changes its contribution.
     pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
-        let Some(at) = row.mods.iter().position(|m| m.seq == edge.seq && m.index == edge.index) else {
+        let Some(at) = row.mods.iter().position(|m| m.seq() == edge.seq && m.index() == edge.index) else {
             return false;
         };
         let old = row.mods[at];
         let Some(e) = row.effect_at(edge.seq) else { return false };
         let (def, level, stacks) = (row.effects[e].def, row.effects[e].level, row.effects[e].stacks);
-        let spec_extra = row.effects[e].cold.as_ref().and_then(|c| c.extra.clone());
+        let spec_extra = row.effects[e].extra().cloned();
         let Some(def) = self.def(def) else { return false };
         let m = &def.modifiers[edge.index as usize];
-        let unit = self.live_value(&m.magnitude, value, level, spec_extra.as_deref());
+        let unit = self.live_value(&m.magnitude, value, level, spec_extra.as_ref());
         let mut new = Mod { off: old.off & !NOT_FINITE, ..old };
         if unit.is_finite() {
             new.magnitude = super::stacked(old.op, unit, stacks) + 0.0;
@@ -348,8 +348,7 @@ impl Flow<'_> {
         row.mods.remove(at);
         row.add_mod(new);
         if let Some(e) = row.effect_at(edge.seq)
-            && let Some(cold) = &mut row.effects[e].cold
-            && let Some(u) = cold.units.get_mut(edge.index as usize)
+            && let Some(u) = row.effects[e].units_mut().get_mut(edge.index as usize)
             && unit.is_finite()
         {
             *u = unit;

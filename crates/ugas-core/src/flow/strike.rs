@@ -84,9 +84,13 @@ impl Flow<'_> {
         if !strike.aim(layout, self) {
             return None;
         }
+        let tags = &self.st.controllers;
+        let def = strike.def;
+        if def.required.iter().any(|&t| !tags.has(target, t)) || def.blocked.iter().any(|&t| tags.has(target, t)) {
+            return None;
+        }
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let row = controllers.row_mut(target);
-        let def = strike.def;
         let (last, _, of_root) = row.last_birth;
         // Only the plainest numbering: a birth that is new to this row and comes from this sim.
         let fresh = last != birth && of_root != self.cause.root.0 as u32 && birth >> 48 == 0;
@@ -96,8 +100,6 @@ impl Flow<'_> {
             || !quiet
             || row.is_modded(strike.slot)
             || facts.len() + 3 > self.limits.facts as usize
-            || def.required.iter().any(|&t| !row.tags.has(t))
-            || def.blocked.iter().any(|&t| row.tags.has(t))
         {
             return None;
         }

@@ -66,12 +66,12 @@ impl Sim {
             source: e.source,
             level: e.level,
             stacks: e.stacks,
-            state: if e.inhibited { EffectState::Inhibited } else { EffectState::Active },
+            state: if e.inhibited() { EffectState::Inhibited } else { EffectState::Active },
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
             total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
-            executed: e.periodic.as_ref().map_or(0, |p| p.executed),
-            next_execution: e.periodic.as_ref().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
+            executed: e.periodic().map_or(0, |p| p.executed),
+            next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
         let queued = row.queue.iter().map(|q| EffectView {
             key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },

@@ -136,14 +136,14 @@ impl Sim {
 
     fn line(&self, who: ControllerId, m: &Mod) -> Option<ModifierLine> {
         let row = self.row(who).ok()?;
-        let e = &row.effects[row.effect_at(m.seq)?];
+        let e = &row.effects[row.effect_at(m.seq())?];
         let def = self.state().definitions.effect(self.rules(), e.def)?;
-        let d = &def.modifiers[m.index as usize];
+        let d = &def.modifiers[m.index() as usize];
         let follows = d.magnitude.live_on().and_then(|(attribute, of_target)| {
             let from = if of_target { who } else { e.source };
             Some((self.rules().attribute_name(attribute)?.to_owned(), self.get(from, attribute).ok()?))
         });
-        let origin = def.origin.as_ref().map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index as usize)));
+        let origin = def.origin.as_ref().map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index() as usize)));
         let state = match m.off {
             0 => ModifierState::Counts,
             off if off & OFF != 0 => ModifierState::Inhibited,
@@ -177,7 +177,7 @@ fn hide_losers(lines: &mut [ModifierLine], mods: &[Mod], parts: &Sums, strongest
         .iter()
         .enumerate()
         .filter(|(i, _)| counts(&lines[*i]) && lines[*i].operation == Operation::Override)
-        .max_by_key(|(_, m)| (priority(m.seq), m.seq, m.index))
+        .max_by_key(|(_, m)| (priority(m.seq()), m.seq(), m.index()))
         .map(|(i, _)| i);
     debug_assert_eq!(best.is_some(), parts.over.is_some());
     let extreme = |bonus: bool| {

@@ -11,7 +11,7 @@ impl Sim {
     /// Whether the controller has the tag or a descendant of it. One bit test.
     #[inline]
     pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
-        Ok(self.row(who)?.tags.has(tag))
+        Ok(self.state().controllers.has(self.slot(who)?, tag))
     }
 
     /// Whether the tag itself is granted.
@@ -33,14 +33,14 @@ impl Sim {
 
     /// Whether any of the tags is there; false for an empty list.
     pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
-        let row = self.row(who)?;
-        Ok(tags.iter().any(|&t| row.tags.has(t)))
+        let slot = self.slot(who)?;
+        Ok(tags.iter().any(|&t| self.state().controllers.has(slot, t)))
     }
 
     /// Whether every one of the tags is there; true for an empty list.
     pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
-        let row = self.row(who)?;
-        Ok(tags.iter().all(|&t| row.tags.has(t)))
+        let slot = self.slot(who)?;
+        Ok(tags.iter().all(|&t| self.state().controllers.has(slot, t)))
     }
 
     /// Whether none of the tags is there.
@@ -52,7 +52,7 @@ impl Sim {
     pub fn matches(&self, who: ControllerId, query: &TagQuery) -> Result<bool, Refusal> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         let exact = |t: TagId| table.def(t).is_some() && row.tags.count(table, t) > 0;
-        Ok(query.eval(&|t| row.tags.has(t), &exact))
+        Ok(query.eval(&|t| row.tags.has(table, t), &exact))
     }
 
     /// Explicit tags with their counts, in hierarchy order.

@@ -176,11 +176,11 @@ impl Calc<'_> {
     }
     /// Whether the target has a tag or a descendant of it.
     pub fn target_has(&self, tag: &str) -> bool {
-        self.rules.tag(tag).is_some_and(|t| self.target_row.tags.has(t))
+        self.rules.tag(tag).is_some_and(|t| self.target_row.tags.has(&self.rules.tags, t))
     }
     /// Whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: &str) -> bool {
-        self.rules.tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(t)))
+        self.rules.tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(&self.rules.tags, t)))
     }
     /// Whether what was hit carries a tag or a descendant of it.
     pub fn hit_has(&self, tag: &str) -> bool {
@@ -280,11 +280,11 @@ impl HookCx<'_> {
     }
     /// Whether the target has a tag or a descendant of it.
     pub fn target_has(&self, tag: TagId) -> bool {
-        self.target_row.tags.has(tag)
+        self.target_row.tags.has(&self.rules.tags, tag)
     }
     /// Whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: TagId) -> bool {
-        self.source_tags.is_some_and(|s| s.has(tag))
+        self.source_tags.is_some_and(|s| s.has(&self.rules.tags, tag))
     }
     /// The target's anchor.
     pub fn target_anchor(&self) -> Option<crate::Anchor> {

@@ -226,6 +226,7 @@ impl Compiler<'_> {
             cues: self.tag_list(&doc.gameplay_cues),
             simple: false,
             simple_period: false,
+            watches: false,
             has_live: false,
             fixed_duration: None,
         };

@@ -146,6 +146,8 @@ pub(crate) struct EffectDef {
     pub(crate) simple_period: bool,
     /// The duration in flicks where it is a plain value.
     pub(crate) fixed_duration: Option<SimTime>,
+    /// Whether tags decide about it while it is active: filters or ongoing requirements.
+    pub(crate) watches: bool,
     /// Whether any modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
 }
@@ -173,6 +175,7 @@ impl EffectDef {
     pub(crate) fn classify(&mut self) {
         let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
         let plain = self.modifiers.iter().all(plain);
+        self.watches = self.has_ongoing() || self.is_filtered();
         self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
         self.fixed_duration = match self.duration {
             Some(Mag::Value(v)) => SimTime::try_seconds(v),

@@ -25,12 +25,10 @@ pub(crate) const NOT_FINITE: u8 = 4;
 pub(crate) struct Mod {
     /// What is added, multiplied or set: the unit magnitude times the stacks.
     pub(crate) magnitude: f64,
-    /// The effect's sequence number on this row.
-    pub(crate) seq: u64,
+    /// The effect's number on this row, and the position among its definition's modifiers in the low 16 bits.
+    pub(crate) seq_index: u64,
     pub(crate) channel: ChannelId,
     pub(crate) slot: u16,
-    /// Position among the definition's modifiers.
-    pub(crate) index: u16,
     pub(crate) op: ModOp,
     pub(crate) off: u8,
 }
@@ -58,10 +56,27 @@ impl From<Operation> for ModOp {
 
 impl Mod {
     #[inline]
+    pub(crate) fn new(seq: u64, index: u16, slot: usize, op: ModOp, channel: ChannelId, magnitude: f64) -> Mod {
+        Mod { magnitude, seq_index: seq << 16 | index as u64, channel, slot: slot as u16, op, off: 0 }
+    }
+
+    /// The effect's number on this row.
+    #[inline]
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq_index >> 16
+    }
+
+    /// Position among the definition's modifiers.
+    #[inline]
+    pub(crate) fn index(&self) -> u16 {
+        self.seq_index as u16
+    }
+
+    #[inline]
     pub(crate) fn order(&self, other: &Mod) -> Ordering {
         (self.slot, self.op, self.channel)
             .cmp(&(other.slot, other.op, other.channel))
             .then_with(|| self.magnitude.total_cmp(&other.magnitude))
-            .then_with(|| (self.seq, self.index).cmp(&(other.seq, other.index)))
+            .then_with(|| self.seq_index.cmp(&other.seq_index))
     }
 }

@@ -1,15 +1,16 @@
 //! Where rows live: slots reused, ids never. A paged table finds the slot of an id; a page without live ids is freed,
 //! so a long-running sim that spawns and destroys does not grow.
 
-use super::Row;
-use crate::ControllerId;
+use super::{Presence, PresenceMut, Row};
+use crate::rules::TagTable;
+use crate::{ControllerId, TagId};
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Page {
-    slots: Box<[u32]>,
+    slots: Box<[u32; PAGE]>,
     live: u32,
 }
 
@@ -22,10 +23,35 @@ pub(crate) struct Controllers {
     chunks: Vec<Vec<Option<Row>>>,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
+    presence: Presence,
     len: usize,
 }
 
 impl Controllers {
+    /// No controllers yet, in a world of so many tags.
+    pub(crate) fn new(tags: usize) -> Controllers {
+        Controllers { presence: Presence::new(tags), ..Controllers::default() }
+    }
+
+    /// Whether the controller in a slot has a tag or a descendant of it.
+    #[inline]
+    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
+        self.presence.has(slot, tag)
+    }
+
+    /// A row and its presence bits, to change its tags.
+    #[inline]
+    pub(crate) fn tagged_mut(&mut self, slot: usize) -> (&mut Row, PresenceMut<'_>) {
+        let row = self.chunks[slot / CHUNK][slot % CHUNK].as_mut().expect("a slot in use");
+        (row, self.presence.of_mut(slot))
+    }
+
+    /// Puts another row into a slot in use.
+    pub(crate) fn replace(&mut self, slot: usize, row: Row, table: &TagTable) {
+        self.presence.show(slot, &row.tags, table);
+        *self.row_mut(slot) = row;
+    }
+
     #[inline]
     pub(crate) fn slot(&self, id: ControllerId) -> Option<usize> {
         let page = self.pages.get(id.index() / PAGE)?.as_ref()?;
@@ -49,8 +75,9 @@ impl Controllers {
         self.chunks[slot / CHUNK][slot % CHUNK].as_mut().expect("a slot in use")
     }
 
-    pub(crate) fn insert(&mut self, row: Row) -> usize {
+    pub(crate) fn insert(&mut self, row: Row, table: &TagTable) -> usize {
         let id = row.id.index();
+        let tags = row.tags.clone();
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.chunks[slot as usize / CHUNK][slot as usize % CHUNK] = Some(row);
@@ -70,9 +97,10 @@ impl Controllers {
             self.pages.push(None);
         }
         let page =
-            self.pages[id / PAGE].get_or_insert_with(|| Page { slots: vec![NONE; PAGE].into_boxed_slice(), live: 0 });
+            self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
+        self.presence.show(slot, &tags, table);
         self.len += 1;
         slot
     }
@@ -105,6 +133,7 @@ impl Controllers {
         self.chunks.clear();
         self.free.clear();
         self.pages.clear();
+        self.presence.clear();
         self.len = 0;
     }
 }

@@ -1,38 +1,36 @@
-//! Active effects. The hot part is one record; what few effects need lies in a boxed cold part.
+//! Active effects. What every effect has is one cache line; what some need is a second, boxed one; the rest is boxed
+//! again.
 
-use crate::{ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
+use crate::{AbilityId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
 use serde::{Deserialize, Serialize};
+use std::num::NonZero;
 
-/// An active effect on a row. Times are the row's local time. The first cache line says what it is, the second what
-/// few verbs need.
+/// An active effect on a row: one cache line. Times are the row's local time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Effect {
     /// The row's rising application number; effects are kept in this order.
     pub(crate) seq: u64,
     pub(crate) birth: u64,
-    pub(crate) root: OpId,
     /// [`SimTime::NEVER`] for infinite.
     pub(crate) end: SimTime,
+    pub(crate) start: SimTime,
     pub(crate) ordinal: u32,
     pub(crate) def: EffectId,
     pub(crate) source: ControllerId,
     pub(crate) level: u32,
     pub(crate) stacks: u32,
     pub(crate) link: u32,
-    pub(crate) inhibited: bool,
-    /// Whether its modifiers have filters or ongoing tags: looked at again when tags change.
-    pub(crate) watches: bool,
-    pub(crate) periodic: Option<Periodic>,
-    pub(crate) start: SimTime,
     pub(crate) cold: Option<Box<Cold>>,
 }
+
+const _: () = assert!(size_of::<Effect>() == 64 && size_of::<Cold>() == 64);
 
 /// The periodic part of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Periodic {
     /// At least 1 ms.
-    pub(crate) period: SimTime,
+    period: NonZero<i64>,
     /// Due times are anchor + n × period, computed by multiplication.
     pub(crate) anchor: SimTime,
     pub(crate) n: u32,
@@ -43,29 +41,58 @@ pub(crate) struct Periodic {
 }
 
 impl Periodic {
-    pub(crate) fn next(&self) -> SimTime {
-        SimTime(self.anchor.0.saturating_add(self.period.0.saturating_mul(self.n as i64)))
+    /// Starts at `anchor`; the first execution is due one period later.
+    pub(crate) fn new(period: SimTime, anchor: SimTime) -> Periodic {
+        let period = NonZero::new(period.0).unwrap_or(NonZero::<i64>::MAX);
+        Periodic { period, anchor, n: 1, executed: 0, missed: 0 }
     }
+
+    /// Another period, from `now` on.
+    pub(crate) fn restart(&mut self, period: SimTime, now: SimTime) {
+        let Periodic { executed, missed, .. } = *self;
+        *self = Periodic { executed, missed, ..Periodic::new(period, now) };
+    }
+
+    pub(crate) fn period(&self) -> SimTime {
+        SimTime(self.period.get())
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> SimTime {
+        SimTime(self.anchor.0.saturating_add(self.period.get().saturating_mul(self.n as i64)))
+    }
+}
+
+/// What some effects need: another cache line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cold {
+    pub(crate) periodic: Option<Periodic>,
+    /// The op at the root; without a cold part it is the birth.
+    pub(crate) root: OpId,
+    /// The length last given, for stacks that start their time anew.
+    pub(crate) length: SimTime,
+    pub(crate) ability: AbilityId,
+    pub(crate) inhibited: bool,
+    /// Whether its modifiers have filters or ongoing tags: looked at again when tags change.
+    pub(crate) watches: bool,
+    pub(crate) rest: Option<Box<Rest>>,
 }
 
 /// What few effects need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cold {
+pub(crate) struct Rest {
     /// Level, caller's values and context of the latest application that counts.
     pub(crate) extra: Option<Box<SpecExtra>>,
-    pub(crate) ability: Option<crate::AbilityId>,
     /// Reads captured at application, one list per execution, joined.
     #[serde(with = "bits")]
-    pub(crate) captures: Vec<f64>,
+    pub(crate) captures: Box<[f64]>,
     /// Magnitude per stack of each modifier; NaN for one that was skipped. Empty while stacks are 1.
     #[serde(with = "bits")]
-    pub(crate) units: Vec<f64>,
+    pub(crate) units: Box<[f64]>,
     /// Tags granted by this instance beyond its definition's.
-    pub(crate) tags: Vec<TagId>,
+    pub(crate) tags: Box<[TagId]>,
     /// Modifiers that went for good with a set that was removed by force.
     pub(crate) dropped: Vec<u16>,
-    /// The length last given, for stacks that start their time anew.
-    pub(crate) length: SimTime,
 }
 
 /// Numbers that may be NaN travel as their bits: JSON and others have no word for NaN.
@@ -76,7 +103,7 @@ mod bits {
         to.collect_seq(list.iter().map(|v| v.to_bits()))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Box<[f64]>, D::Error> {
         Ok(Vec::<u64>::deserialize(from)?.into_iter().map(f64::from_bits).collect())
     }
 }
@@ -87,19 +114,83 @@ impl Effect {
     }
 
     pub(crate) fn cold_mut(&mut self) -> &mut Cold {
-        self.cold.get_or_insert_default()
+        let (root, ability) = (OpId(self.birth), AbilityId::NONE);
+        self.cold.get_or_insert_with(|| {
+            let length = SimTime::ZERO;
+            Box::new(Cold { periodic: None, root, length, ability, inhibited: false, watches: false, rest: None })
+        })
     }
 
+    pub(crate) fn rest(&self) -> Option<&Rest> {
+        self.cold.as_ref()?.rest.as_deref()
+    }
+
+    pub(crate) fn rest_mut(&mut self) -> &mut Rest {
+        self.cold_mut().rest.get_or_insert_default()
+    }
+
+    #[inline]
+    pub(crate) fn root(&self) -> OpId {
+        self.cold.as_ref().map_or(OpId(self.birth), |c| c.root)
+    }
+
+    #[inline]
+    pub(crate) fn inhibited(&self) -> bool {
+        self.cold.as_ref().is_some_and(|c| c.inhibited)
+    }
+
+    #[inline]
+    pub(crate) fn watches(&self) -> bool {
+        self.cold.as_ref().is_some_and(|c| c.watches)
+    }
+
+    #[inline]
+    pub(crate) fn periodic(&self) -> Option<&Periodic> {
+        self.cold.as_ref()?.periodic.as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn periodic_mut(&mut self) -> Option<&mut Periodic> {
+        self.cold.as_mut()?.periodic.as_mut()
+    }
+
+    pub(crate) fn length(&self) -> SimTime {
+        self.cold.as_ref().map_or(SimTime::ZERO, |c| c.length)
+    }
+
+    pub(crate) fn ability(&self) -> AbilityId {
+        self.cold.as_ref().map_or(AbilityId::NONE, |c| c.ability)
+    }
+
+    pub(crate) fn extra(&self) -> Option<&SpecExtra> {
+        self.rest()?.extra.as_deref()
+    }
+
+    pub(crate) fn units(&self) -> &[f64] {
+        self.rest().map_or(&[], |r| &r.units)
+    }
+
+    pub(crate) fn units_mut(&mut self) -> &mut [f64] {
+        let rest = self.cold.as_mut().and_then(|c| c.rest.as_mut());
+        rest.map_or(&mut [], |r| &mut r.units)
+    }
+
+    pub(crate) fn captures(&self) -> &[f64] {
+        self.rest().map_or(&[], |r| &r.captures)
+    }
+
+    #[inline]
     pub(crate) fn dropped(&self) -> &[u16] {
-        self.cold.as_ref().map_or(&[], |c| &c.dropped)
+        self.rest().map_or(&[], |r| &r.dropped)
     }
 
     pub(crate) fn has_dropped(&self, index: u16) -> bool {
         self.dropped().contains(&index)
     }
 
+    #[inline]
     pub(crate) fn own_tags(&self) -> &[TagId] {
-        self.cold.as_ref().map_or(&[], |c| &c.tags)
+        self.rest().map_or(&[], |r| &r.tags)
     }
 
     /// The spec as it stands now, for evaluations after application.
@@ -110,35 +201,61 @@ impl Effect {
             source: self.source,
             level: self.level,
             stacks: self.stacks,
-            ability: self.cold.as_ref().and_then(|c| c.ability).unwrap_or(crate::AbilityId::NONE),
-            extra: self.cold.as_ref().and_then(|c| c.extra.clone()),
+            ability: self.ability(),
+            extra: self.rest().and_then(|r| r.extra.clone()),
         }
     }
 
     /// What falls due next: a periodic execution before the end at the same moment.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
-        let end = Due { at: self.end, phase_seq: 1 << 63 | self.seq };
-        match &self.periodic {
-            Some(p) => Some(Due { at: p.next(), phase_seq: self.seq }.min(end)),
+        let end = Due::new(self.end, true, self.seq);
+        match self.periodic() {
+            Some(p) => Some(Due::new(p.next(), false, self.seq).min(end)),
             None => (self.end != SimTime::NEVER).then_some(end),
         }
     }
 }
 
-/// Due work of a row in local time. The top bit of `phase_seq` is the phase: executions before expiries.
+/// Due work of a row in local time: executions before expiries, then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due {
     pub(crate) at: SimTime,
-    pub(crate) phase_seq: u64,
+    /// Phase in the top bit, then the effect's number, then where in the row's list the effect lay when this was
+    /// written: a place to look first.
+    rank: u64,
 }
 
+/// Numbers of effects stay below this, so that they fit beside what is packed with them.
+pub(crate) const SEQ_BITS: u32 = 47;
+
 impl Due {
-    pub(crate) fn is_expiry(self) -> bool {
-        self.phase_seq >> 63 != 0
+    fn new(at: SimTime, expiry: bool, seq: u64) -> Due {
+        Due { at, rank: (expiry as u64) << 63 | seq << 16 }
     }
+
+    /// The same with the place to look first.
+    #[inline]
+    pub(crate) fn lying_at(self, place: usize) -> Due {
+        Due { rank: self.rank & !0xffff | place.min(0xffff) as u64, ..self }
+    }
+
+    #[inline]
+    pub(crate) fn is_expiry(self) -> bool {
+        self.rank >> 63 != 0
+    }
+    #[inline]
     pub(crate) fn seq(self) -> u64 {
-        self.phase_seq & !(1 << 63)
+        self.rank << 1 >> 17
+    }
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        (self.rank & 0xffff) as usize
+    }
+    /// What tells it from others, without the place.
+    #[inline]
+    pub(crate) fn order(self) -> (SimTime, u64) {
+        (self.at, self.rank >> 16)
     }
 }
 

@@ -9,6 +9,7 @@ mod controllers;
 mod definition;
 mod effect;
 mod index;
+mod rare;
 mod row;
 mod tag;
 
@@ -18,7 +19,8 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{Definition, Definitions, EffectRef};
-pub(crate) use effect::{Due, Effect, Periodic, Queued};
+pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS};
 pub(crate) use index::{Index, LiveEdge};
+pub(crate) use rare::Rare;
 pub(crate) use row::{CueCount, Grant, Row};
-pub(crate) use tag::{TagFlip, Tags};
+pub(crate) use tag::{Presence, PresenceMut, TagFlip, Tags};

@@ -1,7 +1,7 @@
 //! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
 //! controller.
 
-use super::{Attr, Due, Effect, Mod, Queued, Tags};
+use super::{Attr, Due, Effect, Mod, Queued, Rare, Tags};
 use crate::rng::{fold, mix};
 use crate::time::Clock;
 use crate::{AbilityId, ActorId, Anchor, ControllerId, EffectKey, InputId, SimTime, TagId};
@@ -65,8 +65,8 @@ pub(crate) struct Row {
     pub(crate) hash: u64,
     pub(crate) mods: Vec<Mod>,
     pub(crate) grants: Vec<Grant>,
-    pub(crate) cues: Vec<CueCount>,
-    pub(crate) queue: Vec<Queued>,
+    pub(crate) cues: Rare<CueCount>,
+    pub(crate) queue: Rare<Queued>,
     pub(crate) owner: ActorId,
     pub(crate) avatar: ActorId,
     pub(crate) anchor: Option<Box<Anchor>>,
@@ -91,8 +91,8 @@ impl Row {
             effects: Vec::new(),
             tags: Tags::default(),
             grants: Vec::new(),
-            cues: Vec::new(),
-            queue: Vec::new(),
+            cues: Rare::default(),
+            queue: Rare::default(),
             anchor: None,
             next_grant: 0,
             watching: 0,
@@ -133,6 +133,13 @@ impl Row {
         self.modded = self.mods.iter().fold(0, |bits, m| bits | 1 << m.slot.min(63));
     }
 
+    /// The effect that due work is about.
+    #[inline]
+    pub(crate) fn effect_due(&self, due: Due) -> Option<usize> {
+        let (place, seq) = (due.place(), due.seq());
+        if self.effects.get(place).is_some_and(|e| e.seq == seq) { Some(place) } else { self.effect_at(seq) }
+    }
+
     #[inline]
     pub(crate) fn effect_at(&self, seq: u64) -> Option<usize> {
         self.effects.binary_search_by_key(&seq, |e| e.seq).ok()
@@ -140,7 +147,7 @@ impl Row {
 
     /// Whether a definition of this number is in use here.
     pub(crate) fn uses(&self, id: u32) -> bool {
-        let from = |e: &Effect| e.cold.as_ref().and_then(|c| c.ability).is_some_and(|a| a.0 == id);
+        let from = |e: &Effect| e.ability().0 == id;
         self.effects.iter().any(|e| e.def.0 == id || from(e))
             || self.queue.iter().any(|q| q.spec.effect.0 == id || q.spec.ability.0 == id)
             || self.grants.iter().any(|g| g.ability.0 == id)
@@ -169,7 +176,7 @@ impl Row {
     }
 
     pub(crate) fn unschedule(&mut self, due: Due) {
-        if let Ok(at) = self.due.binary_search_by(|d| due.cmp(d)) {
+        if let Ok(at) = self.due.binary_search_by(|d| due.order().cmp(&d.order())) {
             self.due.remove(at);
         }
     }
@@ -177,7 +184,7 @@ impl Row {
     /// Everything that is not state, anew from what is.
     pub(crate) fn rebuild(&mut self) {
         self.rebuild_modded();
-        self.due = self.effects.iter().filter_map(Effect::due).collect();
+        self.due = self.effects.iter().enumerate().filter_map(|(at, e)| Some(e.due()?.lying_at(at))).collect();
         self.due.sort_unstable_by(|a, b| b.cmp(a));
         self.published = never();
         self.hash_dirty = true;
@@ -200,8 +207,8 @@ impl Row {
         }
         for m in &self.mods {
             put(number(m.magnitude));
-            put(m.seq);
-            put((m.channel.0 as u64) << 32 | (m.slot as u64) << 16 | m.index as u64);
+            put(m.seq() << 16 | m.index() as u64);
+            put((m.channel.0 as u64) << 32 | m.slot as u64);
             put((m.op as u64) << 8 | m.off as u64);
         }
         for e in &self.effects {
@@ -215,10 +222,10 @@ impl Row {
             put((g.level as u64) << 32 | g.input.0 as u64);
             put(g.by);
         }
-        for c in &self.cues {
+        for c in self.cues.iter() {
             put((c.tag.0 as u64) << 32 | c.count as u64);
         }
-        for q in &self.queue {
+        for q in self.queue.iter() {
             put(q.birth);
             put((q.ordinal as u64) << 32 | q.spec.effect.0 as u64);
             put((q.spec.source.0 as u64) << 32 | q.spec.level as u64);
@@ -242,25 +249,24 @@ fn make_room<T>(list: &mut Vec<T>) {
 fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
     put(e.seq);
     put(e.birth);
-    put(e.root.0);
+    put(e.root().0);
     put(e.start.0 as u64);
     put(e.end.0 as u64);
     put((e.ordinal as u64) << 32 | e.def.0 as u64);
     put((e.source.0 as u64) << 32 | e.level as u64);
-    put((e.stacks as u64) << 1 | e.inhibited as u64);
-    if let Some(p) = &e.periodic {
-        put(p.period.0 as u64);
+    put((e.stacks as u64) << 1 | e.inhibited() as u64);
+    if let Some(p) = e.periodic() {
+        put(p.period().0 as u64);
         put(p.anchor.0 as u64);
         put((p.n as u64) << 32 | p.executed as u64);
         put(p.missed as u64);
     }
-    let Some(cold) = &e.cold else { return };
-    hash_extra(cold.extra.as_deref(), put);
-    cold.captures.iter().chain(&cold.units).for_each(|v| put(v.to_bits()));
-    cold.tags.iter().for_each(|t| put(t.0 as u64));
-    cold.dropped.iter().for_each(|&i| put(i as u64));
-    put(cold.length.0 as u64);
-    put(cold.ability.map_or(0, |a| a.0 as u64 + 1));
+    put(e.length().0 as u64);
+    put(e.ability().0 as u64);
+    hash_extra(e.extra(), put);
+    e.captures().iter().chain(e.units()).for_each(|v| put(v.to_bits()));
+    e.own_tags().iter().for_each(|t| put(t.0 as u64));
+    e.dropped().iter().for_each(|&i| put(i as u64));
 }
 
 fn hash_extra(extra: Option<&crate::SpecExtra>, put: &mut impl FnMut(u64)) {

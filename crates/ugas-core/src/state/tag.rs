@@ -1,14 +1,12 @@
 //! A controller's tags: explicit grants counted, hierarchical presence as bits.
 //!
 //! Presence of a tag (it or a descendant is granted) is one bit test. Explicit counts are a short list sorted by the
-//! tags' depth-first rank, so "is anything left below" is a range test when a grant goes. Counts of a whole subtree
+//! tags' depth-first rank, so "is anything left below" is a test of two neighbours when a grant goes. Counts of a whole subtree
 //! are summed on demand; they always equal the sum of explicit grants because nothing else is stored.
 
 use crate::TagId;
 use crate::rules::TagTable;
 use serde::{Deserialize, Serialize};
-
-const INLINE: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Count {
@@ -25,40 +23,94 @@ pub(crate) struct TagFlip {
     pub(crate) presence: bool,
 }
 
-/// The tags of one controller.
+/// The explicit tags of one controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(C)]
 pub(crate) struct Tags {
-    /// All words of the presence bits joined: a bit that is off here is off everywhere.
-    any: u64,
-    bits: [u64; INLINE],
     counts: Vec<Count>,
-    more: Vec<u64>,
+}
+
+/// Which tags are present on whom, hierarchy included: one bit per tag and controller, all controllers together, so
+/// that a query touches one word. Not state: it follows from the explicit tags.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Presence {
+    words: Vec<u64>,
+    /// Words of one controller.
+    stride: usize,
+}
+
+impl Presence {
+    pub(crate) fn new(tags: usize) -> Presence {
+        Presence { words: Vec::new(), stride: tags.div_ceil(64) }
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
+        let (word, bit) = (tag.index() / 64, tag.index() % 64);
+        word < self.stride && self.words[slot * self.stride + word] >> bit & 1 != 0
+    }
+
+    #[inline]
+    pub(crate) fn of_mut(&mut self, slot: usize) -> PresenceMut<'_> {
+        PresenceMut { words: &mut self.words[slot * self.stride..(slot + 1) * self.stride] }
+    }
+
+    /// What a slot shows for these tags and nothing else.
+    pub(crate) fn show(&mut self, slot: usize, tags: &Tags, table: &TagTable) {
+        let end = (slot + 1) * self.stride;
+        if self.words.len() < end {
+            make_room(&mut self.words, end);
+            self.words.resize(end, 0);
+        }
+        let mut shown = self.of_mut(slot);
+        shown.words.fill(0);
+        for (tag, _) in tags.iter() {
+            shown.raise(tag, table);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+    }
+}
+
+/// Room for `len` words, with a quarter to spare instead of a doubling: with many controllers these are megabytes.
+fn make_room(words: &mut Vec<u64>, len: usize) {
+    if words.capacity() < len {
+        words.reserve_exact((len + words.len() / 4).max(words.len() + 64) - words.len());
+    }
+}
+
+/// The presence bits of one controller, to change.
+pub(crate) struct PresenceMut<'a> {
+    words: &'a mut [u64],
+}
+
+impl PresenceMut<'_> {
+    #[inline]
+    fn has(&self, tag: TagId) -> bool {
+        self.words[tag.index() / 64] >> (tag.index() % 64) & 1 != 0
+    }
+
+    #[inline]
+    fn put(&mut self, tag: TagId, on: bool) {
+        let (word, bit) = (&mut self.words[tag.index() / 64], tag.index() % 64);
+        *word = *word & !(1 << bit) | (on as u64) << bit;
+    }
+
+    /// The tag and its ancestors.
+    fn raise(&mut self, tag: TagId, table: &TagTable) {
+        let mut next = Some(tag);
+        while let Some(t) = next.filter(|&t| !self.has(t)) {
+            self.put(t, true);
+            next = table.parent(t);
+        }
+    }
 }
 
 impl Tags {
-    #[inline]
-    pub(crate) fn has(&self, tag: TagId) -> bool {
-        let (word, bit) = (tag.index() / 64, tag.index() % 64);
-        if self.any >> bit & 1 == 0 {
-            return false;
-        }
-        let word = if word < INLINE { self.bits[word] } else { self.more.get(word - INLINE).copied().unwrap_or(0) };
-        word >> bit & 1 != 0
-    }
-
-    fn put(&mut self, tag: TagId, on: bool) {
-        let (word, bit) = (tag.index() / 64, tag.index() % 64);
-        let word = if word < INLINE {
-            &mut self.bits[word]
-        } else {
-            if self.more.len() <= word - INLINE {
-                self.more.resize(word - INLINE + 1, 0);
-            }
-            &mut self.more[word - INLINE]
-        };
-        *word = *word & !(1 << bit) | (on as u64) << bit;
-        self.any = if on { self.any | 1 << bit } else { self.bits.iter().chain(&self.more).fold(0, |a, w| a | w) };
+    /// Whether the tag or a descendant is granted; for tags that are not of a row, or where speed does not matter.
+    pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
+        table.def(tag).is_some() && self.below(table, tag).next().is_some()
     }
 
     fn find(&self, table: &TagTable, tag: TagId) -> Result<usize, usize> {
@@ -96,20 +148,32 @@ impl Tags {
     }
 
     /// One more grant; `flips` gets the leaf, then each ancestor that appeared. Returns the new count.
-    pub(crate) fn add(&mut self, table: &TagTable, tag: TagId, flips: &mut Vec<TagFlip>) -> u32 {
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        table: &TagTable,
+        tag: TagId,
+        mut shown: PresenceMut<'_>,
+        flips: &mut Vec<TagFlip>,
+    ) -> u32 {
         match self.find(table, tag) {
             Ok(i) => {
                 self.counts[i].count += 1;
                 return self.counts[i].count;
             }
-            Err(i) => self.counts.insert(i, Count { tag, count: 1 }),
+            Err(i) => {
+                if self.counts.len() == self.counts.capacity() {
+                    self.counts.reserve_exact((self.counts.len() / 4).max(4));
+                }
+                self.counts.insert(i, Count { tag, count: 1 });
+            }
         }
-        let was_present = self.has(tag);
+        let was_present = shown.has(tag);
         flips.push(TagFlip { tag, added: true, exact: true, presence: !was_present });
         let mut next = Some(tag).filter(|_| !was_present);
         while let Some(t) = next {
-            self.put(t, true);
-            next = table.parent(t).filter(|&p| !self.has(p));
+            shown.put(t, true);
+            next = table.parent(t).filter(|&p| !shown.has(p));
             if let Some(p) = next {
                 flips.push(TagFlip { tag: p, added: true, exact: false, presence: true });
             }
@@ -118,36 +182,43 @@ impl Tags {
     }
 
     /// One grant less; false if there was none, which is the caller's logic error.
-    pub(crate) fn remove(&mut self, table: &TagTable, tag: TagId, flips: &mut Vec<TagFlip>) -> bool {
+    #[inline]
+    pub(crate) fn remove(
+        &mut self,
+        table: &TagTable,
+        tag: TagId,
+        mut shown: PresenceMut<'_>,
+        flips: &mut Vec<TagFlip>,
+    ) -> bool {
         let Ok(i) = self.find(table, tag) else { return false };
         self.counts[i].count -= 1;
         if self.counts[i].count > 0 {
             return true;
         }
         self.counts.remove(i);
-        let gone = |tags: &Tags, t: TagId| tags.below(table, t).next().is_none();
+        // What is left below an ancestor lies in its range of ranks, so next to where the tag was.
+        let rank = |at: usize| self.counts.get(at).map(|c| table.rank_of(c.tag));
+        let (before, after) = (if i == 0 { None } else { rank(i - 1) }, rank(i));
         let mut next = Some(tag);
         while let Some(t) = next {
-            let vanished = gone(self, t);
-            if t == tag || vanished {
-                flips.push(TagFlip { tag: t, added: false, exact: t == tag, presence: vanished });
+            let (start, end) = table.span(t);
+            let held = before.is_some_and(|r| r >= start) || after.is_some_and(|r| r < end);
+            if t == tag || !held {
+                flips.push(TagFlip { tag: t, added: false, exact: t == tag, presence: !held });
             }
-            if !vanished {
+            if held {
                 break;
             }
-            self.put(t, false);
+            shown.put(t, false);
             next = table.parent(t);
         }
         true
     }
 
-    /// Whether all parts agree; for data from outside.
+    /// Whether the list can be one; for data from outside.
     pub(crate) fn is_sound(&self, table: &TagTable) -> bool {
         let known = self.counts.iter().all(|c| c.count > 0 && c.tag.index() < table.len());
-        let sorted = || self.counts.windows(2).all(|w| table.rank_of(w[0].tag) < table.rank_of(w[1].tag));
-        let fits = self.more.len() <= table.len().div_ceil(64).saturating_sub(INLINE);
-        let joined = self.any == self.bits.iter().chain(&self.more).fold(0, |a, w| a | w);
-        known && sorted() && fits && joined && table.ids().all(|t| self.has(t) == self.below(table, t).next().is_some())
+        known && self.counts.windows(2).all(|w| table.rank_of(w[0].tag) < table.rank_of(w[1].tag))
     }
 }
 
@@ -164,29 +235,75 @@ mod tests {
         t
     }
 
+    /// Tags of a lone controller.
+    struct One {
+        table: TagTable,
+        tags: Tags,
+        shown: Presence,
+        flips: Vec<TagFlip>,
+    }
+
+    impl One {
+        fn new(names: &[&str]) -> One {
+            let table = table(names);
+            let mut shown = Presence::new(table.len());
+            shown.show(0, &Tags::default(), &table);
+            One { table, tags: Tags::default(), shown, flips: Vec::new() }
+        }
+
+        fn add(&mut self, tag: TagId) {
+            self.tags.add(&self.table, tag, self.shown.of_mut(0), &mut self.flips);
+        }
+
+        fn remove(&mut self, tag: TagId) -> bool {
+            self.tags.remove(&self.table, tag, self.shown.of_mut(0), &mut self.flips)
+        }
+    }
+
     #[test]
     fn a_count_never_goes_below_zero() {
-        let t = table(&["State.Alive"]);
-        let (alive, mut flips, mut tags) = (t.find("State.Alive").unwrap(), vec![], Tags::default());
-        assert!(!tags.remove(&t, alive, &mut flips));
-        assert_eq!((tags.count(&t, alive), flips.len()), (0, 0));
+        let mut one = One::new(&["State.Alive"]);
+        let alive = one.table.find("State.Alive").unwrap();
+        assert!(!one.remove(alive));
+        assert_eq!((one.tags.count(&one.table, alive), one.flips.len()), (0, 0));
     }
 
     // covers: UGAS-7.2-08 UGAS-7.2-09
     #[test]
     fn empty_and_distinct_count_follow_the_grants() {
-        let t = table(&["A.B", "A.C"]);
-        let (b, c) = (t.find("A.B").unwrap(), t.find("A.C").unwrap());
-        let (mut tags, mut flips) = (Tags::default(), vec![]);
-        assert_eq!(tags.len(), 0);
+        let mut one = One::new(&["A.B", "A.C"]);
+        let (b, c) = (one.table.find("A.B").unwrap(), one.table.find("A.C").unwrap());
+        assert_eq!(one.tags.len(), 0);
         for tag in [b, b, c] {
-            tags.add(&t, tag, &mut flips);
+            one.add(tag);
         }
-        assert_eq!(tags.len(), 2);
+        assert_eq!(one.tags.len(), 2);
         for tag in [b, b, c] {
-            tags.remove(&t, tag, &mut flips);
+            one.remove(tag);
         }
-        assert_eq!(tags.len(), 0);
+        assert_eq!(one.tags.len(), 0);
+    }
+
+    // covers: UGAS-7.3-06
+    #[test]
+    fn a_query_reads_one_word_however_many_tags_there_are() {
+        let names: Vec<String> = (0..10_000).map(|i| format!("T.U{}.V{i}", i % 50)).collect();
+        let refs: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut one = One::new(&refs);
+        let all: Vec<TagId> = refs.iter().map(|n| one.table.find(n).unwrap()).collect();
+        for &tag in all.iter().step_by(2) {
+            one.add(tag);
+        }
+        assert_eq!(one.tags.len(), 5_000);
+        // Neither the explicit list nor any other word has a say: with all of them spoiled every answer is the same.
+        one.tags = Tags::default();
+        for (i, &tag) in all.iter().enumerate() {
+            let word = one.shown.words[tag.index() / 64];
+            let mut spoiled = Presence { words: vec![!word; one.shown.words.len()], stride: one.shown.stride };
+            spoiled.words[tag.index() / 64] = word;
+            assert_eq!(spoiled.has(0, tag), i % 2 == 0);
+            assert_eq!(one.shown.has(0, tag), i % 2 == 0);
+        }
     }
 
     // covers: UGAS-7.4-01
@@ -194,28 +311,30 @@ mod tests {
     fn ancestors_always_equal_the_sum_of_grants_below() {
         let names: Vec<String> = (0..400).map(|i| format!("T{}.U{}.V{}.W{}", i % 3, i % 7, i % 11, i)).collect();
         let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-        let t = table(&refs);
-        let all: Vec<TagId> = t.ids().collect();
-        let (mut tags, mut flips) = (Tags::default(), Vec::new());
+        let mut one = One::new(&refs);
+        let all: Vec<TagId> = one.table.ids().collect();
         let mut grants: Vec<TagId> = Vec::new();
         let mut seed = 1u64;
         for step in 0..4_000 {
             seed = crate::rng::mix(seed);
             if seed.is_multiple_of(3) && !grants.is_empty() {
                 let tag = grants.swap_remove((seed >> 8) as usize % grants.len());
-                assert!(tags.remove(&t, tag, &mut flips));
+                assert!(one.remove(tag));
             } else {
                 let tag = all[(seed >> 8) as usize % all.len()];
                 grants.push(tag);
-                tags.add(&t, tag, &mut flips);
+                one.add(tag);
             }
-            flips.clear();
+            one.flips.clear();
             if step % 50 == 0 {
-                assert!(tags.is_sound(&t));
+                assert!(one.tags.is_sound(&one.table));
+                let mut anew = one.shown.clone();
+                anew.show(0, &one.tags, &one.table);
+                assert_eq!(anew.words, one.shown.words);
                 for &tag in &all {
-                    let below = grants.iter().filter(|&&g| t.is_under(g, tag)).count() as u64;
-                    assert_eq!(tags.count_all(&t, tag), below);
-                    assert_eq!(tags.has(tag), below > 0);
+                    let below = grants.iter().filter(|&&g| one.table.is_under(g, tag)).count() as u64;
+                    assert_eq!(one.tags.count_all(&one.table, tag), below);
+                    assert_eq!((one.shown.has(0, tag), one.tags.has(&one.table, tag)), (below > 0, below > 0));
                 }
             }
         }
