@@ -148,6 +148,7 @@ fn spec(effect: EffectId, who: u32) -> Spec {
 
 impl Subject for Ours {
     type Key = EffectKey;
+    type Tag = TagId;
     const NAME: &'static str = "ugas";
 
     fn new(_room: usize) -> Ours {
@@ -232,14 +233,17 @@ impl Subject for Ours {
     }
 
     #[inline]
-    fn ask(&self, who: u32, ask: Ask) -> bool {
-        let id = |tag: u16| self.plan.tags[usize::from(tag)];
+    fn ask(&self, who: u32, ask: Ask<TagId>) -> bool {
         let who = ControllerId(who);
         accepted(match ask {
-            Ask::All(tags) => self.sim.has_all(who, &tags.map(id)),
-            Ask::Any(tags) => self.sim.has_any(who, &tags.map(id)),
-            Ask::One(tag) => self.sim.has_tag(who, id(tag)),
+            Ask::All(tags) => self.sim.has_all(who, &tags),
+            Ask::Any(tags) => self.sim.has_any(who, &tags),
+            Ask::One(tag) => self.sim.has_tag(who, tag),
         })
+    }
+
+    fn tag(&self, tag: u16) -> TagId {
+        self.plan.tags[usize::from(tag)]
     }
 
     #[inline]

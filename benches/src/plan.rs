@@ -147,10 +147,21 @@ pub(crate) struct Application {
 
 /// What a tag query asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
-    All([u16; 3]),
-    Any([u16; 3]),
-    One(u16),
+pub(crate) enum Ask<T = u16> {
+    All([T; 3]),
+    Any([T; 3]),
+    One(T),
+}
+
+impl Ask {
+    /// The same in a subject's own names of tags, as a game holds them.
+    pub(crate) fn map<T>(self, tag: impl Fn(u16) -> T) -> Ask<T> {
+        match self {
+            Ask::All(tags) => Ask::All(tags.map(tag)),
+            Ask::Any(tags) => Ask::Any(tags.map(tag)),
+            Ask::One(one) => Ask::One(tag(one)),
+        }
+    }
 }
 
 /// The inputs for one number of controllers.

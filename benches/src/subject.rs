@@ -10,6 +10,8 @@ use crate::plan::Ask;
 pub(crate) trait Subject: Sized {
     /// What an applied effect is found by again.
     type Key: Copy;
+    /// What a tag is called at run time.
+    type Tag: Copy;
     /// The column in the table.
     const NAME: &'static str;
 
@@ -41,7 +43,9 @@ pub(crate) trait Subject: Sized {
     /// Applies the infinite effect that grants this tag.
     fn add_tag(&mut self, who: u32, tag: u16) -> Self::Key;
     /// Answers a tag query; ancestors of owned tags count.
-    fn ask(&self, who: u32, ask: Ask) -> bool;
+    fn ask(&self, who: u32, ask: Ask<Self::Tag>) -> bool;
+    /// The subject's own name of a tag.
+    fn tag(&self, tag: u16) -> Self::Tag;
 
     /// The current value of an attribute.
     fn current(&self, who: u32, attribute: usize) -> f64;

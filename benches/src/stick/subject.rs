@@ -28,6 +28,7 @@ impl Stick {
 
 impl Subject for Stick {
     type Key = (u32, EffectKey);
+    type Tag = u16;
     const NAME: &'static str = super::NAME;
 
     fn new(room: usize) -> Stick {
@@ -114,6 +115,10 @@ impl Subject for Stick {
     #[inline]
     fn add_tag(&mut self, who: u32, tag: u16) -> Self::Key {
         self.apply_for(who, TAG_EFFECTS + tag, i64::MAX / 4)
+    }
+
+    fn tag(&self, tag: u16) -> u16 {
+        tag
     }
 
     #[inline]

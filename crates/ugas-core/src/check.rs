@@ -42,7 +42,7 @@ impl Check<'_> {
         want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;
         want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
         want(row.tags.is_sound(&rules.tags), "the tags")?;
-        if let Some(a) = &row.anchor {
+        if let Some(a) = &row.side().anchor {
             want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
         }
         self.grants(row)?;
@@ -60,12 +60,12 @@ impl Check<'_> {
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
             watching += e.watches() as u32;
-            immunities += !def.immunity.is_empty() as u32;
+            immunities += !def.immunity.is_empty() as u16;
         }
         (row.watching, row.immunities) = (watching, immunities);
         want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
-        let held: BTreeMap<TagId, u32> = row.cues.iter().map(|c| (c.tag, c.count)).collect();
-        want(held == cues && row.cues.windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
+        let held: BTreeMap<TagId, u32> = row.cues().iter().map(|c| (c.tag, c.count)).collect();
+        want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
         row.live = self.modifiers(row)?;
         self.values(row);
         Ok(())
@@ -84,7 +84,7 @@ impl Check<'_> {
     }
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
-        for q in row.queue.iter() {
+        for q in row.queue().iter() {
             want(q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0, "a queued effect")?;
             want(source_is_sound(q.spec.source), "a queued effect's source")?;
             let def = self.defs.effect(self.rules, q.spec.effect);

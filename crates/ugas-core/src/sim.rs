@@ -1,7 +1,7 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Flow, Log, Replay, Scratch, State, Via, server_op};
+use crate::flow::{Captured, Flow, Log, Replay, Scratch, State, Strike, Via, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -93,7 +93,9 @@ pub struct Sim {
 
 impl Sim {
     /// An empty world.
-    pub fn new(rules: Arc<Rules>, config: SimConfig) -> Sim {
+    pub fn new(rules: Arc<Rules>, mut config: SimConfig) -> Sim {
+        // A row counts some of its effects in 16 bits.
+        config.limits.effects_per_controller = config.limits.effects_per_controller.min(u16::MAX as u32);
         let state = State {
             now: SimTime::ZERO,
             seed: config.seed,
@@ -202,12 +204,13 @@ impl Sim {
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, spec.target);
-        if !flow.journals.is_empty() {
-            flow.journal_op(id, &Op::Apply(spec.clone()));
+        if flow.journals.is_empty()
+            && let Some(strike) = Strike::new(spec, &flow)
+            && let Some(key) = flow.strike(&strike, spec.target, id.0)
+        {
+            return Ok(key);
         }
-        let result = flow.apply(spec, id.0);
-        flow.react();
-        result
+        flow.apply_op(id, spec)
     }
 
     /// Applies one effect to many targets under one op; each may be refused on its own. Returns how many were applied.
@@ -326,19 +329,19 @@ impl Sim {
     /// hosts that ask often keep a map of their own.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
-        self.state.controllers.iter().find(|r| r.owner == actor || r.avatar == actor).map(|r| r.id)
+        self.state.controllers.iter().find(|r| r.side().owner == actor || r.side().avatar == actor).map(|r| r.id)
     }
     /// The owner: lifecycle, authority, persistence.
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
-        Ok(self.row(who)?.owner.some())
+        Ok(self.row(who)?.side().owner.some())
     }
     /// The avatar: place and looks.
     pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
-        Ok(self.row(who)?.avatar.some())
+        Ok(self.row(who)?.side().avatar.some())
     }
     /// Where it stands.
     pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, Refusal> {
-        Ok(self.row(who)?.anchor.as_deref().copied())
+        Ok(self.row(who)?.side().anchor)
     }
     /// How fast its clock runs.
     pub fn rate(&self, who: ControllerId) -> Result<Rate, Refusal> {
@@ -519,7 +522,7 @@ impl Sim {
         if who.0 > self.state.next_id.saturating_add(limit.controllers) {
             return over(LimitKind::Controllers, limit.controllers);
         }
-        if from.row.effects.len() + from.row.queue.len() > limit.effects_per_controller as usize {
+        if from.row.effects.len() + from.row.queue().len() > limit.effects_per_controller as usize {
             return over(LimitKind::Effects, limit.effects_per_controller);
         }
         if from.row.mods.len() > limit.modifiers_per_controller as usize {
@@ -604,7 +607,7 @@ impl Sim {
                 c.ability = ability(c.ability);
             }
         }
-        for q in row.queue.iter_mut() {
+        for q in row.side.iter_mut().flat_map(|s| &mut s.queue) {
             q.spec.effect = EffectId(map(q.spec.effect.0));
             q.spec.ability = ability(q.spec.ability);
         }

@@ -337,7 +337,7 @@ fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
         [("period", json!(0)), ("period", json!(-5)), ("duration", json!(-5)), ("duration", json!(i64::MAX))]
     {
         let mut broken = whole.clone();
-        let extra = broken.pointer_mut("/row/queue/0/spec/extra").unwrap();
+        let extra = broken.pointer_mut("/row/side/queue/0/spec/extra").unwrap();
         extra[field] = value.clone();
         let portable: Portable = serde_json::from_value(broken).unwrap();
         let mut sim = Sim::new(w.rules.clone(), small_limits(&w));

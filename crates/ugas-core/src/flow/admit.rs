@@ -57,7 +57,7 @@ impl Flow<'_> {
     pub(crate) fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {
         let (row, link) = (self.row(target), self.cause.link);
         let limit = |what, max| Err(Refusal::Limit { what, max, link });
-        if row.effects.len() + row.queue.len() >= self.limits.effects_per_controller as usize {
+        if row.effects.len() + row.queue().len() >= self.limits.effects_per_controller as usize {
             return limit(LimitKind::Effects, self.limits.effects_per_controller);
         }
         if row.grants.len() + def.grants.len() > self.limits.grants_per_controller as usize {

@@ -66,14 +66,21 @@ impl Flow<'_> {
 
     /// The row's next due work, and what follows from it.
     pub(crate) fn run_due(&mut self, target: usize) {
-        let row = self.row_mut(target);
-        let Some(due) = row.due.pop() else { return };
+        let row = self.row(target);
+        let Some(&due) = row.due.last() else { return };
         let who = row.id;
-        let Some(at) = row.effect_due(due) else { return };
+        let Some(at) = row.effect_due(due) else {
+            self.row_mut(target).due.pop();
+            return;
+        };
         let (root, link) = (row.effects[at].root(), row.effects[at].link);
-        self.journal_due(who);
         self.cause = Cause { root, link };
         self.depth = 0;
+        if !due.is_expiry() && self.beat(target, at, due) {
+            return self.publish(target);
+        }
+        self.row_mut(target).due.pop();
+        self.journal_due(who);
         if due.is_expiry() {
             self.expire(target, due.seq());
         } else {

@@ -28,13 +28,22 @@ impl Flow<'_> {
     /// Applies a spec. `birth` tells where the application comes from.
     #[inline]
     pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
-        if let Some(def) = self.def(spec.effect)
-            && let Some(mut strike) = Strike::new(&def, spec, self)
-            && let Some(struck) = self.strike(&mut strike, spec, spec.target, birth)
+        if let Some(strike) = Strike::new(spec, self)
+            && let Some(key) = self.strike(&strike, spec.target, birth)
         {
-            return struck;
+            return Ok(key);
         }
         self.apply_long(spec, birth)
+    }
+
+    /// Applies a spec as an op of its own.
+    pub(crate) fn apply_op(&mut self, id: crate::OpId, spec: &Spec) -> Result<EffectKey, Refusal> {
+        if !self.journals.is_empty() {
+            self.journal_op(id, &crate::Op::Apply(spec.clone()));
+        }
+        let result = self.apply_long(spec, id.0);
+        self.react();
+        result
     }
 
     pub(crate) fn apply_long(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
@@ -90,7 +99,7 @@ impl Flow<'_> {
         if birth >> 63 == 0 && birth >> 48 != 0 {
             let row = self.row(target);
             let active = row.effects.iter().filter(|e| e.birth == birth).map(|e| e.ordinal);
-            let queued = row.queue.iter().filter(|q| q.birth == birth).map(|q| q.ordinal);
+            let queued = row.queue().iter().filter(|q| q.birth == birth).map(|q| q.ordinal);
             next = next.max(active.chain(queued).max().map_or(0, |n| n + 1));
         }
         self.st.controllers.row_mut(target).last_birth = (birth, next, root);
@@ -292,7 +301,7 @@ impl Flow<'_> {
             effect.cold_mut().length = plan.duration;
         }
         row.watching += def.watches as u32;
-        row.immunities += !def.immunity.is_empty() as u32;
+        row.immunities += !def.immunity.is_empty() as u16;
         if let Some(due) = effect.due() {
             row.schedule(due.lying_at(row.effects.len()));
         }

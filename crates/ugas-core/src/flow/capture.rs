@@ -149,7 +149,7 @@ impl Flow<'_> {
             return;
         };
         let slots = &self.ix.layouts[row.layout as usize].slots;
-        let values = slots.iter().zip(&row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
+        let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
         j.push(limit, at, JournalWhat::Source { source, tags: row.tags.clone(), values });
     }
 

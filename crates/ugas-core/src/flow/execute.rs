@@ -134,9 +134,6 @@ impl Flow<'_> {
         let Some(def) = self.def(self.row(target).effects[at].def) else {
             return;
         };
-        if def.simple_period && self.execute_simple(&def, target, at) {
-            return;
-        }
         let spec = self.row(target).effects[at].spec(who);
         self.journal_source(who, spec.source);
         let e = &mut self.row_mut(target).effects[at];
@@ -162,32 +159,6 @@ impl Flow<'_> {
         }
         self.then(&def, &spec, key, Trigger::Executed, execution);
         self.cause = cause;
-    }
-
-    /// The short way: one value written, one fact told.
-    #[inline]
-    fn execute_simple(&mut self, def: &EffectDef, target: usize, at: usize) -> bool {
-        let row = self.row(target);
-        let (e, who) = (&row.effects[at], row.id);
-        let [m] = &*def.modifiers else { return false };
-        if def.acts_on_current(m) || !e.dropped().is_empty() {
-            return false;
-        }
-        let (key, source, stacks) = (e.key(who), e.source, e.stacks);
-        let via = Via { source, key, effect: def.id };
-        let cause = self.because(CauseWhat::Executed(def.id), who, source);
-        let written = self.write_one(&def.modifiers, stacks, target, via);
-        if written == Ok(true) {
-            let e = &mut self.row_mut(target).effects[at];
-            let mut execution = 0;
-            if let Some(p) = e.periodic_mut() {
-                execution = p.executed;
-                p.executed = p.executed.saturating_add(1);
-            }
-            self.fact(who, via, FactKind::EffectExecuted { execution });
-        }
-        self.cause = cause;
-        written == Ok(true)
     }
 
     fn is_dropped(&self, about: About<'_>, index: usize) -> bool {

@@ -10,7 +10,7 @@ impl Flow<'_> {
         let tags = &self.rules.tags;
         self.touch(target);
         let (row, shown) = self.st.controllers.tagged_mut(target);
-        let count = row.tags.add(tags, tag, shown, flips);
+        let count = row.tags.add(tags, tag, shown, &mut row.signature, flips);
         let who = row.id;
         let only_one = self.rules.tags.def(tag).is_some_and(|d| d.declared && !d.allow_multiple);
         if count == 2 && only_one && cfg!(debug_assertions) {
@@ -23,7 +23,7 @@ impl Flow<'_> {
         self.touch(target);
         let (row, shown) = self.st.controllers.tagged_mut(target);
         let who = row.id;
-        if !row.tags.remove(tags, tag, shown, flips) {
+        if !row.tags.remove(tags, tag, shown, &mut row.signature, flips) {
             self.diagnose(who, crate::EffectId::NONE, DiagnosticKind::TagUnderflow { tag });
         }
     }
@@ -104,10 +104,10 @@ impl Flow<'_> {
         for &tag in &def.cues {
             let row = self.row_mut(target);
             let who = row.id;
-            match row.cues.binary_search_by_key(&tag, |c| c.tag) {
-                Ok(i) => row.cues[i].count += 1,
+            match row.cues().binary_search_by_key(&tag, |c| c.tag) {
+                Ok(i) => row.side_mut().cues[i].count += 1,
                 Err(i) => {
-                    row.cues.list().insert(i, CueCount { tag, count: 1 });
+                    row.side_mut().cues.insert(i, CueCount { tag, count: 1 });
                     self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
                 }
             }
@@ -119,12 +119,12 @@ impl Flow<'_> {
         for &tag in &def.cues {
             let row = self.row_mut(target);
             let who = row.id;
-            let Ok(i) = row.cues.binary_search_by_key(&tag, |c| c.tag) else {
+            let Ok(i) = row.cues().binary_search_by_key(&tag, |c| c.tag) else {
                 continue;
             };
-            row.cues[i].count -= 1;
-            if row.cues[i].count == 0 {
-                row.cues.list().remove(i);
+            row.side_mut().cues[i].count -= 1;
+            if row.side_mut().cues[i].count == 0 {
+                row.side_mut().cues.remove(i);
                 self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
             }
         }

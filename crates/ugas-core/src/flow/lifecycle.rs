@@ -3,7 +3,7 @@
 use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::INITIAL_TAGS;
-use crate::state::{Effect, Row};
+use crate::state::{Effect, Row, Values};
 use crate::{
     ActorId, Anchor, ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, LifecycleStep, LimitKind, NameKind,
     Rate, Refusal, RemoveReason, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
@@ -33,12 +33,15 @@ impl Flow<'_> {
         self.check_spawn(spec, who, layout, &base)?;
 
         let position = template.and_then(|t| t.position).map(Anchor::at);
-        let mut row = Row::new(who, layout, self.st.now);
-        row.attrs = self.ix.layouts[layout as usize].initial.to_vec();
-        row.owner = spec.owner.or(template.map(|t| t.owner)).unwrap_or(ActorId::NONE);
-        row.avatar = spec.avatar.or(template.map(|t| t.avatar)).unwrap_or(row.owner);
-        row.anchor = spec.anchor.or(position).map(Box::new);
-        let owner = row.owner;
+        let values = Values::from(&*self.ix.layouts[layout as usize].initial);
+        let mut row = Row::new(who, layout, values, self.st.now);
+        let owner = spec.owner.or(template.map(|t| t.owner)).unwrap_or(ActorId::NONE);
+        let avatar = spec.avatar.or(template.map(|t| t.avatar)).unwrap_or(owner);
+        let anchor = spec.anchor.or(position);
+        if owner != ActorId::NONE || avatar != ActorId::NONE || anchor.is_some() {
+            let side = row.side_mut();
+            (side.owner, side.avatar, side.anchor) = (owner, avatar, anchor);
+        }
         self.st.next_id = self.st.next_id.max(who.0 + 1);
         let target = self.st.controllers.insert(row, &rules.tags);
         self.step(who, LifecycleStep::Instantiated);
@@ -219,7 +222,7 @@ impl Flow<'_> {
         }
         let mut prototype = row.clone();
         prototype.hash_dirty = true;
-        let owner = prototype.owner;
+        let owner = prototype.side().owner;
         self.log.facts.list.reserve(count as usize);
         self.st.hash_dirty.reserve(count as usize);
         for i in 1..count {
@@ -236,7 +239,7 @@ impl Flow<'_> {
     /// Destroys a controller: effects, abilities, subscriptions, replication, in this order.
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        self.row_mut(target).queue.list().clear();
+        self.row_mut(target).side_mut().queue.clear();
         let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq).collect();
         for seq in all {
             self.end(target, seq, RemoveReason::Destroyed, None);
@@ -265,13 +268,13 @@ impl Flow<'_> {
     /// Changes the avatar: clear the old, look at effects bound to its place, set the new, look at abilities.
     pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        let old = self.row(target).avatar;
-        self.row_mut(target).avatar = ActorId::NONE;
+        let old = self.row(target).side().avatar;
+        self.row_mut(target).side_mut().avatar = ActorId::NONE;
         self.step(who, LifecycleStep::AvatarCleared);
         self.revalidate_avatar_effects(target);
         self.step(who, LifecycleStep::AvatarEffectsRevalidated);
         let new = avatar.unwrap_or(ActorId::NONE);
-        self.row_mut(target).avatar = new;
+        self.row_mut(target).side_mut().avatar = new;
         self.step(who, LifecycleStep::AvatarSet);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
@@ -327,7 +330,7 @@ impl Flow<'_> {
         if let Some(a) = &anchor {
             check_anchor(a)?;
         }
-        self.row_mut(target).anchor = anchor.map(Box::new);
+        self.row_mut(target).side_mut().anchor = anchor;
         Ok(())
     }
 }

@@ -30,6 +30,7 @@ pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::Reaction;
 pub(crate) use remove::Trigger;
+pub(crate) use strike::Strike;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
@@ -176,16 +177,9 @@ impl<'a> Flow<'a> {
         if self.log.facts.list.len() >= self.limits.facts as usize {
             self.forget_facts();
         }
-        self.log.facts.list.push(Fact {
-            at: self.st.now,
-            who,
-            source: via.source,
-            key: via.key,
-            root: self.cause.root,
-            link: self.cause.link,
-            effect: via.effect,
-            kind,
-        });
+        let (at, root, link) = (self.st.now, self.cause.root, self.cause.link);
+        let Via { source, key, effect } = via;
+        self.log.facts.list.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
     /// Nobody took the facts for too long: the older half goes, and that is said.
@@ -232,8 +226,9 @@ impl<'a> Flow<'a> {
     /// Makes what follows a consequence of `what`; returns the cause to go back to.
     #[inline]
     pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
-        let step = CauseLink { what, who, source, at: self.st.now, root: self.cause.root };
-        let link = self.causes.push(self.limits.cause_links, step, self.cause.link);
+        let (at, root) = (self.st.now, self.cause.root);
+        let step = || CauseLink { what, who, source, at, root };
+        let link = self.causes.push(self.limits.cause_links, self.cause.link, step);
         let cause = self.cause;
         self.cause.link = link;
         cause

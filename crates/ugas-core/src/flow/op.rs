@@ -81,20 +81,23 @@ impl Flow<'_> {
         targets: &[ControllerId],
         each: &mut dyn FnMut(Result<EffectKey, Refusal>),
     ) -> u32 {
-        let mut spec = spec.clone();
         let birth = self.cause.root.0;
         let def = self.def(spec.effect);
-        let mut strike = def.as_ref().and_then(|d| Strike::new(d, &spec, self));
+        let strike = Strike::new(spec, self);
+        let mut single = spec.clone();
         let mut applied = 0;
         for (n, &target) in targets.iter().enumerate() {
             if n % WARM == 0 {
                 self.warm(&targets[n..(n + WARM).min(targets.len())], def.as_deref());
             }
-            let struck = strike.as_mut().and_then(|s| self.strike(s, &spec, target, birth));
-            let result = struck.unwrap_or_else(|| {
-                spec.target = target;
-                self.apply_long(&spec, birth)
-            });
+            let struck = strike.as_ref().and_then(|s| self.strike(s, target, birth));
+            let result = struck.map_or_else(
+                || {
+                    single.target = target;
+                    self.apply_long(&single, birth)
+                },
+                Ok,
+            );
             applied += result.is_ok() as u32;
             each(result);
         }

@@ -2,10 +2,9 @@
 
 use super::apply::Plan;
 use super::settle::Emit;
-use super::write::{Window, operate};
 use super::{Flow, Via, stacked};
-use crate::rules::{EffectDef, Mag, ModDef, clamp};
-use crate::state::{Attr, ModOp};
+use crate::rules::{EffectDef, Mag};
+use crate::state::ModOp;
 use crate::{DiagnosticKind, EffectKey, FactKind, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
@@ -84,46 +83,5 @@ impl Flow<'_> {
         }
         self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
         Ok(key)
-    }
-
-    /// The shortest way: one plain value on an attribute without modifiers, dependents or readers. False if it is not
-    /// that case.
-    #[inline]
-    pub(crate) fn write_one(
-        &mut self,
-        modifiers: &[ModDef],
-        stacks: u32,
-        target: usize,
-        via: Via,
-    ) -> Result<bool, Refusal> {
-        let [m] = modifiers else { return Ok(false) };
-        let Mag::Value(unit) = m.magnitude else {
-            return Ok(false);
-        };
-        let row = self.st.controllers.row(target);
-        let layout = &self.ix.layouts[row.layout as usize];
-        let Some(slot) = layout.slot(m.attribute) else {
-            return Ok(false);
-        };
-        let slot_def = &layout.slots[slot];
-        if row.is_modded(slot) || row.readers > 0 || !slot_def.dependents.is_empty() {
-            return Ok(false);
-        }
-        let (lo, hi) = slot_def.bounds(&row.attrs);
-        let (who, attribute, death, old) = (row.id, slot_def.attribute, slot_def.death, row.attrs[slot]);
-        let window = Window::plain(lo, hi);
-        let op = ModOp::from(m.op);
-        let start = window.start(old.base);
-        let end = operate(op, start, stacked(op, unit, stacks));
-        if !end.is_finite() {
-            return Err(Refusal::NonFinite { attribute: Some(attribute) });
-        }
-        let base = window.settle(old.base, start, end, op == ModOp::Override);
-        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
-        if new != old {
-            self.row_mut(target).attrs[slot] = new;
-            self.changed(who, attribute, death, old, new, via);
-        }
-        Ok(true)
     }
 }

@@ -14,29 +14,29 @@ impl Flow<'_> {
         let row = self.row(target);
         def.execution_policy == ExecutionPolicy::RunInSequence
             && def.policy != DurationPolicy::Instant
-            && (row.effects.iter().any(|e| e.def == def.id) || row.queue.iter().any(|q| q.spec.effect == def.id))
+            && (row.effects.iter().any(|e| e.def == def.id) || row.queue().iter().any(|q| q.spec.effect == def.id))
     }
 
     /// Waits for its turn; tags, captures and duration are looked at when it begins.
     pub(crate) fn enqueue(&mut self, spec: &Spec, key: EffectKey, target: usize) -> Result<EffectKey, Refusal> {
         let row = self.row(target);
         let max = self.limits.effects_per_controller;
-        if row.effects.len() + row.queue.len() >= max as usize {
+        if row.effects.len() + row.queue().len() >= max as usize {
             return Err(Refusal::Limit { what: LimitKind::Effects, max, link: self.cause.link });
         }
         let (root, link) = (self.cause.root, self.cause.link);
         let queued = Queued { spec: spec.clone(), birth: key.birth, ordinal: key.ordinal, root, link };
-        self.row_mut(target).queue.list().push(queued);
+        self.row_mut(target).side_mut().queue.push(queued);
         Ok(key)
     }
 
     /// Starts the next of a sequence; one that is refused now is skipped.
     pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
         while !self.row(target).effects.iter().any(|e| e.def == effect) {
-            let Some(at) = self.row(target).queue.iter().position(|q| q.spec.effect == effect) else {
+            let Some(at) = self.row(target).queue().iter().position(|q| q.spec.effect == effect) else {
                 return;
             };
-            let q = self.row_mut(target).queue.list().remove(at);
+            let q = self.row_mut(target).side_mut().queue.remove(at);
             let Some(def) = self.def(effect) else { return };
             let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
             let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });

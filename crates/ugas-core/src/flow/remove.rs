@@ -27,7 +27,7 @@ impl Flow<'_> {
             return Err(Refusal::BadValue { what: BadValue::RemoveCount });
         }
         if let Some(at) = self.row(target).find_queued(key) {
-            self.row_mut(target).queue.list().remove(at);
+            self.row_mut(target).side_mut().queue.remove(at);
             return Ok(());
         }
         let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
@@ -76,15 +76,15 @@ impl Flow<'_> {
     }
 
     fn clear_queue(&mut self, target: usize, filter: &EffectFilter, matched: &[u64]) {
-        if self.row(target).queue.is_empty() {
+        if self.row(target).queue().is_empty() {
             return;
         }
         let row = self.row(target);
         let defs: Vec<_> = matched.iter().filter_map(|&s| row.effect_at(s)).map(|i| row.effects[i].def).collect();
         let by_source = filter.source;
         self.row_mut(target)
+            .side_mut()
             .queue
-            .list()
             .retain(|q| !defs.contains(&q.spec.effect) || by_source.is_some_and(|s| s != q.spec.source));
     }
 
@@ -195,7 +195,7 @@ impl Flow<'_> {
             row.unschedule(due);
         }
         row.watching -= e.watches() as u32;
-        row.immunities -= !def.immunity.is_empty() as u32;
+        row.immunities -= !def.immunity.is_empty() as u16;
         self.take_mods(target, seq, def);
         e
     }

@@ -3,7 +3,7 @@
 use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::{Layout, clamp};
-use crate::state::Attr;
+use crate::state::{Attr, Values};
 use crate::{ControllerId, FactKind, Refusal, SetId};
 
 impl Flow<'_> {
@@ -36,13 +36,13 @@ impl Flow<'_> {
         sets.push(set);
         let layout = self.layout_for(&sets, who)?;
         let old = self.row(target).layout;
-        let before: Vec<Attr> = self.row(target).attrs.clone();
+        let before: Vec<Attr> = self.row(target).attrs.to_vec();
         self.move_row(target, layout, &before);
         let followed = self.row(target).live > 0 || self.row(target).readers > 0;
         if followed && let Err((at, slot)) = self.is_acyclic_from(who) {
             let row = self.st.controllers.slot(at).unwrap_or(target);
             let attribute = self.layout(row).slots[slot as usize].attribute;
-            let now: Vec<Attr> = self.row(target).attrs.clone();
+            let now: Vec<Attr> = self.row(target).attrs.to_vec();
             self.move_row(target, old, &now);
             return Err(Refusal::Cycle { who: at, attribute });
         }
@@ -85,7 +85,7 @@ impl Flow<'_> {
         }
         self.drop_mods_of(target, &gone);
         self.freeze_attributes(target, &layout, set);
-        let before: Vec<Attr> = self.row(target).attrs.clone();
+        let before: Vec<Attr> = self.row(target).attrs.to_vec();
         self.move_row(target, kept, &before);
         self.fact(who, Via::NOTHING, FactKind::SetRemoved { set });
         for slot in 0..self.row(target).attrs.len() {
@@ -165,7 +165,7 @@ impl Flow<'_> {
         }
         let row = self.row_mut(target);
         row.layout = layout;
-        row.attrs = attrs;
+        row.attrs = Values::from(&*attrs);
         for m in &mut row.mods {
             let attribute = old.slots[m.slot as usize].attribute;
             m.slot = new.slot(attribute).map_or(m.slot, |s| s as u16);

@@ -1,142 +1,175 @@
-//! Strike: the shortest way through an application. One plain value on one attribute that nothing modifies, bounds or
-//! follows; what most hits are. It does exactly what `apply` would do, with everything that cannot matter left out;
-//! where anything could matter it steps aside.
+//! Strike and beat: the shortest ways through an application and through a periodic execution. One plain value on one
+//! attribute that nothing modifies or follows: what most hits and most ticks are. They do exactly what the long ways
+//! would do, with everything that cannot matter left out; where anything could matter they step aside. Rows are borrowed
+//! once: these are the hottest paths there are.
 
 use super::write::{Window, operate};
-use super::{Flow, State, stacked};
-use crate::rules::{EffectDef, Mag, clamp};
-use crate::state::{Attr, ModOp};
-use crate::{AttributeId, ControllerId, EffectKey, Fact, FactKind, Refusal, Spec};
+use super::{Flow, State, Via, stacked};
+use crate::rules::{Aim, Blow, EffectDef, clamp};
+use crate::state::{Attr, CauseWhat, Due, ModOp, Row};
+use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
-/// A definition and a spec that may strike, and where the attribute lies in the layout last met.
+/// A definition and a spec that may strike.
+#[derive(Clone, Copy)]
 pub(crate) struct Strike<'d> {
     def: &'d EffectDef,
-    attribute: AttributeId,
-    op: ModOp,
-    magnitude: f64,
-    layout: u32,
-    slot: usize,
-    death: bool,
+    blow: Blow,
+    spec: &'d Spec,
 }
 
-/// No layout met yet.
-const NO_LAYOUT: u32 = u32::MAX;
+/// Room for the facts of one blow: the change, a death, and the verb.
+const FACTS: usize = 3;
 
 impl<'d> Strike<'d> {
     /// Whether definition, spec and rules leave nothing but the write itself.
-    #[inline]
-    pub(crate) fn new(def: &'d EffectDef, spec: &Spec, flow: &Flow<'_>) -> Option<Strike<'d>> {
-        let [m] = &*def.modifiers else { return None };
-        let Mag::Value(unit) = m.magnitude else { return None };
-        let plain = def.simple
-            && def.policy == DurationPolicy::Instant
+    #[inline(always)]
+    pub(crate) fn new(spec: &'d Spec, flow: &Flow<'d>) -> Option<Strike<'d>> {
+        let def = flow.rules.effect_def(spec.effect)?;
+        let blow = def.blow?;
+        let plain = def.policy == DurationPolicy::Instant
             && spec.extra.is_none()
             && spec.level > 0
-            && spec.stacks > 0
-            && spec.stacks <= flow.limits.stacks
+            && spec.stacks.wrapping_sub(1) < flow.limits.stacks
             && (spec.source == ControllerId::NONE || spec.source.0 < flow.st.next_id)
-            && flow.rules.hooks.before.is_empty()
-            && flow.rules.hooks.after.is_empty();
-        let op = ModOp::from(m.op);
-        plain.then(|| Strike {
-            def,
-            attribute: m.attribute,
-            op,
-            magnitude: stacked(op, unit, spec.stacks),
-            layout: NO_LAYOUT,
-            slot: 0,
-            death: false,
-        })
+            && !flow.rules.hooks.any();
+        let magnitude = stacked(blow.op, blow.magnitude, spec.stacks);
+        plain.then_some(Strike { def, blow: Blow { magnitude, ..blow }, spec })
+    }
+}
+
+/// Writes one plain value; the attribute's two values before and after. `None`, with nothing changed, where the long way
+/// is needed.
+#[inline(always)]
+fn land(row: &mut Row, aim: &Aim, blow: &Blow) -> Option<(Attr, Attr)> {
+    let slot = aim.slot as usize;
+    if !aim.plain || row.is_modded(slot) || row.readers != 0 {
+        return None;
+    }
+    let (lo, hi) = aim.bounds(&row.attrs);
+    let old = row.attrs[slot];
+    let window = Window::plain(lo, hi);
+    let start = window.start(old.base);
+    let end = operate(blow.op, start, blow.magnitude);
+    if !end.is_finite() {
+        return None;
+    }
+    let base = window.settle(old.base, start, end, blow.op == ModOp::Override);
+    let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
+    row.attrs[slot] = new;
+    Some((old, new))
+}
+
+/// What facts of one blow share.
+struct Told<'l> {
+    facts: &'l mut Vec<Fact>,
+    at: SimTime,
+    who: ControllerId,
+    via: Via,
+    cause: Cause,
+}
+
+impl Told<'_> {
+    #[inline(always)]
+    fn fact(&mut self, kind: FactKind) {
+        let Told { at, who, via: Via { source, key, effect }, cause: Cause { root, link }, .. } = *self;
+        self.facts.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
-    /// Finds the attribute in a row's layout; false if something there follows it or supplies it.
-    #[inline]
-    fn aim(&mut self, layout: u32, flow: &Flow<'_>) -> bool {
-        if layout != self.layout {
-            let l = &flow.ix.layouts[layout as usize];
-            let Some(slot) = l.slot(self.def.modifiers[0].attribute) else {
-                return false;
-            };
-            let s = &l.slots[slot];
-            if s.derived.is_some() || !s.dependents.is_empty() {
-                return false;
+    /// The change and a death, if there is one, then the verb.
+    #[inline(always)]
+    fn blow(&mut self, aim: &Aim, old: Attr, new: Attr, verb: FactKind) {
+        if new != old {
+            let attribute = aim.attribute;
+            let (old_base, new_base) = (old.base, new.base);
+            self.fact(FactKind::AttributeChanged { attribute, old: old.current, new: new.current, old_base, new_base });
+            if aim.death && old.current > 0.0 && new.current <= 0.0 {
+                self.fact(FactKind::Died { attribute });
             }
-            (self.layout, self.slot, self.death, self.attribute) = (layout, slot, s.death, s.attribute);
         }
-        true
+        self.fact(verb);
     }
 }
 
 impl Flow<'_> {
-    /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then. The row is borrowed
-    /// once: this is the hottest path there is.
-    #[inline]
-    pub(crate) fn strike(
-        &mut self,
-        strike: &mut Strike<'_>,
-        spec: &Spec,
-        who: ControllerId,
-        birth: u64,
-    ) -> Option<Result<EffectKey, Refusal>> {
-        let target = self.st.controllers.slot(who)?;
-        let layout = self.st.controllers.row(target).layout;
-        if !strike.aim(layout, self) {
-            return None;
-        }
-        let tags = &self.st.controllers;
-        let def = strike.def;
-        if def.required.iter().any(|&t| !tags.has(target, t)) || def.blocked.iter().any(|&t| tags.has(target, t)) {
-            return None;
-        }
+    /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
+    #[inline(always)]
+    pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
+        let Strike { def, ref blow, spec } = *strike;
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
+        let target = controllers.slot(who)?;
+        let row = controllers.row(target);
+        let has = |t: &crate::TagId| row.may_have(*t) && controllers.has(target, *t);
+        if !def.required.iter().all(has) || def.blocked.iter().any(has) {
+            return None;
+        }
         let row = controllers.row_mut(target);
-        let (last, _, of_root) = row.last_birth;
-        // Only the plainest numbering: a birth that is new to this row and comes from this sim.
-        let fresh = last != birth && of_root != self.cause.root.0 as u32 && birth >> 48 == 0;
-        let quiet = row.readers == 0 && row.immunities == 0 && self.sc.births.is_empty();
+        let root = self.cause.root.0 as u32;
+        let ordinal = match row.last_birth {
+            (last, count, of) if of == root && last == birth => count + 1,
+            // Only the plainest numbering: the first birth of this cause here, and one of this sim.
+            (_, _, of) if of != root && birth >> 48 == 0 => 0,
+            _ => return None,
+        };
         let facts = &mut self.log.facts.list;
-        if !fresh
-            || !quiet
-            || row.is_modded(strike.slot)
-            || facts.len() + 3 > self.limits.facts as usize
-        {
+        if row.immunities != 0 || !self.sc.births.is_empty() || facts.len() + FACTS > self.limits.facts as usize {
             return None;
         }
-        let (lo, hi) = self.ix.layouts[layout as usize].slots[strike.slot].bounds(&row.attrs);
-        let old = row.attrs[strike.slot];
-        let window = Window::plain(lo, hi);
-        let start = window.start(old.base);
-        let end = operate(strike.op, start, strike.magnitude);
-        if !end.is_finite() {
-            return None;
-        }
-        let base = window.settle(old.base, start, end, strike.op == ModOp::Override);
-        let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
-        row.last_birth = (birth, 0, self.cause.root.0 as u32);
+        let aim = self.ix.layouts[row.layout as usize].aim(blow.attribute)?;
+        let (old, new) = land(row, aim, blow)?;
+        row.last_birth = (birth, ordinal, root);
         row.next_seq += 1;
-        row.attrs[strike.slot] = new;
         if !row.hash_dirty {
             row.hash_dirty = true;
             hash_dirty.push(who);
         }
-        let key = EffectKey { birth, target: who, ordinal: 0 };
-        let (root, link) = (self.cause.root, self.cause.link);
-        let fact = |kind| Fact { at: *now, who, source: spec.source, key, root, link, effect: def.id, kind };
-        let attribute = strike.attribute;
-        if new != old {
-            facts.push(fact(FactKind::AttributeChanged {
-                attribute,
-                old: old.current,
-                new: new.current,
-                old_base: old.base,
-                new_base: new.base,
-            }));
-            if strike.death && old.current > 0.0 && new.current <= 0.0 {
-                facts.push(fact(FactKind::Died { attribute }));
-            }
+        let key = EffectKey { birth, target: who, ordinal };
+        let via = Via { source: spec.source, key, effect: def.id };
+        let mut told = Told { facts, at: *now, who, via, cause: self.cause };
+        told.blow(aim, old, new, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        Some(key)
+    }
+
+    /// Runs the execution of a plain periodic effect that is due and lies at `at`; false where the long way has to be
+    /// taken, with nothing changed.
+    #[inline(always)]
+    pub(crate) fn beat(&mut self, target: usize, at: usize, due: Due) -> bool {
+        let State { controllers, hash_dirty, now, .. } = &mut *self.st;
+        let row = controllers.row_mut(target);
+        let facts = &mut self.log.facts.list;
+        let e = &row.effects[at];
+        let Some(def) = self.rules.effect_def(e.def) else { return false };
+        let (Some(blow), Some(cold)) = (&def.blow, &e.cold) else { return false };
+        let (who, key, source) = (row.id, e.key(row.id), e.source);
+        let blow = Blow { magnitude: stacked(blow.op, blow.magnitude, e.stacks), ..*blow };
+        if cold.inhibited
+            || cold.rest.as_ref().is_some_and(|r| !r.dropped.is_empty())
+            || facts.len() + FACTS > self.limits.facts as usize
+            || !self.journals.is_empty()
+        {
+            return false;
         }
-        facts.push(fact(FactKind::EffectApplied { level: spec.level, stacks: spec.stacks }));
-        Some(Ok(key))
+        let Some(&aim) = self.ix.layouts[row.layout as usize].aim(blow.attribute) else { return false };
+        let Some((old, new)) = land(row, &aim, &blow) else { return false };
+        let e = &mut row.effects[at];
+        let mut execution = 0;
+        if let Some(p) = e.periodic_mut() {
+            execution = p.executed;
+            p.executed = p.executed.saturating_add(1);
+            p.n = p.n.saturating_add(1);
+        }
+        match e.due() {
+            Some(next) => row.put_off(due, next.lying_at(at)),
+            None => row.unschedule(due),
+        }
+        if !row.hash_dirty {
+            row.hash_dirty = true;
+            hash_dirty.push(who);
+        }
+        let (at, via) = (*now, Via { source, key, effect: def.id });
+        self.because(CauseWhat::Executed(via.effect), who, source);
+        let mut told = Told { facts: &mut self.log.facts.list, at, who, via, cause: self.cause };
+        told.blow(&aim, old, new, FactKind::EffectExecuted { execution });
+        true
     }
 }

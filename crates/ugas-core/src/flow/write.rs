@@ -24,7 +24,7 @@ impl Window {
     /// The window where nothing modifies the attribute: the bounds themselves.
     #[inline]
     pub(crate) fn plain(lo: f64, hi: f64) -> Window {
-        let hi = hi.max(lo);
+        let hi = greater(hi, lo);
         Window { lo, hi, hull_lo: lo, hull_hi: hi }
     }
 
@@ -40,14 +40,25 @@ impl Window {
         let settled = if over {
             clamp(end, self.lo, self.hi)
         } else if end < start {
-            base.min(end.min(self.hull_hi).max(self.lo))
+            lesser(base, greater(lesser(end, self.hull_hi), self.lo))
         } else if end > start {
-            base.max(end.max(self.hull_lo).min(self.hi))
+            greater(base, lesser(greater(end, self.hull_lo), self.hi))
         } else {
             base
         };
         settled + 0.0
     }
+}
+
+/// Of two numbers that are not NaN.
+#[inline]
+fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+#[inline]
+fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 /// The base at which the pipeline shows `bound`, nudged outward until it really reaches it.

@@ -73,7 +73,7 @@ impl Sim {
             executed: e.periodic().map_or(0, |p| p.executed),
             next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
-        let queued = row.queue.iter().map(|q| EffectView {
+        let queued = row.queue().iter().map(|q| EffectView {
             key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },
             effect: q.spec.effect,
             source: q.spec.source,

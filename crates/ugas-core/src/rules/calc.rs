@@ -288,7 +288,7 @@ impl HookCx<'_> {
     }
     /// The target's anchor.
     pub fn target_anchor(&self) -> Option<crate::Anchor> {
-        self.target_row.anchor.as_deref().copied()
+        self.target_row.side().anchor
     }
     /// The target's abilities, by definition, as granted now.
     pub fn target_abilities(&self) -> impl Iterator<Item = crate::AbilityId> {
@@ -323,6 +323,14 @@ pub(crate) struct Hooks {
     pub(crate) after: Vec<After>,
     pub(crate) requirements: std::collections::BTreeMap<crate::HookId, Predicate>,
     pub(crate) avatar: Option<Predicate>,
+}
+
+impl Hooks {
+    /// Whether code looks at applications.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        !self.before.is_empty() || !self.after.is_empty()
+    }
 }
 
 impl std::fmt::Debug for Hooks {

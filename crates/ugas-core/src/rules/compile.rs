@@ -225,7 +225,7 @@ impl Compiler<'_> {
             grants: grants.into(),
             cues: self.tag_list(&doc.gameplay_cues),
             simple: false,
-            simple_period: false,
+            blow: None,
             watches: false,
             has_live: false,
             fixed_duration: None,

@@ -1,6 +1,7 @@
 //! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
 
 use super::expr::Expr;
+use crate::state::ModOp;
 use crate::flow::Trigger;
 use crate::{AbilityId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId, SimTime, TagId};
 use std::sync::Arc;
@@ -107,6 +108,14 @@ impl ThenDef {
     }
 }
 
+/// One plain value on one attribute's base.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blow {
+    pub(crate) attribute: AttributeId,
+    pub(crate) op: ModOp,
+    pub(crate) magnitude: f64,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct EffectDef {
     pub(crate) id: EffectId,
@@ -140,10 +149,10 @@ pub(crate) struct EffectDef {
     pub(crate) then: ThenDef,
     pub(crate) grants: Box<[GrantDef]>,
     pub(crate) cues: Box<[TagId]>,
+    /// Its only modifier, if it writes one plain value at each execution and does nothing else then.
+    pub(crate) blow: Option<Blow>,
     /// Nothing but value modifiers and tags to test: captures, grants, cues and reactions can be skipped.
     pub(crate) simple: bool,
-    /// A period of nothing but value modifiers, without cues or effects that follow.
-    pub(crate) simple_period: bool,
     /// The duration in flicks where it is a plain value.
     pub(crate) fixed_duration: Option<SimTime>,
     /// Whether tags decide about it while it is active: filters or ongoing requirements.
@@ -182,11 +191,20 @@ impl EffectDef {
             _ => None,
         };
         self.simple = plain && self.is_simple();
-        self.simple_period = plain
-            && self.period.is_some()
+        let beats = self.period.is_some()
             && self.executions.is_empty()
             && self.cues.is_empty()
             && self.then.executed.is_empty();
+        self.blow = match &*self.modifiers {
+            [ModDef { attribute, op, magnitude: Mag::Value(v), .. }]
+                if plain
+                    && (beats && !self.acts_on_current(&self.modifiers[0])
+                        || self.simple && self.policy == DurationPolicy::Instant) =>
+            {
+                Some(Blow { attribute: *attribute, op: ModOp::from(*op), magnitude: *v })
+            }
+            _ => None,
+        };
     }
 
     fn is_simple(&self) -> bool {

@@ -35,11 +35,53 @@ pub(crate) struct Slot {
     pub(crate) death: bool,
 }
 
+/// What a plain write to an attribute needs to know, in one place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aim {
+    lo: f64,
+    hi: f64,
+    pub(crate) attribute: AttributeId,
+    pub(crate) slot: u16,
+    /// Where a bound is another attribute's current value, that one's slot.
+    lo_slot: u16,
+    hi_slot: u16,
+    /// Whether base is its own and nothing follows it.
+    pub(crate) plain: bool,
+    pub(crate) death: bool,
+}
+
+impl Aim {
+    fn new(slots: &[Slot], slot: u16) -> Aim {
+        let Some(s) = slots.get(slot as usize) else {
+            let attribute = AttributeId(u32::MAX);
+            let (lo, hi, none) = (0.0, 0.0, NO_SLOT);
+            return Aim { lo, hi, attribute, slot, lo_slot: none, hi_slot: none, plain: false, death: false };
+        };
+        let bound = |b: SlotBound, open: f64| match b {
+            SlotBound::Open => (open, NO_SLOT),
+            SlotBound::Value(v) => (v, NO_SLOT),
+            SlotBound::Slot(slot) => (open, slot),
+        };
+        let ((lo, lo_slot), (hi, hi_slot)) = (bound(s.lo, f64::NEG_INFINITY), bound(s.hi, f64::INFINITY));
+        let plain = s.derived.is_none() && s.dependents.is_empty();
+        Aim { lo, hi, attribute: s.attribute, slot, lo_slot, hi_slot, plain, death: s.death }
+    }
+
+    /// The bounds now.
+    #[inline(always)]
+    pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
+        let value = |fixed: f64, slot: u16| if slot == NO_SLOT { fixed } else { attrs[slot as usize].current };
+        (value(self.lo, self.lo_slot), value(self.hi, self.hi_slot))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) sets: Box<[SetId]>,
     pub(crate) slots: Box<[Slot]>,
     slot_of: Box<[u16]>,
+    /// By attribute, as `slot_of`.
+    aims: Box<[Aim]>,
     /// Values right after registration.
     pub(crate) initial: Box<[Attr]>,
 }
@@ -51,6 +93,11 @@ impl Layout {
             Some(&slot) if slot != NO_SLOT => Some(slot as usize),
             _ => None,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn aim(&self, attribute: AttributeId) -> Option<&Aim> {
+        self.aims.get(attribute.index())
     }
 
     /// The layout of these sets, registered in this order.
@@ -148,7 +195,8 @@ impl Layout {
             initial.push(Attr { base, current: clamp(base, lo, hi) });
             slots.push(slot);
         }
-        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, initial: initial.into() })
+        let aims = slot_of.iter().map(|&slot| Aim::new(&slots, slot)).collect();
+        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, aims, initial: initial.into() })
     }
 
     /// A derived attribute's base, and whether it was not finite.

@@ -43,31 +43,44 @@ struct Link {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Causes {
     ring: Vec<Link>,
-    next: u32,
+    /// The number given last, and where in the ring it lies.
+    last: u32,
+    at: usize,
 }
 
 impl Causes {
     /// Adds a link and returns its number; numbers start at 1, 0 is no link.
     #[inline]
-    pub(crate) fn push(&mut self, limit: u32, step: CauseLink, parent: u32) -> u32 {
-        let link = Link { step, parent };
-        self.next = self.next.wrapping_add(1).max(1);
-        let at = (self.next % limit.max(1)) as usize;
-        if at < self.ring.len() {
-            self.ring[at] = link;
-        } else {
-            // The ring fills from wherever it starts; holes are never read because their numbers were never given.
-            while self.ring.len() < at {
-                self.ring.push(link);
-            }
-            self.ring.push(link);
+    pub(crate) fn push(&mut self, limit: u32, parent: u32, step: impl FnOnce() -> CauseLink) -> u32 {
+        self.last = self.last.wrapping_add(1).max(1);
+        self.at += 1;
+        if self.at >= limit.max(1) as usize {
+            self.at = 0;
         }
-        self.next
+        if self.at >= self.ring.len() {
+            self.grow();
+        }
+        // Made where it lies: built elsewhere and copied it would wait for its own stores.
+        self.ring[self.at] = Link { step: step(), parent };
+        self.last
+    }
+
+    /// The ring fills from wherever it starts; holes are never read because their numbers were never given.
+    #[cold]
+    fn grow(&mut self) {
+        let (what, nobody) = (CauseWhat::Op, ControllerId::NONE);
+        let step = CauseLink { what, who: nobody, source: nobody, at: SimTime::ZERO, root: OpId(0) };
+        self.ring.resize(self.at + 1, Link { step, parent: 0 });
     }
 
     fn get(&self, limit: u32, number: u32) -> Option<&Link> {
-        let age = self.next.wrapping_sub(number);
-        if number == 0 || age >= limit.max(1) { None } else { self.ring.get((number % limit.max(1)) as usize) }
+        let (age, limit) = (self.last.wrapping_sub(number), limit.max(1));
+        if number == 0 || age >= limit {
+            return None;
+        }
+        let back = age as usize;
+        let at = if back <= self.at { self.at - back } else { self.at + limit as usize - back };
+        self.ring.get(at)
     }
 
     /// Nearest first.
@@ -86,6 +99,7 @@ impl Causes {
 
     pub(crate) fn clear(&mut self) {
         self.ring.clear();
-        self.next = 0;
+        self.last = 0;
+        self.at = 0;
     }
 }

@@ -17,39 +17,53 @@ struct Page {
 /// Rows of one chunk: growing never moves rows and wastes at most a chunk.
 const CHUNK: usize = 64;
 
+#[derive(Clone, Debug)]
+struct Chunk {
+    /// A place without controller holds an empty row that nobody finds.
+    rows: Vec<Row>,
+    presence: Presence,
+}
+
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
-    chunks: Vec<Vec<Option<Row>>>,
+    chunks: Vec<Chunk>,
+    /// Words of presence bits one controller has.
+    stride: usize,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
-    presence: Presence,
     len: usize,
 }
 
 impl Controllers {
     /// No controllers yet, in a world of so many tags.
     pub(crate) fn new(tags: usize) -> Controllers {
-        Controllers { presence: Presence::new(tags), ..Controllers::default() }
+        Controllers { stride: Presence::stride(tags), ..Controllers::default() }
     }
 
     /// Whether the controller in a slot has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.presence.has(slot, tag)
+        self.chunks[slot / CHUNK].presence.has(self.stride, slot % CHUNK, tag)
     }
 
     /// A row and its presence bits, to change its tags.
     #[inline]
     pub(crate) fn tagged_mut(&mut self, slot: usize) -> (&mut Row, PresenceMut<'_>) {
-        let row = self.chunks[slot / CHUNK][slot % CHUNK].as_mut().expect("a slot in use");
-        (row, self.presence.of_mut(slot))
+        let chunk = &mut self.chunks[slot / CHUNK];
+        (&mut chunk.rows[slot % CHUNK], chunk.presence.of_mut(self.stride, slot % CHUNK))
     }
 
     /// Puts another row into a slot in use.
     pub(crate) fn replace(&mut self, slot: usize, row: Row, table: &TagTable) {
-        self.presence.show(slot, &row.tags, table);
         *self.row_mut(slot) = row;
+        self.show_tags(slot, table);
+    }
+
+    /// Brings what follows from a row's explicit tags up to date.
+    fn show_tags(&mut self, slot: usize, table: &TagTable) {
+        let (row, mut shown) = self.tagged_mut(slot);
+        row.signature = shown.show(&row.tags, table);
     }
 
     #[inline]
@@ -67,30 +81,30 @@ impl Controllers {
     /// The row in a slot that [`Controllers::slot`] gave and that was not removed since.
     #[inline(always)]
     pub(crate) fn row(&self, slot: usize) -> &Row {
-        self.chunks[slot / CHUNK][slot % CHUNK].as_ref().expect("a slot in use")
+        &self.chunks[slot / CHUNK].rows[slot % CHUNK]
     }
 
     #[inline(always)]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
-        self.chunks[slot / CHUNK][slot % CHUNK].as_mut().expect("a slot in use")
+        &mut self.chunks[slot / CHUNK].rows[slot % CHUNK]
     }
 
     pub(crate) fn insert(&mut self, row: Row, table: &TagTable) -> usize {
         let id = row.id.index();
-        let tags = row.tags.clone();
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.chunks[slot as usize / CHUNK][slot as usize % CHUNK] = Some(row);
+                self.chunks[slot as usize / CHUNK].rows[slot as usize % CHUNK] = row;
                 slot as usize
             }
             None => {
-                if self.chunks.last().is_none_or(|c| c.len() == CHUNK) {
-                    self.chunks.push(Vec::with_capacity(CHUNK));
+                if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
+                    let presence = Presence::new(CHUNK, self.stride);
+                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), presence });
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;
-                let chunk = self.chunks.last_mut().expect("just made");
-                chunk.push(Some(row));
-                full + chunk.len() - 1
+                let rows = &mut self.chunks.last_mut().expect("just made").rows;
+                rows.push(row);
+                full + rows.len() - 1
             }
         };
         while self.pages.len() <= id / PAGE {
@@ -100,7 +114,7 @@ impl Controllers {
             self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
-        self.presence.show(slot, &tags, table);
+        self.show_tags(slot, table);
         self.len += 1;
         slot
     }
@@ -117,7 +131,7 @@ impl Controllers {
         }
         self.free.push(slot as u32);
         self.len -= 1;
-        self.chunks[slot / CHUNK][slot % CHUNK].take()
+        Some(std::mem::replace(self.row_mut(slot), Row::empty()))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -133,7 +147,6 @@ impl Controllers {
         self.chunks.clear();
         self.free.clear();
         self.pages.clear();
-        self.presence.clear();
         self.len = 0;
     }
 }

@@ -9,9 +9,9 @@ mod controllers;
 mod definition;
 mod effect;
 mod index;
-mod rare;
 mod row;
 mod tag;
+mod values;
 
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
@@ -21,6 +21,6 @@ pub(crate) use controllers::Controllers;
 pub(crate) use definition::{Definition, Definitions, EffectRef};
 pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS};
 pub(crate) use index::{Index, LiveEdge};
-pub(crate) use rare::Rare;
 pub(crate) use row::{CueCount, Grant, Row};
 pub(crate) use tag::{Presence, PresenceMut, TagFlip, Tags};
+pub(crate) use values::Values;

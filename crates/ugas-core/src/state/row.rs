@@ -1,7 +1,7 @@
 //! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
 //! controller.
 
-use super::{Attr, Due, Effect, Mod, Queued, Rare, Tags};
+use super::{Due, Effect, Mod, Queued, Tags, Values};
 use crate::rng::{fold, mix};
 use crate::time::Clock;
 use crate::{AbilityId, ActorId, Anchor, ControllerId, EffectKey, InputId, SimTime, TagId};
@@ -25,10 +25,47 @@ pub(crate) struct CueCount {
     pub(crate) count: u32,
 }
 
-/// One controller. Fields are grouped by cache line: due work; values; counters; tags; the rest.
+/// What many controllers do not have, or what few verbs look at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Side {
+    pub(crate) owner: ActorId,
+    pub(crate) avatar: ActorId,
+    pub(crate) anchor: Option<Anchor>,
+    pub(crate) cues: Vec<CueCount>,
+    pub(crate) queue: Vec<Queued>,
+}
+
+impl Side {
+    const NONE: Side =
+        Side { owner: ActorId::NONE, avatar: ActorId::NONE, anchor: None, cues: Vec::new(), queue: Vec::new() };
+}
+
+/// One controller. Fields are grouped by cache line: what a hit looks at, then the values, then due work, effects, the
+/// rest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Row {
+    /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
+    /// Not state.
+    #[serde(skip)]
+    pub(crate) last_birth: (u64, u32, u32),
+    /// Which of the first 63 slots carry modifiers; bit 63 stands for all from 63 on.
+    pub(crate) modded: u64,
+    pub(crate) next_seq: u64,
+    /// Index of the sim's layouts; derived from the registered sets.
+    pub(crate) layout: u32,
+    /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it. Not state.
+    #[serde(skip)]
+    pub(crate) readers: u32,
+    /// One bit per hash of a present tag: a quick "surely not". Not state.
+    #[serde(skip)]
+    pub(crate) signature: u32,
+    /// Effects that refuse others.
+    pub(crate) immunities: u16,
+    #[serde(skip)]
+    pub(crate) hash_dirty: bool,
+    pub(crate) attrs: Values,
+
     /// What the agenda holds for this row. Not state.
     #[serde(skip, default = "never")]
     pub(crate) published: (SimTime, u8),
@@ -37,74 +74,85 @@ pub(crate) struct Row {
     pub(crate) due: Vec<Due>,
     pub(crate) clock: Clock,
 
-    pub(crate) attrs: Vec<Attr>,
     pub(crate) id: ControllerId,
-    /// Index of the sim's layouts; derived from the registered sets.
-    pub(crate) layout: u32,
-    /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it. Not state.
-    #[serde(skip)]
-    pub(crate) readers: u32,
-    /// Effects that refuse others, watch tags, or have live modifiers.
-    pub(crate) immunities: u32,
-    /// Which of the first 63 slots carry modifiers; bit 63 stands for all from 63 on.
-    pub(crate) modded: u64,
-    /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
-    /// Not state.
-    #[serde(skip)]
-    pub(crate) last_birth: (u64, u32, u32),
-
-    pub(crate) next_seq: u64,
-    #[serde(skip)]
-    pub(crate) hash_dirty: bool,
+    /// Effects that watch tags.
     pub(crate) watching: u32,
-    pub(crate) tags: Tags,
-    pub(crate) effects: Vec<Effect>,
+    /// Live modifiers on this row.
     pub(crate) live: u32,
     pub(crate) next_grant: u32,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) mods: Vec<Mod>,
+
+    pub(crate) tags: Tags,
+    pub(crate) grants: Vec<Grant>,
     #[serde(skip)]
     pub(crate) hash: u64,
-    pub(crate) mods: Vec<Mod>,
-    pub(crate) grants: Vec<Grant>,
-    pub(crate) cues: Rare<CueCount>,
-    pub(crate) queue: Rare<Queued>,
-    pub(crate) owner: ActorId,
-    pub(crate) avatar: ActorId,
-    pub(crate) anchor: Option<Box<Anchor>>,
+    pub(crate) side: Option<Box<Side>>,
 }
+
+const _: () = assert!(size_of::<Row>() == 512);
 
 fn never() -> (SimTime, u8) {
     (SimTime::NEVER, 0)
 }
 
 impl Row {
-    pub(crate) fn new(id: ControllerId, layout: u32, now: SimTime) -> Row {
+    pub(crate) fn new(id: ControllerId, layout: u32, attrs: Values, now: SimTime) -> Row {
         Row {
-            id,
-            layout,
-            clock: Clock::starting(now),
-            owner: ActorId::NONE,
-            avatar: ActorId::NONE,
-            next_seq: 1,
-            attrs: Vec::new(),
-            mods: Vec::new(),
+            last_birth: (0, 0, 0),
             modded: 0,
+            next_seq: 1,
+            layout,
+            readers: 0,
+            signature: 0,
+            immunities: 0,
+            hash_dirty: false,
+            attrs,
+            published: never(),
+            due: Vec::new(),
+            clock: Clock::starting(now),
+            id,
+            watching: 0,
+            live: 0,
+            next_grant: 0,
             effects: Vec::new(),
+            mods: Vec::new(),
             tags: Tags::default(),
             grants: Vec::new(),
-            cues: Rare::default(),
-            queue: Rare::default(),
-            anchor: None,
-            next_grant: 0,
-            watching: 0,
-            immunities: 0,
-            live: 0,
-            due: Vec::new(),
-            published: never(),
-            last_birth: (0, 0, 0),
-            readers: 0,
             hash: 0,
-            hash_dirty: false,
+            side: None,
         }
+    }
+
+    /// What lies where no controller is.
+    pub(crate) fn empty() -> Row {
+        Row::new(ControllerId::NONE, 0, Values::from(&[][..]), SimTime::ZERO)
+    }
+
+    #[inline]
+    pub(crate) fn side(&self) -> &Side {
+        static NONE: Side = Side::NONE;
+        self.side.as_deref().unwrap_or(&NONE)
+    }
+
+    pub(crate) fn side_mut(&mut self) -> &mut Side {
+        self.side.get_or_insert_with(|| Box::new(Side::NONE))
+    }
+
+    #[inline]
+    pub(crate) fn queue(&self) -> &[Queued] {
+        &self.side().queue
+    }
+
+    #[inline]
+    pub(crate) fn cues(&self) -> &[CueCount] {
+        &self.side().cues
+    }
+
+    /// Whether a tag may be present; "no" is certain.
+    #[inline]
+    pub(crate) fn may_have(&self, tag: TagId) -> bool {
+        self.signature >> (tag.0 % 32) & 1 != 0
     }
 
     #[inline]
@@ -149,7 +197,7 @@ impl Row {
     pub(crate) fn uses(&self, id: u32) -> bool {
         let from = |e: &Effect| e.ability().0 == id;
         self.effects.iter().any(|e| e.def.0 == id || from(e))
-            || self.queue.iter().any(|q| q.spec.effect.0 == id || q.spec.ability.0 == id)
+            || self.queue().iter().any(|q| q.spec.effect.0 == id || q.spec.ability.0 == id)
             || self.grants.iter().any(|g| g.ability.0 == id)
     }
 
@@ -158,7 +206,7 @@ impl Row {
     }
 
     pub(crate) fn find_queued(&self, key: EffectKey) -> Option<usize> {
-        self.queue.iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
+        self.queue().iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
     }
 
     #[inline]
@@ -173,6 +221,20 @@ impl Row {
         let at = self.due.partition_point(|d| *d > due);
         make_room(&mut self.due);
         self.due.insert(at, due);
+    }
+
+    /// Due work that is next becomes due later.
+    #[inline]
+    pub(crate) fn put_off(&mut self, due: Due, later: Due) {
+        let Some(mut at) = self.due.len().checked_sub(1).filter(|&at| self.due[at].order() == due.order()) else {
+            self.unschedule(due);
+            return self.schedule(later);
+        };
+        while at > 0 && self.due[at - 1] < later {
+            self.due[at] = self.due[at - 1];
+            at -= 1;
+        }
+        self.due[at] = later;
     }
 
     pub(crate) fn unschedule(&mut self, due: Due) {
@@ -197,11 +259,11 @@ impl Row {
         let number = |v: f64| (v + 0.0).to_bits();
         sets.iter().for_each(|s| put(s.0 as u64));
         self.clock.words().into_iter().for_each(&mut put);
-        put(self.owner.0);
-        put(self.avatar.0);
+        put(self.side().owner.0);
+        put(self.side().avatar.0);
         put(self.next_seq);
         put(self.next_grant as u64);
-        for a in &self.attrs {
+        for a in self.attrs.iter() {
             put(number(a.base));
             put(number(a.current));
         }
@@ -222,16 +284,16 @@ impl Row {
             put((g.level as u64) << 32 | g.input.0 as u64);
             put(g.by);
         }
-        for c in self.cues.iter() {
+        for c in self.cues().iter() {
             put((c.tag.0 as u64) << 32 | c.count as u64);
         }
-        for q in self.queue.iter() {
+        for q in self.queue().iter() {
             put(q.birth);
             put((q.ordinal as u64) << 32 | q.spec.effect.0 as u64);
             put((q.spec.source.0 as u64) << 32 | q.spec.level as u64);
             hash_extra(q.spec.extra.as_deref(), &mut put);
         }
-        if let Some(a) = &self.anchor {
+        if let Some(a) = &self.side().anchor {
             a.position.iter().chain(&a.facing).for_each(|&v| put(number(v)));
         }
         h

@@ -29,54 +29,35 @@ pub(crate) struct Tags {
     counts: Vec<Count>,
 }
 
-/// Which tags are present on whom, hierarchy included: one bit per tag and controller, all controllers together, so
-/// that a query touches one word. Not state: it follows from the explicit tags.
-#[derive(Clone, Debug, Default)]
+/// Which tags are present on a chunk of controllers, hierarchy included: one bit per tag and controller, so that a query
+/// touches one word. Not state: it follows from the explicit tags.
+#[derive(Clone, Debug)]
 pub(crate) struct Presence {
-    words: Vec<u64>,
-    /// Words of one controller.
-    stride: usize,
+    words: Box<[u64]>,
 }
 
 impl Presence {
-    pub(crate) fn new(tags: usize) -> Presence {
-        Presence { words: Vec::new(), stride: tags.div_ceil(64) }
+    /// Words one controller needs for so many tags.
+    pub(crate) fn stride(tags: usize) -> usize {
+        tags.div_ceil(64)
+    }
+
+    pub(crate) fn new(controllers: usize, stride: usize) -> Presence {
+        Presence { words: vec![0; controllers * stride].into() }
     }
 
     #[inline]
-    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
+    pub(crate) fn has(&self, stride: usize, place: usize, tag: TagId) -> bool {
         let (word, bit) = (tag.index() / 64, tag.index() % 64);
-        word < self.stride && self.words[slot * self.stride + word] >> bit & 1 != 0
+        if word >= stride {
+            return false;
+        }
+        self.words[place * stride + word] >> bit & 1 != 0
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, slot: usize) -> PresenceMut<'_> {
-        PresenceMut { words: &mut self.words[slot * self.stride..(slot + 1) * self.stride] }
-    }
-
-    /// What a slot shows for these tags and nothing else.
-    pub(crate) fn show(&mut self, slot: usize, tags: &Tags, table: &TagTable) {
-        let end = (slot + 1) * self.stride;
-        if self.words.len() < end {
-            make_room(&mut self.words, end);
-            self.words.resize(end, 0);
-        }
-        let mut shown = self.of_mut(slot);
-        shown.words.fill(0);
-        for (tag, _) in tags.iter() {
-            shown.raise(tag, table);
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.words.clear();
-    }
-}
-
-/// Room for `len` words, with a quarter to spare instead of a doubling: with many controllers these are megabytes.
-fn make_room(words: &mut Vec<u64>, len: usize) {
-    if words.capacity() < len {
-        words.reserve_exact((len + words.len() / 4).max(words.len() + 64) - words.len());
+    pub(crate) fn of_mut(&mut self, stride: usize, place: usize) -> PresenceMut<'_> {
+        PresenceMut { words: &mut self.words[place * stride..(place + 1) * stride] }
     }
 }
 
@@ -95,6 +76,22 @@ impl PresenceMut<'_> {
     fn put(&mut self, tag: TagId, on: bool) {
         let (word, bit) = (&mut self.words[tag.index() / 64], tag.index() % 64);
         *word = *word & !(1 << bit) | (on as u64) << bit;
+    }
+
+    /// Shows these tags and nothing else; gives the signature.
+    pub(crate) fn show(&mut self, tags: &Tags, table: &TagTable) -> u32 {
+        self.words.fill(0);
+        for (tag, _) in tags.iter() {
+            self.raise(tag, table);
+        }
+        self.signature()
+    }
+
+    /// All words joined and folded: a bit that is off here is off everywhere.
+    #[inline]
+    fn signature(&self) -> u32 {
+        let joined = self.words.iter().fold(0, |all, word| all | word);
+        (joined | joined >> 32) as u32
     }
 
     /// The tag and its ancestors.
@@ -154,6 +151,7 @@ impl Tags {
         table: &TagTable,
         tag: TagId,
         mut shown: PresenceMut<'_>,
+        signature: &mut u32,
         flips: &mut Vec<TagFlip>,
     ) -> u32 {
         match self.find(table, tag) {
@@ -178,6 +176,7 @@ impl Tags {
                 flips.push(TagFlip { tag: p, added: true, exact: false, presence: true });
             }
         }
+        *signature = shown.signature();
         1
     }
 
@@ -188,6 +187,7 @@ impl Tags {
         table: &TagTable,
         tag: TagId,
         mut shown: PresenceMut<'_>,
+        signature: &mut u32,
         flips: &mut Vec<TagFlip>,
     ) -> bool {
         let Ok(i) = self.find(table, tag) else { return false };
@@ -212,6 +212,7 @@ impl Tags {
             shown.put(t, false);
             next = table.parent(t);
         }
+        *signature = shown.signature();
         true
     }
 
@@ -240,23 +241,24 @@ mod tests {
         table: TagTable,
         tags: Tags,
         shown: Presence,
+        stride: usize,
         flips: Vec<TagFlip>,
     }
 
     impl One {
         fn new(names: &[&str]) -> One {
             let table = table(names);
-            let mut shown = Presence::new(table.len());
-            shown.show(0, &Tags::default(), &table);
-            One { table, tags: Tags::default(), shown, flips: Vec::new() }
+            let stride = Presence::stride(table.len());
+            let shown = Presence::new(1, stride);
+            One { table, tags: Tags::default(), shown, stride, flips: Vec::new() }
         }
 
         fn add(&mut self, tag: TagId) {
-            self.tags.add(&self.table, tag, self.shown.of_mut(0), &mut self.flips);
+            self.tags.add(&self.table, tag, self.shown.of_mut(self.stride, 0), &mut 0, &mut self.flips);
         }
 
         fn remove(&mut self, tag: TagId) -> bool {
-            self.tags.remove(&self.table, tag, self.shown.of_mut(0), &mut self.flips)
+            self.tags.remove(&self.table, tag, self.shown.of_mut(self.stride, 0), &mut 0, &mut self.flips)
         }
     }
 
@@ -299,10 +301,10 @@ mod tests {
         one.tags = Tags::default();
         for (i, &tag) in all.iter().enumerate() {
             let word = one.shown.words[tag.index() / 64];
-            let mut spoiled = Presence { words: vec![!word; one.shown.words.len()], stride: one.shown.stride };
+            let mut spoiled = Presence { words: vec![!word; one.stride].into() };
             spoiled.words[tag.index() / 64] = word;
-            assert_eq!(spoiled.has(0, tag), i % 2 == 0);
-            assert_eq!(one.shown.has(0, tag), i % 2 == 0);
+            assert_eq!(spoiled.has(one.stride, 0, tag), i % 2 == 0);
+            assert_eq!(one.shown.has(one.stride, 0, tag), i % 2 == 0);
         }
     }
 
@@ -329,12 +331,12 @@ mod tests {
             if step % 50 == 0 {
                 assert!(one.tags.is_sound(&one.table));
                 let mut anew = one.shown.clone();
-                anew.show(0, &one.tags, &one.table);
+                anew.of_mut(one.stride, 0).show(&one.tags, &one.table);
                 assert_eq!(anew.words, one.shown.words);
                 for &tag in &all {
                     let below = grants.iter().filter(|&&g| one.table.is_under(g, tag)).count() as u64;
                     assert_eq!(one.tags.count_all(&one.table, tag), below);
-                    assert_eq!((one.shown.has(0, tag), one.tags.has(&one.table, tag)), (below > 0, below > 0));
+                    assert_eq!((one.shown.has(one.stride, 0, tag), one.tags.has(&one.table, tag)), (below > 0, below > 0));
                 }
             }
         }
