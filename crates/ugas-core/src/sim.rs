@@ -1,12 +1,12 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Flow, Log, Replay, Scratch, State, Strike, Via, server_op};
+use crate::flow::{Captured, Flow, Log, Replay, Ring, Scratch, State, Strike, Via, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
 use crate::rules::{Layout, LoadError, Rules};
-use crate::state::{CauseLink, Causes, Controllers, Definitions, Index, Row};
+use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
 use crate::{
     ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, FactKind, Facts,
     InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TemplateId,
@@ -201,16 +201,27 @@ impl Sim {
     /// Applies an effect. The key is valid for an instant one too; it is just not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let id = self.next_op();
-        let mut flow = self.flow();
-        flow.start(id, spec.target);
-        if flow.journals.is_empty()
-            && let Some(strike) = Strike::new(spec, &flow)
-            && let Some(key) = flow.strike(&strike, spec.target, id.0)
+        let (id, who, at) = (self.next_op(), spec.target, self.state.now);
+        let limits = &self.config.limits;
+        let step = || CauseLink { what: CauseWhat::Op, who, source: ControllerId::NONE, at, root: id };
+        let cause = Cause { root: id, link: self.causes.push(limits.cause_links, 0, step) };
+        if self.journals.is_empty()
+            && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
         {
-            return Ok(key);
+            let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
+            let mut ring = Ring { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
+            if let Some(key) = ring.strike(&strike, who, id.0) {
+                return Ok(key);
+            }
         }
-        flow.apply_op(id, spec)
+        self.apply_long(cause, spec)
+    }
+
+    #[inline(never)]
+    fn apply_long(&mut self, cause: Cause, spec: &Spec) -> Result<EffectKey, Refusal> {
+        let mut flow = self.flow();
+        flow.cause = cause;
+        flow.apply_op(cause.root, spec)
     }
 
     /// Applies one effect to many targets under one op; each may be refused on its own. Returns how many were applied.
@@ -227,7 +238,8 @@ impl Sim {
             flow.journal_op(id, &Op::ApplyToMany { spec: spec.clone(), targets: targets.to_vec() });
         }
         results.clear();
-        let applied = flow.apply_to_many(spec, targets, &mut |r| results.push(r));
+        results.reserve(targets.len());
+        let applied = flow.apply_to_many(spec, targets, |r| results.push(r));
         flow.react();
         applied
     }

@@ -7,7 +7,6 @@
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::strike::Strike;
 use super::{Flow, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
@@ -28,7 +27,7 @@ impl Flow<'_> {
     /// Applies a spec. `birth` tells where the application comes from.
     #[inline]
     pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
-        if let Some(strike) = Strike::new(spec, self)
+        if let Some(strike) = self.striking(spec)
             && let Some(key) = self.strike(&strike, spec.target, birth)
         {
             return Ok(key);
@@ -220,7 +219,7 @@ impl Flow<'_> {
                 self.row_mut(target).effects[e].cold_mut().inhibited = true;
             }
         } else {
-            self.grant_tags(def, seq, target, &mut flips);
+            self.grant_tags(def, &[], target, &mut flips);
         }
         self.emit_changes(via);
         self.emit_flips(target, &flips, via);
@@ -313,7 +312,9 @@ impl Flow<'_> {
                 e.rest_mut().captures = captured;
             }
         }
-        self.put_mods(def, target, seq, spec.source, stacks, &units);
+        if !def.modifiers.is_empty() {
+            self.put_mods(def, target, seq, spec.source, stacks, &units);
+        }
         self.sc.units = units;
     }
 
@@ -329,7 +330,10 @@ impl Flow<'_> {
     ) {
         let row = self.row(target);
         let who = row.id;
-        let dropped = row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec());
+        let dropped = match row.effects.last() {
+            Some(e) if e.seq == seq && e.cold.is_none() => Vec::new(),
+            _ => row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec()),
+        };
         for (index, m) in def.modifiers.iter().enumerate() {
             let Some(slot) = self.layout(target).slot(m.attribute) else {
                 continue;

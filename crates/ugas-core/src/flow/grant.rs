@@ -3,7 +3,7 @@
 use super::{Flow, Via};
 use crate::rules::EffectDef;
 use crate::state::{CueCount, Grant, TagFlip};
-use crate::{AbilityGrant, CueType, DiagnosticKind, FactKind, TagId};
+use crate::{AbilityGrant, Cause, CueType, DiagnosticKind, Fact, FactKind, TagId};
 
 impl Flow<'_> {
     fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
@@ -29,9 +29,8 @@ impl Flow<'_> {
     }
 
     /// Grants an effect's tags, in authored order.
-    pub(crate) fn grant_tags(&mut self, def: &EffectDef, seq: u64, target: usize, flips: &mut Vec<TagFlip>) {
-        let own = self.own_tags(target, seq);
-        for &tag in def.granted_tags.iter().chain(&own) {
+    pub(crate) fn grant_tags(&mut self, def: &EffectDef, own: &[TagId], target: usize, flips: &mut Vec<TagFlip>) {
+        for &tag in def.granted_tags.iter().chain(own) {
             self.tag_in(target, tag, flips);
         }
         if !def.granted_tags.is_empty() || !own.is_empty() {
@@ -73,10 +72,18 @@ impl Flow<'_> {
 
     pub(crate) fn emit_flips(&mut self, target: usize, flips: &[TagFlip], via: Via) {
         let who = self.row(target).id;
-        for f in flips {
-            let kind = FactKind::TagChanged { tag: f.tag, added: f.added, exact: f.exact, presence: f.presence };
-            self.fact(who, via, kind);
+        let kind = |f: &TagFlip| FactKind::TagChanged {
+            tag: f.tag,
+            added: f.added,
+            exact: f.exact,
+            presence: f.presence,
+        };
+        let facts = &mut self.log.facts.list;
+        if facts.len() + flips.len() > self.limits.facts as usize {
+            return flips.iter().for_each(|f| self.fact(who, via, kind(f)));
         }
+        let (at, Via { source, key, effect }, Cause { root, link }) = (self.st.now, via, self.cause);
+        facts.extend(flips.iter().map(|f| Fact { at, who, source, key, root, link, effect, kind: kind(f) }));
     }
 
     /// Whoever watches this row's tags looks again after the verb. A count may matter without a flip: an effect's own

@@ -188,11 +188,11 @@ impl Flow<'_> {
             link,
             cold: None,
         };
-        effect.rest_mut().tags = tags.into();
+        effect.rest_mut().tags = tags.as_slice().into();
         row.push_effect(effect);
         let mut flips = Vec::new();
         if let Some(def) = self.def(INITIAL_TAGS) {
-            self.grant_tags(&def, seq, target, &mut flips);
+            self.grant_tags(&def, &tags, target, &mut flips);
         }
         self.emit_flips(target, &flips, via);
         self.fact(who, via, FactKind::EffectApplied { level: 1, stacks: 1 });

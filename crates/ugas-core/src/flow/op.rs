@@ -1,7 +1,6 @@
 //! The one door: every mutation is an op.
 
 use super::Flow;
-use super::strike::Strike;
 use crate::state::CauseWhat;
 use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
 
@@ -38,7 +37,7 @@ impl Flow<'_> {
             Op::Despawn { who } => self.despawn(*who).map(|_| Outcome::Done),
             Op::Apply(spec) => self.apply(spec, self.cause.root.0).map(Outcome::Applied),
             Op::ApplyToMany { spec, targets } => {
-                Ok(Outcome::AppliedMany(self.apply_to_many(spec, targets, &mut |_| {})))
+                Ok(Outcome::AppliedMany(self.apply_to_many(spec, targets, |_| {})))
             }
             Op::ApplyAll { specs } => Ok(Outcome::AppliedMany(self.apply_all(specs, &mut |_| {}))),
             Op::Remove { key, stacks } => self.remove(*key, *stacks).map(|_| Outcome::Done),
@@ -75,52 +74,45 @@ impl Flow<'_> {
     }
 
     /// One effect on many targets; each may be refused on its own.
+    #[inline]
     pub(crate) fn apply_to_many(
         &mut self,
         spec: &Spec,
         targets: &[ControllerId],
-        each: &mut dyn FnMut(Result<EffectKey, Refusal>),
+        mut each: impl FnMut(Result<EffectKey, Refusal>),
     ) -> u32 {
         let birth = self.cause.root.0;
-        let def = self.def(spec.effect);
-        let strike = Strike::new(spec, self);
+        let strike = self.striking(spec);
         let mut single = spec.clone();
         let mut applied = 0;
-        for (n, &target) in targets.iter().enumerate() {
-            if n % WARM == 0 {
-                self.warm(&targets[n..(n + WARM).min(targets.len())], def.as_deref());
+        for some in targets.chunks(WARM) {
+            self.warm(some);
+            for &target in some {
+                let struck = strike.as_ref().and_then(|s| self.strike(s, target, birth));
+                let result = struck.map_or_else(
+                    || {
+                        single.target = target;
+                        self.apply_long(&single, birth)
+                    },
+                    Ok,
+                );
+                applied += result.is_ok() as u32;
+                each(result);
             }
-            let struck = strike.as_ref().and_then(|s| self.strike(s, target, birth));
-            let result = struck.map_or_else(
-                || {
-                    single.target = target;
-                    self.apply_long(&single, birth)
-                },
-                Ok,
-            );
-            applied += result.is_ok() as u32;
-            each(result);
         }
         applied
     }
 
     /// Touches the next rows all at once: their cache misses overlap here instead of adding up one by one. Changes
     /// nothing.
-    fn warm(&self, targets: &[ControllerId], def: Option<&crate::rules::EffectDef>) {
-        let attribute = def.and_then(|d| d.modifiers.first()).map(|m| m.attribute);
+    #[inline]
+    fn warm(&self, targets: &[ControllerId]) {
         let mut seen = 0;
-        let mut rows = [usize::MAX; WARM];
-        for (&who, slot) in targets.iter().zip(&mut rows) {
+        for &who in targets {
             if let Some(found) = self.st.controllers.slot(who) {
                 let row = self.row(found);
-                seen ^= row.layout as u64 ^ row.modded;
-                *slot = found;
+                seen ^= row.modded ^ row.attrs.first().map_or(0, |a| a.base.to_bits());
             }
-        }
-        for &slot in rows.iter().filter(|s| **s != usize::MAX) {
-            let row = self.row(slot);
-            let at = attribute.and_then(|a| self.ix.layouts[row.layout as usize].slot(a)).unwrap_or(0);
-            seen ^= row.attrs.get(at).map_or(0, |a| a.base.to_bits());
         }
         std::hint::black_box(seen);
     }

@@ -66,14 +66,13 @@ impl Flow<'_> {
             }));
             self.sc.units = units;
             let plan = Plan { key, duration, period };
-            let seq = self.row(target).next_seq;
             self.put_effect(def, spec, target, &plan);
             if def.granted_tags.is_empty() {
                 self.settle(via, Emit::Facts);
             } else {
                 let mut flips = std::mem::take(&mut self.sc.flips);
                 flips.clear();
-                self.grant_tags(def, seq, target, &mut flips);
+                self.grant_tags(def, &[], target, &mut flips);
                 self.settle(via, Emit::Facts);
                 self.emit_flips(target, &flips, via);
                 self.sc.flips = flips;

@@ -282,7 +282,8 @@ impl Flow<'_> {
         });
         self.switch_mods(target, seq, false);
         let mut flips = Vec::new();
-        self.grant_tags(def, seq, target, &mut flips);
+        let own = self.own_tags(target, seq);
+        self.grant_tags(def, &own, target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Restored);

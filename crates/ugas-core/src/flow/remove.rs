@@ -188,7 +188,9 @@ impl Flow<'_> {
         if def.has_live {
             self.unlink_live(target, def, seq, source);
         }
-        self.unlink_filter(target, seq, source);
+        if def.watches {
+            self.unlink_filter(target, seq, source);
+        }
         let row = self.row_mut(target);
         let e = row.effects.remove(at);
         if let Some(due) = e.due() {

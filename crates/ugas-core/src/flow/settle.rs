@@ -49,6 +49,19 @@ impl Flow<'_> {
         // Taken out for the pass: evaluating needs the layout beside a flow that may change.
         let layouts = std::mem::take(&mut self.ix.layouts);
         let layout = &*layouts[self.row(row).layout as usize];
+        if layout.slots.len() <= 64 {
+            let mut bits = self.sc.dirty.drain(..).fold(0u64, |bits, (_, slot)| bits | 1 << slot);
+            while bits != 0 {
+                let slot = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.evaluate(row, slot, layout, via, emit) {
+                    bits = layout.slots[slot].dependents.iter().fold(bits, |bits, &d| bits | 1 << d);
+                }
+            }
+            self.sc.moved.clear();
+            self.ix.layouts = layouts;
+            return;
+        }
         let mut bits = std::mem::take(&mut self.sc.bits);
         bits.clear();
         bits.resize(layout.slots.len().div_ceil(64), 0);

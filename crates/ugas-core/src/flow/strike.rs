@@ -5,9 +5,11 @@
 
 use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
-use crate::rules::{Aim, Blow, EffectDef, clamp};
+use crate::limits::Limits;
+use crate::rules::{Aim, Blow, EffectDef, Layout, Rules, clamp};
 use crate::state::{Attr, CauseWhat, Due, ModOp, Row};
-use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec};
+use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec, TagId};
+use std::sync::Arc;
 use ugas_doc::DurationPolicy;
 
 /// A definition and a spec that may strike.
@@ -24,17 +26,65 @@ const FACTS: usize = 3;
 impl<'d> Strike<'d> {
     /// Whether definition, spec and rules leave nothing but the write itself.
     #[inline(always)]
-    pub(crate) fn new(spec: &'d Spec, flow: &Flow<'d>) -> Option<Strike<'d>> {
-        let def = flow.rules.effect_def(spec.effect)?;
+    pub(crate) fn new(spec: &'d Spec, rules: &'d Rules, limits: &Limits, next_id: u32) -> Option<Strike<'d>> {
+        let def = rules.effect_def(spec.effect)?;
         let blow = def.blow?;
         let plain = def.policy == DurationPolicy::Instant
             && spec.extra.is_none()
             && spec.level > 0
-            && spec.stacks.wrapping_sub(1) < flow.limits.stacks
-            && (spec.source == ControllerId::NONE || spec.source.0 < flow.st.next_id)
-            && !flow.rules.hooks.any();
+            && spec.stacks.wrapping_sub(1) < limits.stacks
+            && (spec.source == ControllerId::NONE || spec.source.0 < next_id)
+            && !rules.hooks.any();
         let magnitude = stacked(blow.op, blow.magnitude, spec.stacks);
         plain.then_some(Strike { def, blow: Blow { magnitude, ..blow }, spec })
+    }
+}
+
+/// What a strike touches of a sim.
+pub(crate) struct Ring<'a> {
+    pub(crate) st: &'a mut State,
+    pub(crate) layouts: &'a [Arc<Layout>],
+    pub(crate) facts: &'a mut Vec<Fact>,
+    pub(crate) limit: u32,
+    pub(crate) cause: Cause,
+}
+
+impl Ring<'_> {
+    /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
+    #[inline(always)]
+    pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
+        let Strike { def, ref blow, spec } = *strike;
+        let State { controllers, hash_dirty, now, .. } = &mut *self.st;
+        let target = controllers.slot(who)?;
+        let row = controllers.row(target);
+        let has = |t: &TagId| row.may_have(*t) && controllers.has(target, *t);
+        if !def.required.iter().all(has) || def.blocked.iter().any(has) {
+            return None;
+        }
+        let row = controllers.row_mut(target);
+        let root = self.cause.root.0 as u32;
+        let ordinal = match row.last_birth {
+            (last, count, of) if of == root && last == birth => count + 1,
+            // Only the plainest numbering: the first birth of this cause here, and one of this sim.
+            (_, _, of) if of != root && birth >> 48 == 0 => 0,
+            _ => return None,
+        };
+        if row.immunities != 0 || self.facts.len() + FACTS > self.limit as usize {
+            return None;
+        }
+        let aim = self.layouts[row.layout as usize].aim(blow.attribute)?;
+        let (old, new) = land(row, aim, blow)?;
+        row.last_birth = (birth, ordinal, root);
+        row.next_seq += 1;
+        if !row.hash_dirty {
+            row.hash_dirty = true;
+            hash_dirty.push(who);
+        }
+        let key = EffectKey { birth, target: who, ordinal };
+        let via = Via { source: spec.source, key, effect: def.id };
+        let mut told = Told { facts: self.facts, at: *now, who, via, cause: self.cause };
+        told.blow(aim, old, new, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        Some(key)
     }
 }
 
@@ -46,8 +96,9 @@ fn land(row: &mut Row, aim: &Aim, blow: &Blow) -> Option<(Attr, Attr)> {
     if !aim.plain || row.is_modded(slot) || row.readers != 0 {
         return None;
     }
-    let (lo, hi) = aim.bounds(&row.attrs);
-    let old = row.attrs[slot];
+    let attrs = &mut *row.attrs;
+    let (lo, hi) = aim.bounds(attrs);
+    let old = attrs[slot];
     let window = Window::plain(lo, hi);
     let start = window.start(old.base);
     let end = operate(blow.op, start, blow.magnitude);
@@ -56,7 +107,7 @@ fn land(row: &mut Row, aim: &Aim, blow: &Blow) -> Option<(Attr, Attr)> {
     }
     let base = window.settle(old.base, start, end, blow.op == ModOp::Override);
     let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
-    row.attrs[slot] = new;
+    attrs[slot] = new;
     Some((old, new))
 }
 
@@ -91,43 +142,25 @@ impl Told<'_> {
     }
 }
 
-impl Flow<'_> {
-    /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
+impl<'r> Flow<'r> {
+    /// See [`Ring::strike`].
     #[inline(always)]
     pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
-        let Strike { def, ref blow, spec } = *strike;
-        let State { controllers, hash_dirty, now, .. } = &mut *self.st;
-        let target = controllers.slot(who)?;
-        let row = controllers.row(target);
-        let has = |t: &crate::TagId| row.may_have(*t) && controllers.has(target, *t);
-        if !def.required.iter().all(has) || def.blocked.iter().any(has) {
+        if !self.sc.births.is_empty() {
             return None;
         }
-        let row = controllers.row_mut(target);
-        let root = self.cause.root.0 as u32;
-        let ordinal = match row.last_birth {
-            (last, count, of) if of == root && last == birth => count + 1,
-            // Only the plainest numbering: the first birth of this cause here, and one of this sim.
-            (_, _, of) if of != root && birth >> 48 == 0 => 0,
-            _ => return None,
-        };
-        let facts = &mut self.log.facts.list;
-        if row.immunities != 0 || !self.sc.births.is_empty() || facts.len() + FACTS > self.limits.facts as usize {
-            return None;
-        }
-        let aim = self.ix.layouts[row.layout as usize].aim(blow.attribute)?;
-        let (old, new) = land(row, aim, blow)?;
-        row.last_birth = (birth, ordinal, root);
-        row.next_seq += 1;
-        if !row.hash_dirty {
-            row.hash_dirty = true;
-            hash_dirty.push(who);
-        }
-        let key = EffectKey { birth, target: who, ordinal };
-        let via = Via { source: spec.source, key, effect: def.id };
-        let mut told = Told { facts, at: *now, who, via, cause: self.cause };
-        told.blow(aim, old, new, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
-        Some(key)
+        let Flow { st, ix, log, limits, cause, .. } = self;
+        let (limit, cause) = (limits.facts, *cause);
+        Ring { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.strike(strike, who, birth)
+    }
+
+    /// Whether a spec may strike.
+    #[inline(always)]
+    pub(crate) fn striking<'s>(&self, spec: &'s Spec) -> Option<Strike<'s>>
+    where
+        'r: 's,
+    {
+        Strike::new(spec, self.rules, self.limits, self.st.next_id)
     }
 
     /// Runs the execution of a plain periodic effect that is due and lies at `at`; false where the long way has to be

@@ -171,12 +171,12 @@ impl Tags {
         let mut next = Some(tag).filter(|_| !was_present);
         while let Some(t) = next {
             shown.put(t, true);
+            *signature |= 1 << (t.0 % 32);
             next = table.parent(t).filter(|&p| !shown.has(p));
             if let Some(p) = next {
                 flips.push(TagFlip { tag: p, added: true, exact: false, presence: true });
             }
         }
-        *signature = shown.signature();
         1
     }
 
