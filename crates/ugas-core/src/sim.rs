@@ -341,15 +341,15 @@ impl Sim {
     /// hosts that ask often keep a map of their own.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
-        self.state.controllers.iter().find(|r| r.side().owner == actor || r.side().avatar == actor).map(|r| r.id)
+        self.state.controllers.iter().find(|r| r.owner == actor || r.avatar() == actor).map(|r| r.id)
     }
     /// The owner: lifecycle, authority, persistence.
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
-        Ok(self.row(who)?.side().owner.some())
+        Ok(self.row(who)?.owner.some())
     }
     /// The avatar: place and looks.
     pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
-        Ok(self.row(who)?.side().avatar.some())
+        Ok(self.row(who)?.avatar().some())
     }
     /// Where it stands.
     pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, Refusal> {
@@ -418,10 +418,9 @@ impl Sim {
                 continue;
             }
             let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets);
-            let row = self.state.controllers.row_mut(slot);
-            self.state.hash_sum = self.state.hash_sum.wrapping_sub(row.hash).wrapping_add(new);
-            row.hash = new;
-            row.hash_dirty = false;
+            self.state.controllers.row_mut(slot).hash_dirty = false;
+            let old = std::mem::replace(self.state.controllers.hash_mut(slot), new);
+            self.state.hash_sum = self.state.hash_sum.wrapping_sub(old).wrapping_add(new);
         }
         self.state.hash_dirty = dirty;
         self.state.hash_dirty.clear();
@@ -560,7 +559,7 @@ impl Sim {
         }
         row.clock.shift(flow.st.now.0 - from.at.0);
         row.rebuild();
-        (row.readers, row.hash, row.last_birth) = (0, 0, (0, 0, 0));
+        (row.readers, row.last_birth) = (0, (0, 0, 0));
         let target = flow.st.controllers.insert(row, &flow.rules.tags);
         if closes_circle(&flow, who) {
             flow.st.controllers.remove(who);

@@ -192,7 +192,6 @@ impl Flow<'_> {
         self.unlink_row(target);
         let old = self.row_mut(target);
         row.readers = old.readers;
-        row.hash = old.hash;
         row.last_birth = old.last_birth;
         row.rebuild();
         self.st.controllers.replace(target, row, &self.rules.tags);

@@ -37,10 +37,10 @@ impl Flow<'_> {
         let mut row = Row::new(who, layout, values, self.st.now);
         let owner = spec.owner.or(template.map(|t| t.owner)).unwrap_or(ActorId::NONE);
         let avatar = spec.avatar.or(template.map(|t| t.avatar)).unwrap_or(owner);
-        let anchor = spec.anchor.or(position);
-        if owner != ActorId::NONE || avatar != ActorId::NONE || anchor.is_some() {
-            let side = row.side_mut();
-            (side.owner, side.avatar, side.anchor) = (owner, avatar, anchor);
+        row.owner = owner;
+        row.set_avatar(avatar);
+        if let Some(anchor) = spec.anchor.or(position) {
+            row.side_mut().anchor = Some(anchor);
         }
         self.st.next_id = self.st.next_id.max(who.0 + 1);
         let target = self.st.controllers.insert(row, &rules.tags);
@@ -222,7 +222,7 @@ impl Flow<'_> {
         }
         let mut prototype = row.clone();
         prototype.hash_dirty = true;
-        let owner = prototype.side().owner;
+        let owner = prototype.owner;
         self.log.facts.list.reserve(count as usize);
         self.st.hash_dirty.reserve(count as usize);
         for i in 1..count {
@@ -260,7 +260,8 @@ impl Flow<'_> {
         self.freeze_readers(target);
         let row = self.st.controllers.row_mut(target);
         let who = row.id;
-        self.st.hash_sum = self.st.hash_sum.wrapping_sub(row.hash);
+        let hash = std::mem::take(self.st.controllers.hash_mut(target));
+        self.st.hash_sum = self.st.hash_sum.wrapping_sub(hash);
         self.journals.remove(&who);
         self.st.controllers.remove(who)
     }
@@ -268,13 +269,13 @@ impl Flow<'_> {
     /// Changes the avatar: clear the old, look at effects bound to its place, set the new, look at abilities.
     pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        let old = self.row(target).side().avatar;
-        self.row_mut(target).side_mut().avatar = ActorId::NONE;
+        let old = self.row(target).avatar();
+        self.row_mut(target).set_avatar(ActorId::NONE);
         self.step(who, LifecycleStep::AvatarCleared);
         self.revalidate_avatar_effects(target);
         self.step(who, LifecycleStep::AvatarEffectsRevalidated);
         let new = avatar.unwrap_or(ActorId::NONE);
-        self.row_mut(target).side_mut().avatar = new;
+        self.row_mut(target).set_avatar(new);
         self.step(who, LifecycleStep::AvatarSet);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {

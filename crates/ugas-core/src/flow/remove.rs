@@ -34,7 +34,7 @@ impl Flow<'_> {
         let e = &self.row(target).effects[at];
         let (seq, have) = (e.seq, e.stacks);
         if stacks < 0 || stacks as u32 >= have {
-            self.end(target, seq, RemoveReason::Removed, Some(Trigger::Removed));
+            self.end_at(target, at, RemoveReason::Removed, Some(Trigger::Removed));
         } else {
             self.set_stacks(target, seq, have - stacks as u32, EffectChange::Stacks);
         }
@@ -114,7 +114,7 @@ impl Flow<'_> {
                 self.restart(target, seq, length);
                 self.changed_fact(target, seq, EffectChange::Duration);
             }
-            _ => self.end(target, seq, RemoveReason::Expired, Some(Trigger::Expired)),
+            _ => self.end_at(target, at, RemoveReason::Expired, Some(Trigger::Expired)),
         }
     }
 
@@ -142,14 +142,16 @@ impl Flow<'_> {
 
     /// Ends an active effect. `then` tells which conditional effects follow; none in destruction.
     pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
-        let Some(at) = self.row(target).effect_at(seq) else {
-            return;
-        };
-        let who = self.row(target).id;
-        let Some(def) = self.def(self.row(target).effects[at].def) else {
-            return;
-        };
-        let (effect, source) = (self.row(target).effects[at].def, self.row(target).effects[at].source);
+        if let Some(at) = self.row(target).effect_at(seq) {
+            self.end_at(target, at, reason, then);
+        }
+    }
+
+    /// The same for the effect that lies at `at`.
+    fn end_at(&mut self, target: usize, at: usize, reason: RemoveReason, then: Option<Trigger>) {
+        let row = self.row(target);
+        let (who, &Effect { seq, def: effect, source, .. }) = (row.id, &row.effects[at]);
+        let Some(def) = self.def(effect) else { return };
         let what =
             if reason == RemoveReason::Expired { CauseWhat::Expired(effect) } else { CauseWhat::Removed(effect) };
         let cause = self.because(what, who, source);

@@ -97,6 +97,9 @@ impl Agenda {
                     at
                 }
                 None => {
+                    if self.pool.len() == self.pool.capacity() {
+                        self.pool.reserve_exact(self.pool.len() / 4 + 16);
+                    }
                     self.pool.push(block);
                     self.pool.len() as u32 - 1
                 }

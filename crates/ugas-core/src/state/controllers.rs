@@ -21,6 +21,8 @@ const CHUNK: usize = 64;
 struct Chunk {
     /// A place without controller holds an empty row that nobody finds.
     rows: Vec<Row>,
+    /// Each row's part of the sim's hash when it was last asked for.
+    hashes: [u64; CHUNK],
     presence: Presence,
 }
 
@@ -52,6 +54,11 @@ impl Controllers {
     pub(crate) fn tagged_mut(&mut self, slot: usize) -> (&mut Row, PresenceMut<'_>) {
         let chunk = &mut self.chunks[slot / CHUNK];
         (&mut chunk.rows[slot % CHUNK], chunk.presence.of_mut(self.stride, slot % CHUNK))
+    }
+
+    /// A row's part of the sim's hash when it was last asked for.
+    pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
+        &mut self.chunks[slot / CHUNK].hashes[slot % CHUNK]
     }
 
     /// Puts another row into a slot in use.
@@ -99,7 +106,7 @@ impl Controllers {
             None => {
                 if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
                     let presence = Presence::new(CHUNK, self.stride);
-                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), presence });
+                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK], presence });
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;
                 let rows = &mut self.chunks.last_mut().expect("just made").rows;

@@ -28,16 +28,15 @@ pub(crate) struct CueCount {
 /// What many controllers do not have, or what few verbs look at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Side {
-    pub(crate) owner: ActorId,
-    pub(crate) avatar: ActorId,
+    /// The avatar, where it is not the owner.
+    avatar: Option<ActorId>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) cues: Vec<CueCount>,
     pub(crate) queue: Vec<Queued>,
 }
 
 impl Side {
-    const NONE: Side =
-        Side { owner: ActorId::NONE, avatar: ActorId::NONE, anchor: None, cues: Vec::new(), queue: Vec::new() };
+    const NONE: Side = Side { avatar: None, anchor: None, cues: Vec::new(), queue: Vec::new() };
 }
 
 /// One controller. Fields are grouped by cache line: what a hit looks at, then the values, then due work, effects, the
@@ -85,8 +84,7 @@ pub(crate) struct Row {
 
     pub(crate) tags: Tags,
     pub(crate) grants: Vec<Grant>,
-    #[serde(skip)]
-    pub(crate) hash: u64,
+    pub(crate) owner: ActorId,
     pub(crate) side: Option<Box<Side>>,
 }
 
@@ -119,7 +117,7 @@ impl Row {
             mods: Vec::new(),
             tags: Tags::default(),
             grants: Vec::new(),
-            hash: 0,
+            owner: ActorId::NONE,
             side: None,
         }
     }
@@ -137,6 +135,16 @@ impl Row {
 
     pub(crate) fn side_mut(&mut self) -> &mut Side {
         self.side.get_or_insert_with(|| Box::new(Side::NONE))
+    }
+
+    pub(crate) fn avatar(&self) -> ActorId {
+        self.side().avatar.unwrap_or(self.owner)
+    }
+
+    pub(crate) fn set_avatar(&mut self, avatar: ActorId) {
+        if avatar != self.avatar() {
+            self.side_mut().avatar = Some(avatar);
+        }
     }
 
     #[inline]
@@ -259,8 +267,8 @@ impl Row {
         let number = |v: f64| (v + 0.0).to_bits();
         sets.iter().for_each(|s| put(s.0 as u64));
         self.clock.words().into_iter().for_each(&mut put);
-        put(self.side().owner.0);
-        put(self.side().avatar.0);
+        put(self.owner.0);
+        put(self.avatar().0);
         put(self.next_seq);
         put(self.next_grant as u64);
         for a in self.attrs.iter() {
