@@ -238,9 +238,8 @@ pub(crate) fn tagged<S: Subject>(plan: &Plan) -> S {
 fn tag_query<S: Subject>(plan: &Plan) -> Run {
     let mut world = tagged::<S>(plan);
     let queries: Vec<_> = plan.queries.iter().map(|&(who, ask)| (who, ask.map(|tag| world.tag(tag)))).collect();
-    let (yes, run) = measure(&mut world, |world| {
-        queries.iter().fold(0u64, |yes, &(who, ask)| yes + u64::from(world.ask(who, ask)))
-    });
+    let (yes, run) =
+        measure(&mut world, |world| queries.iter().fold(0u64, |yes, &(who, ask)| yes + u64::from(world.ask(who, ask))));
     Run { operations: plan.queries.len() as u64, checksum: yes as f64, ..run }
 }
 
@@ -257,7 +256,8 @@ fn tag_change<S: Subject>(plan: &Plan) -> Run {
     // Once without the clock, for the same reason as in W2.
     pass(&mut world);
     let (facts, run) = measure(&mut world, pass);
-    let left = (0..plan.count as u32).filter(|&who| world.ask(who, Ask::One(world.tag(plan.tags[who as usize][0])))).count();
+    let left =
+        (0..plan.count as u32).filter(|&who| world.ask(who, Ask::One(world.tag(plan.tags[who as usize][0])))).count();
     let operations = 2 * plan.tags.as_flattened().len() as u64;
     Run { operations, facts: facts as u64, checksum: left as f64, ..run }
 }

@@ -1,7 +1,7 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Flow, Log, Replay, Ring, Scratch, State, Strike, Via, server_op};
+use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, Via, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -209,8 +209,8 @@ impl Sim {
             && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
         {
             let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
-            let mut ring = Ring { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
-            if let Some(key) = ring.strike(&strike, who, id.0) {
+            let mut reach = Reach { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
+            if let Some(key) = reach.strike(&strike, who, id.0) {
                 return Ok(key);
             }
         }

@@ -1,7 +1,7 @@
 //! Advance: visits each due moment in the order of ruling R-02, so that a closed sim does not depend on the stride.
 
 use super::Flow;
-use crate::state::Due;
+use crate::state::{Due, Effect, Row};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
 
@@ -13,24 +13,21 @@ impl Flow<'_> {
     /// in their turns. Changes nothing.
     fn warm_due(&self) {
         let mut seen = 0u64;
-        let next = self.ix.agenda.upcoming(WARM);
-        let mut rows = [usize::MAX; WARM];
-        for (entry, slot) in next.iter().zip(&mut rows) {
-            if let Some(found) = self.st.controllers.slot(entry.who()) {
-                let row = self.row(found);
-                seen ^= row.effects.len() as u64 ^ row.modded ^ row.due.len() as u64;
-                *slot = found;
+        let mut rows: [Option<&Row>; WARM] = [None; WARM];
+        for (entry, place) in self.ix.agenda.upcoming(WARM).iter().zip(&mut rows) {
+            if let Some(slot) = self.st.controllers.slot(entry.who()) {
+                let row = self.row(slot);
+                seen ^= row.modded ^ row.due.len() as u64 ^ row.effects.len() as u64;
+                *place = Some(row);
             }
         }
-        let mut indices = [usize::MAX; WARM];
-        for (&slot, index) in rows.iter().zip(&mut indices).filter(|(s, _)| **s != usize::MAX) {
-            let row = self.row(slot);
-            *index = row.due.last().and_then(|d| row.effect_due(*d)).unwrap_or(usize::MAX);
+        let mut effects: [Option<&Effect>; WARM] = [None; WARM];
+        for (row, place) in rows.iter().flatten().zip(&mut effects) {
             seen ^= row.attrs.first().map_or(0, |a| a.base.to_bits());
+            *place = row.due.last().and_then(|due| row.effects.get(due.place()));
         }
-        for (&slot, &index) in rows.iter().zip(&indices).filter(|(_, i)| **i != usize::MAX) {
-            let e = &self.row(slot).effects[index];
-            seen ^= e.birth ^ e.cold.as_ref().map_or(0, |c| c.root.0) ^ self.row(slot).attrs.get(4).map_or(0, |a| a.base.to_bits());
+        for e in effects.iter().flatten() {
+            seen ^= e.birth ^ e.cold.as_ref().map_or(0, |c| c.root.0);
         }
         std::hint::black_box(seen);
     }

@@ -362,8 +362,7 @@ impl Flow<'_> {
 
     /// Whether a modifier's tag filter holds now.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
-        m.target_tags.iter().all(|&t| self.has(target, t))
-            && m.source_tags.iter().all(|&t| self.source_has(source, t))
+        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| self.source_has(source, t))
     }
 
     /// Turns an effect's modifiers off or on again, as inhibition does.

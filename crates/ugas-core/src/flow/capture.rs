@@ -329,7 +329,8 @@ impl Flow<'_> {
                     continue;
                 }
                 let edge = LiveEdge { source, attribute, target: who, seq, index: index as u16 };
-                let slot = self.row(target).mods.iter().find(|x| x.seq() == seq && x.index() == edge.index).map(|x| x.slot);
+                let slot =
+                    self.row(target).mods.iter().find(|x| x.seq() == seq && x.index() == edge.index).map(|x| x.slot);
                 if let Some(slot) = slot
                     && self.follow(target, slot as usize, &edge, value, via)
                 {

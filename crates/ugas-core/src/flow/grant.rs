@@ -72,12 +72,8 @@ impl Flow<'_> {
 
     pub(crate) fn emit_flips(&mut self, target: usize, flips: &[TagFlip], via: Via) {
         let who = self.row(target).id;
-        let kind = |f: &TagFlip| FactKind::TagChanged {
-            tag: f.tag,
-            added: f.added,
-            exact: f.exact,
-            presence: f.presence,
-        };
+        let kind =
+            |f: &TagFlip| FactKind::TagChanged { tag: f.tag, added: f.added, exact: f.exact, presence: f.presence };
         let facts = &mut self.log.facts.list;
         if facts.len() + flips.len() > self.limits.facts as usize {
             return flips.iter().for_each(|f| self.fact(who, via, kind(f)));

@@ -30,7 +30,7 @@ pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::Reaction;
 pub(crate) use remove::Trigger;
-pub(crate) use strike::{Ring, Strike};
+pub(crate) use strike::{Reach, Strike};
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};

@@ -36,9 +36,7 @@ impl Flow<'_> {
             }
             Op::Despawn { who } => self.despawn(*who).map(|_| Outcome::Done),
             Op::Apply(spec) => self.apply(spec, self.cause.root.0).map(Outcome::Applied),
-            Op::ApplyToMany { spec, targets } => {
-                Ok(Outcome::AppliedMany(self.apply_to_many(spec, targets, |_| {})))
-            }
+            Op::ApplyToMany { spec, targets } => Ok(Outcome::AppliedMany(self.apply_to_many(spec, targets, |_| {}))),
             Op::ApplyAll { specs } => Ok(Outcome::AppliedMany(self.apply_all(specs, &mut |_| {}))),
             Op::Remove { key, stacks } => self.remove(*key, *stacks).map(|_| Outcome::Done),
             Op::RemoveMatching { who, filter } => {

@@ -129,7 +129,11 @@ mod tests {
         let mut order = [0usize, 1, 2, 3, 4, 5];
         let mut seen = Vec::new();
         permutations(&mut order, 0, &mut |order| {
-            let mods = order.iter().enumerate().map(|(at, &i)| Mod::new(at as u64 + 1, 0, 0, all[i].op, all[i].channel, all[i].magnitude)).collect();
+            let mods = order
+                .iter()
+                .enumerate()
+                .map(|(at, &i)| Mod::new(at as u64 + 1, 0, 0, all[i].op, all[i].channel, all[i].magnitude))
+                .collect();
             seen.push(value(17.3, mods).to_bits());
         });
         assert_eq!(seen.len(), 720);

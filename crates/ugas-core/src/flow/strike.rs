@@ -41,7 +41,7 @@ impl<'d> Strike<'d> {
 }
 
 /// What a strike touches of a sim.
-pub(crate) struct Ring<'a> {
+pub(crate) struct Reach<'a> {
     pub(crate) st: &'a mut State,
     pub(crate) layouts: &'a [Arc<Layout>],
     pub(crate) facts: &'a mut Vec<Fact>,
@@ -49,7 +49,7 @@ pub(crate) struct Ring<'a> {
     pub(crate) cause: Cause,
 }
 
-impl Ring<'_> {
+impl Reach<'_> {
     /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
     #[inline(always)]
     pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
@@ -143,7 +143,7 @@ impl Told<'_> {
 }
 
 impl<'r> Flow<'r> {
-    /// See [`Ring::strike`].
+    /// See [`Reach::strike`].
     #[inline(always)]
     pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
         if !self.sc.births.is_empty() {
@@ -151,7 +151,7 @@ impl<'r> Flow<'r> {
         }
         let Flow { st, ix, log, limits, cause, .. } = self;
         let (limit, cause) = (limits.facts, *cause);
-        Ring { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.strike(strike, who, birth)
+        Reach { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.strike(strike, who, birth)
     }
 
     /// Whether a spec may strike.

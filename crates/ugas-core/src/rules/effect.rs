@@ -1,8 +1,8 @@
 //! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
 
 use super::expr::Expr;
-use crate::state::ModOp;
 use crate::flow::Trigger;
+use crate::state::ModOp;
 use crate::{AbilityId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{

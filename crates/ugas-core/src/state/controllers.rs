@@ -117,8 +117,7 @@ impl Controllers {
         while self.pages.len() <= id / PAGE {
             self.pages.push(None);
         }
-        let page =
-            self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
+        let page = self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
         self.show_tags(slot, table);

@@ -336,7 +336,10 @@ mod tests {
                 for &tag in &all {
                     let below = grants.iter().filter(|&&g| one.table.is_under(g, tag)).count() as u64;
                     assert_eq!(one.tags.count_all(&one.table, tag), below);
-                    assert_eq!((one.shown.has(one.stride, 0, tag), one.tags.has(&one.table, tag)), (below > 0, below > 0));
+                    assert_eq!(
+                        (one.shown.has(one.stride, 0, tag), one.tags.has(&one.table, tag)),
+                        (below > 0, below > 0)
+                    );
                 }
             }
         }

@@ -12,7 +12,8 @@ const INLINE: usize = 16;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Values {
-    /// All of them where there are more than fit.
+    /// All of them where there are more than fit. One word, because the line it lies in is full.
+    #[allow(clippy::box_collection)]
     more: Option<Box<Vec<Attr>>>,
     len: u32,
     inline: [Attr; INLINE],
