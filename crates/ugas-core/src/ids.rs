@@ -48,7 +48,32 @@ ids! {
     InputId;
     /// A controller: rising, never reused.
     ControllerId;
+    /// A granted ability of one controller: rising, never reused on it.
+    GrantId;
+    /// A global cooldown group or an activation group: a hash of its name.
+    GroupId;
+    /// A parameter of a granted ability, a payload entry or a restriction: a hash of its name.
+    ParamId;
+    /// A task type.
+    TaskKindId;
+    /// An ability set.
+    AbilitySetId;
+    /// A timeline.
+    TimelineId;
 }
+
+macro_rules! hashed {
+    ($($name:ident)*) => {$(
+        impl $name {
+            /// The id of this name.
+            pub fn named(name: &str) -> $name {
+                let h = fnv64(name.as_bytes());
+                $name(((h ^ (h >> 32)) as u32).max(1))
+            }
+        }
+    )*};
+}
+hashed!(ChannelId GroupId ParamId);
 
 impl ControllerId {
     /// No controller.
@@ -81,22 +106,16 @@ impl InputId {
     /// No input.
     pub const NONE: InputId = InputId(u32::MAX);
 }
+/// Channels, groups and parameters are hashes of their names, so that they do not depend on load order.
+///
+/// ```
+/// use ugas_core::ChannelId;
+/// assert_eq!(ChannelId::named("Gear"), ChannelId::named("Gear"));
+/// assert_ne!(ChannelId::named("Gear"), ChannelId::NONE);
+/// ```
 impl ChannelId {
     /// No channel: the modifier is a channel of its own.
     pub const NONE: ChannelId = ChannelId(0);
-
-    /// The channel of this name.
-    ///
-    /// ```
-    /// use ugas_core::ChannelId;
-    /// assert_eq!(ChannelId::named("Gear"), ChannelId::named("Gear"));
-    /// assert_ne!(ChannelId::named("Gear"), ChannelId::NONE);
-    /// ```
-    pub fn named(name: &str) -> ChannelId {
-        let h = fnv64(name.as_bytes());
-        let folded = (h ^ (h >> 32)) as u32;
-        ChannelId(if folded == 0 { 1 } else { folded })
-    }
 }
 
 /// An actor of the host's world: owner or avatar. The number is the host's.
@@ -170,6 +189,38 @@ pub struct EffectKey {
 impl EffectKey {
     /// No effect.
     pub const NONE: EffectKey = EffectKey { birth: u64::MAX, target: ControllerId::NONE, ordinal: u32::MAX };
+}
+
+/// Identifies one activation of an ability, as [`EffectKey`] identifies an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(C)]
+pub struct ActivationKey {
+    /// The op that caused it, or a mix of what caused it.
+    pub birth: u64,
+    /// The controller whose ability it is.
+    pub who: ControllerId,
+    /// Counts within that birth on that controller.
+    pub ordinal: u32,
+}
+
+impl ActivationKey {
+    /// No activation.
+    pub const NONE: ActivationKey = ActivationKey { birth: u64::MAX, who: ControllerId::NONE, ordinal: u32::MAX };
+}
+
+/// A task that waits for the host: what the host answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(C)]
+pub struct TaskKey {
+    /// The task's number on its controller.
+    pub seq: u64,
+    /// The controller.
+    pub who: ControllerId,
+}
+
+impl TaskKey {
+    /// No task.
+    pub const NONE: TaskKey = TaskKey { seq: 0, who: ControllerId::NONE };
 }
 
 /// FNV-1a over bytes.

@@ -47,8 +47,9 @@ pub use fact::{
     Trace, TraceKind,
 };
 pub use ids::{
-    AbilityId, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId, EffectKey, HookId, InputId,
-    KeyId, OpId, RUNTIME_BIT, SetId, TagId, TemplateId,
+    AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
+    EffectKey, GrantId, GroupId, HookId, InputId, KeyId, OpId, ParamId, RUNTIME_BIT, SetId, TagId, TaskKey, TaskKindId,
+    TemplateId, TimelineId,
 };
 pub use image::{Portable, RowImage, RowJournal};
 pub use limits::Limits;
