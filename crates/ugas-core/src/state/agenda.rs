@@ -30,8 +30,8 @@ impl Entry {
         ControllerId(self.phase_who as u32)
     }
     #[inline]
-    pub(crate) fn published(self) -> (SimTime, u8) {
-        (self.at, (self.phase_who >> 32) as u8)
+    pub(crate) fn phase(self) -> u8 {
+        (self.phase_who >> 32) as u8
     }
 }
 
