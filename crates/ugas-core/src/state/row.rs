@@ -373,11 +373,11 @@ impl Row {
     }
 }
 
-/// Lists of a row grow by a quarter instead of doubling: there are many rows, and most lists stay short.
+/// Lists of a row grow by an eighth instead of doubling: there are many rows, and most lists stay short.
 #[inline]
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
-        list.reserve_exact((list.len() / 4).max(2));
+        list.reserve_exact((list.len() / 8).max(1));
     }
 }
 
