@@ -1,6 +1,5 @@
 //! What a row keeps about abilities: grants, and, only while something runs, is held or was granted as a set, the play.
 
-use crate::rng::fold;
 use crate::{
     AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit, InputId,
     OpId, ParamId, SetId, SimTime, TagId, Target,
@@ -252,15 +251,5 @@ impl Play {
 
     pub(crate) fn task_mut(&mut self, seq: u64) -> Option<&mut Task> {
         self.tasks.binary_search_by_key(&seq, |t| t.seq).ok().map(|i| &mut self.tasks[i])
-    }
-
-    /// One number for all of it: the bytes of its plain form.
-    pub(crate) fn hash(&self) -> u64 {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        text.chunks(8).fold(text.len() as u64, |h, chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            fold(h, u64::from_le_bytes(word))
-        })
     }
 }

@@ -8,6 +8,7 @@ mod attribute;
 mod causes;
 mod controllers;
 mod definition;
+mod digest;
 mod effect;
 mod index;
 mod row;

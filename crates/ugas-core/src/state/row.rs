@@ -1,6 +1,7 @@
 //! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
 //! controller.
 
+use super::digest::digest;
 use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
 use crate::rng::{fold, mix};
 use crate::time::Clock;
@@ -355,7 +356,7 @@ impl Row {
             g.more.iter().for_each(|m| m.hash(&mut put));
         }
         if !self.play().is_empty() {
-            put(self.play().hash());
+            put(digest(self.play()));
         }
         for c in self.cues().iter() {
             put((c.tag.0 as u64) << 32 | c.count as u64);
