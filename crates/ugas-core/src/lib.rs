@@ -44,7 +44,7 @@ mod time;
 
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
-    LifecycleStep, RemoveReason, Span, TaskResult, Trace, TraceKind,
+    LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, Trace, TraceKind,
 };
 pub use ids::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
