@@ -63,6 +63,6 @@ pub use rules::{
     AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, LoadError, LoadIssue, Read, ReadKey, Rules,
     RulesBuilder, Severity, TagQuery, TagSet, tag_parents, tag_segments,
 };
-pub use sim::{Host, NoHost, Progress, Sim, SimConfig};
+pub use sim::{Host, NoHost, Progress, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord};
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};
