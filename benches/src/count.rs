@@ -49,7 +49,7 @@ pub(crate) struct Steady {
 /// W4 with coming and going: in each step a hundredth of the controllers gets an effect of one second, is hit, and is
 /// read. Counting starts when four seconds have warmed all buffers.
 pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
-    const WARM_STEPS: usize = 900;
+    const WARM_STEPS: usize = 240;
     const COUNTED_STEPS: usize = 300;
     let mut world = workload::running::<S>(plan);
     let mut next = 0..plan.count as u32;

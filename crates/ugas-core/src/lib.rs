@@ -43,8 +43,8 @@ mod state;
 mod time;
 
 pub use fact::{
-    Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts, LifecycleStep, RemoveReason,
-    Trace, TraceKind,
+    AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
+    LifecycleStep, RemoveReason, Span, TaskResult, Trace, TraceKind,
 };
 pub use ids::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
@@ -53,7 +53,10 @@ pub use ids::{
 };
 pub use image::{Portable, RowImage, RowJournal};
 pub use limits::Limits;
-pub use op::{AbilityGrant, Anchor, Change, DefId, EffectFilter, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra};
+pub use op::{
+    AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
+    Target, Which,
+};
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{

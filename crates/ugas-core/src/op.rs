@@ -1,7 +1,10 @@
 //! Ops: the only way in. A press, an AI order, a network request, a scenario line and an API call are all ops:
 //! small, ordered, serialisable. Replay, undo and prediction record this one stream.
 
-use crate::{AbilityId, ActorId, ControllerId, EffectId, EffectKey, KeyId, Rate, SetId, SimTime, TagId, TemplateId};
+use crate::{
+    AbilityId, AbilitySetId, ActivationKey, ActorId, ControllerId, EffectId, EffectKey, GrantId, KeyId, ParamId, Rate,
+    SetId, SimTime, TagId, TaskKey, TemplateId,
+};
 use serde::{Deserialize, Serialize};
 use ugas_doc::Doc;
 
@@ -405,10 +408,218 @@ pub enum Op {
         /// Where; none takes it out of space.
         anchor: Option<Anchor>,
     },
+    /// Grants an ability.
+    Grant {
+        /// To whom.
+        who: ControllerId,
+        /// What.
+        grant: AbilityGrant,
+    },
+    /// Takes granted abilities away; an active one is cancelled first.
+    Revoke {
+        /// From whom.
+        who: ControllerId,
+        /// Which.
+        which: Which,
+    },
+    /// Grants an ability set: attribute sets, effects and abilities, all or nothing.
+    GrantSet {
+        /// To whom.
+        who: ControllerId,
+        /// Which.
+        set: AbilitySetId,
+    },
+    /// Takes back what one grant of an ability set gave.
+    RevokeSet {
+        /// From whom.
+        who: ControllerId,
+        /// The handle the grant gave.
+        handle: u64,
+    },
+    /// Another level of a granted ability.
+    SetLevel {
+        /// Whose.
+        who: ControllerId,
+        /// Which grant.
+        grant: GrantId,
+        /// The level.
+        level: u32,
+    },
+    /// A parameter of a granted ability.
+    SetParam {
+        /// Whose.
+        who: ControllerId,
+        /// Which grant.
+        grant: GrantId,
+        /// Which parameter.
+        param: ParamId,
+        /// Its value.
+        value: f64,
+    },
+    /// Turns a named restriction of a granted ability on or off.
+    Restrict {
+        /// Whose.
+        who: ControllerId,
+        /// Which grant.
+        grant: GrantId,
+        /// The restriction's name.
+        name: ParamId,
+        /// Whether it holds.
+        on: bool,
+    },
+    /// Activates a granted ability.
+    Activate {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        which: Which,
+        /// At what.
+        target: Target,
+    },
+    /// Ends active abilities as cancelled.
+    Cancel {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        which: Which,
+    },
+    /// Interrupts a cast.
+    Interrupt {
+        /// Whose.
+        who: ControllerId,
+        /// Which; the one under way if none.
+        which: Option<Which>,
+    },
+    /// Ends active abilities as completed.
+    End {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        which: Which,
+    },
+    /// Commits an active ability whose policy is Manual.
+    Commit {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        which: Which,
+    },
+    /// Answers an asynchronous validation.
+    Validate {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        which: Which,
+        /// Whether it passed.
+        ok: bool,
+    },
+    /// Sends a gameplay event.
+    Event(EventData),
+    /// An input goes down.
+    Press {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        input: crate::InputId,
+        /// What abilities activated by it aim at.
+        target: Target,
+    },
+    /// An input goes up.
+    Release {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        input: crate::InputId,
+    },
+    /// The host completes or fails a task it was asked for.
+    Complete {
+        /// Which.
+        key: TaskKey,
+        /// With what.
+        answer: Answer,
+    },
     /// Compiles a definition at run time.
     Define(#[serde(with = "crate::json")] Box<Doc>),
     /// Forgets a run-time definition that nothing uses.
     Undefine(DefId),
+}
+
+/// Which granted abilities or activations of a controller are meant.
+///
+/// ```
+/// use ugas_core::{AbilityId, Which};
+/// assert_ne!(Which::Ability(AbilityId(0)), Which::Ability(AbilityId(1)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Which {
+    /// Grants of this ability; the first that can is activated.
+    Ability(AbilityId),
+    /// One grant.
+    Grant(GrantId),
+    /// Grants bound to this input; the first that can is activated.
+    Input(crate::InputId),
+    /// One activation.
+    Activation(ActivationKey),
+}
+
+/// What an activation aims at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Target {
+    /// Nothing.
+    #[default]
+    None,
+    /// A controller.
+    Controller(ControllerId),
+    /// A point in space.
+    Point([f64; 3]),
+}
+
+/// A gameplay event.
+///
+/// ```
+/// use ugas_core::{ControllerId, EventData, TagId};
+/// let parried = EventData::new(TagId(3), ControllerId(0));
+/// assert_eq!(parried.magnitude, 0.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventData {
+    /// What happened.
+    pub tag: TagId,
+    /// To whom it is sent.
+    pub target: ControllerId,
+    /// Who caused it, or [`ControllerId::NONE`].
+    pub instigator: ControllerId,
+    /// How much.
+    pub magnitude: f64,
+    /// Where something was hit.
+    pub hit: Option<Hit>,
+    /// Further numbers by name.
+    pub payload: Vec<(ParamId, f64)>,
+}
+
+impl EventData {
+    /// An event of this kind to this controller.
+    pub fn new(tag: TagId, target: ControllerId) -> EventData {
+        let instigator = ControllerId::NONE;
+        EventData { tag, target, instigator, magnitude: 0.0, hit: None, payload: Vec::new() }
+    }
+}
+
+/// What the host answers to a task.
+///
+/// ```
+/// assert!(!ugas_core::Answer::default().fail);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// It could not be done.
+    pub fail: bool,
+    /// Whom it found.
+    pub targets: Vec<ControllerId>,
+    /// Where something was hit.
+    pub hit: Option<Hit>,
+    /// A number, where one is asked for.
+    pub value: f64,
 }
 
 /// A definition made at run time.
@@ -437,4 +648,17 @@ pub enum Outcome {
     Matched(u32),
     /// A definition was made.
     Defined(DefId),
+    /// An ability was granted.
+    Granted(GrantId),
+    /// An ability set was granted; the handle takes it back.
+    GrantedSet(u64),
+    /// An ability was activated, or waits for its validation.
+    Activated(ActivationKey),
+    /// An input went down: what it activated, and why not if it did not.
+    Pressed {
+        /// The first activation.
+        activated: Option<ActivationKey>,
+        /// The first refusal.
+        refused: Option<crate::Refusal>,
+    },
 }

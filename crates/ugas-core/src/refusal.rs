@@ -1,6 +1,9 @@
 //! Refusals: the first failed check as a small value with what a person needs. Nothing was changed.
 
-use crate::{AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, Rules, SetId, TagId};
+use crate::{
+    AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, Rules, SetId,
+    SimTime, TagId,
+};
 use serde::{Deserialize, Serialize};
 
 /// What a door can be asked for by id.
@@ -64,6 +67,18 @@ pub enum LimitKind {
     Grants,
     /// Combinations of attribute sets in use at once.
     Layouts,
+    /// Activations of a controller at once.
+    Activations,
+    /// Waiting tasks of a controller.
+    Tasks,
+    /// Inputs held at once.
+    Held,
+    /// Steps of task lists under one cause.
+    TaskSteps,
+    /// Bytes of a coded ability's state.
+    CodeState,
+    /// Ability sets granted to a controller.
+    AbilitySets,
 }
 
 /// Why a door refused. Kinds and order are those of ruling R-10; [`Refusal::kind`] gives the name scenarios use.
@@ -222,6 +237,88 @@ pub enum Refusal {
     BadDefinition,
     /// The image or journal does not belong here, or the journal no longer reaches back to the image.
     Mismatch,
+    /// The controller does not have the ability.
+    NotGranted,
+    /// The ability needs an avatar, or is not ready here yet.
+    NotInitialized,
+    /// The ability runs already.
+    AlreadyActive {
+        /// The activation.
+        by: ActivationKey,
+    },
+    /// The ability waits for its validation.
+    Pending,
+    /// The controller is dead.
+    Dead {
+        /// By this attribute.
+        attribute: AttributeId,
+    },
+    /// The controller has a tag that prevents the ability.
+    BlockedByTags {
+        /// The first one found.
+        found: TagId,
+    },
+    /// An active ability prevents it.
+    BlockedByAbility {
+        /// That ability.
+        by: AbilityId,
+    },
+    /// The target's tags do not fit.
+    TargetTags {
+        /// The tag missing or forbidden.
+        tag: TagId,
+    },
+    /// An active ability of the same group prevents it.
+    Group {
+        /// That ability.
+        by: AbilityId,
+    },
+    /// The activation query does not hold.
+    Query,
+    /// Something is being cast.
+    Casting {
+        /// For so long.
+        left: SimTime,
+    },
+    /// The global cooldown runs.
+    GlobalCooldown {
+        /// For so long.
+        left: SimTime,
+    },
+    /// There are not enough charges.
+    Charges {
+        /// How many there are.
+        have: u32,
+        /// How many are needed.
+        need: u32,
+        /// When the next one comes.
+        left: SimTime,
+    },
+    /// The cost cannot be paid.
+    Cost {
+        /// With this attribute.
+        attribute: AttributeId,
+        /// What there is.
+        have: f64,
+        /// What is needed.
+        need: f64,
+    },
+    /// The cooldown runs.
+    Cooldown {
+        /// By this tag.
+        tag: TagId,
+        /// For so long; [`SimTime::NEVER`] if it does not end by itself.
+        left: SimTime,
+    },
+    /// The ability needs a target.
+    NoTarget,
+    /// The target is too far away.
+    OutOfRange {
+        /// How far it is.
+        distance: f64,
+        /// How far it may be.
+        max: f64,
+    },
 }
 
 impl Refusal {
@@ -259,6 +356,23 @@ impl Refusal {
             Refusal::NoSets => "NoSets",
             Refusal::BadDefinition => "BadDefinition",
             Refusal::Mismatch => "Mismatch",
+            Refusal::NotGranted => "NotGranted",
+            Refusal::NotInitialized => "NotInitialized",
+            Refusal::AlreadyActive { .. } => "AlreadyActive",
+            Refusal::Pending => "Pending",
+            Refusal::Dead { .. } => "Dead",
+            Refusal::BlockedByTags { .. } => "BlockedByTags",
+            Refusal::BlockedByAbility { .. } => "BlockedByAbility",
+            Refusal::TargetTags { .. } => "TargetTags",
+            Refusal::Group { .. } => "Group",
+            Refusal::Query => "Query",
+            Refusal::Casting { .. } => "Casting",
+            Refusal::GlobalCooldown { .. } => "GlobalCooldown",
+            Refusal::Charges { .. } => "Charges",
+            Refusal::Cost { .. } => "Cost",
+            Refusal::Cooldown { .. } => "Cooldown",
+            Refusal::NoTarget => "NoTarget",
+            Refusal::OutOfRange { .. } => "OutOfRange",
         }
     }
 
@@ -273,6 +387,7 @@ impl Refusal {
                 | Refusal::NoSets
                 | Refusal::BadDefinition
                 | Refusal::Mismatch
+                | Refusal::NotGranted
         )
     }
 
@@ -280,6 +395,7 @@ impl Refusal {
     pub fn describe(&self, rules: &Rules) -> String {
         let tag = |t: TagId| rules.tag_name(t).unwrap_or("?").to_owned();
         let attribute = |a: AttributeId| rules.attribute_name(a).unwrap_or("?").to_owned();
+        let ability = |a: AbilityId| rules.ability_name(a).unwrap_or("a run-time ability").to_owned();
         let set = |s: SetId| rules.set_name(s).unwrap_or("?").to_owned();
         match *self {
             Refusal::StaleHandle => "the handle names nothing that exists now".into(),
@@ -341,6 +457,32 @@ impl Refusal {
             Refusal::BadDefinition => "the definition does not compile; Sim::define says why".into(),
             Refusal::Mismatch => {
                 "the image belongs to other rules or another controller, or its journal is too short".into()
+            }
+            Refusal::NotGranted => "the controller does not have the ability".into(),
+            Refusal::NotInitialized => "the ability needs an avatar".into(),
+            Refusal::AlreadyActive { .. } => "the ability is active already".into(),
+            Refusal::Pending => "the ability waits for its validation".into(),
+            Refusal::Dead { attribute: a } => format!("{} is used up: the controller is dead", attribute(a)),
+            Refusal::BlockedByTags { found } => format!("the owner's tag {} blocks the ability", tag(found)),
+            Refusal::BlockedByAbility { by } => format!("the active ability {} blocks it", ability(by)),
+            Refusal::TargetTags { tag: t } => format!("the target's tags do not fit: {}", tag(t)),
+            Refusal::Group { by } => format!("the active ability {} of its group prevents it", ability(by)),
+            Refusal::Query => "the activation query does not hold".into(),
+            Refusal::Casting { left } => format!("a cast is under way for {:.3} s", left.as_seconds()),
+            Refusal::GlobalCooldown { left } => {
+                format!("the global cooldown runs for {:.3} s", left.as_seconds())
+            }
+            Refusal::Charges { have, need, .. } => format!("{need} charges are needed, there are {have}"),
+            Refusal::Cost { attribute: a, have, need } => {
+                format!("it costs {need} {}, there is {have}", attribute(a))
+            }
+            Refusal::Cooldown { tag: t, left: SimTime::NEVER } => format!("the cooldown {} runs", tag(t)),
+            Refusal::Cooldown { tag: t, left } => {
+                format!("the cooldown {} runs for {:.3} s", tag(t), left.as_seconds())
+            }
+            Refusal::NoTarget => "the ability needs a target that exists".into(),
+            Refusal::OutOfRange { distance, max } => {
+                format!("the target is {distance:.2} away, at most {max} is allowed")
             }
         }
     }

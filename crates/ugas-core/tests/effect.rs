@@ -125,7 +125,28 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         .collect();
     let effects = ["Apply", "ApplyToMany", "ApplyAll", "Remove", "RemoveMatching", "Change", "ChangeMatching"];
     let lives = ["Spawn", "SpawnMany", "Despawn", "AddSet", "RemoveSet", "SetActive", "SetRate", "Possess", "Move"];
-    let wanted: BTreeSet<&str> = effects.iter().chain(&lives).chain(&["Define", "Undefine"]).copied().collect();
+    // Abilities act on values and tags only by applying and removing effects.
+    let abilities = [
+        "Grant",
+        "Revoke",
+        "GrantSet",
+        "RevokeSet",
+        "SetLevel",
+        "SetParam",
+        "Restrict",
+        "Activate",
+        "Cancel",
+        "Interrupt",
+        "End",
+        "Commit",
+        "Validate",
+        "Event",
+        "Press",
+        "Release",
+        "Complete",
+    ];
+    let all = effects.iter().chain(&lives).chain(&abilities).chain(&["Define", "Undefine"]);
+    let wanted: BTreeSet<&str> = all.copied().collect();
     assert_eq!(variants, wanted, "a new op: does it set a value or a tag without an effect?");
     // And the state itself is out of reach.
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sim.rs")).unwrap();

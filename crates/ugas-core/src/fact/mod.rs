@@ -5,8 +5,8 @@
 //! refusals, opt-in).
 
 use crate::{
-    AbilityId, ActorId, AttributeId, ControllerId, EffectId, EffectKey, InputId, KeyId, OpId, Refusal, SetId, SimTime,
-    TagId,
+    AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, ControllerId, EffectId, EffectKey, GrantId, GroupId,
+    InputId, KeyId, OpId, Refusal, SetId, SimTime, TagId, TaskKey, TaskKindId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +139,7 @@ pub enum FactKind {
         /// Which.
         ability: AbilityId,
         /// The grant's number on this controller.
-        grant: u32,
+        grant: GrantId,
         /// Its level.
         level: u32,
         /// Its input.
@@ -150,7 +150,7 @@ pub enum FactKind {
         /// Which.
         ability: AbilityId,
         /// The grant's number.
-        grant: u32,
+        grant: GrantId,
     },
     /// A cue is triggered.
     Cue {
@@ -195,6 +195,176 @@ pub enum FactKind {
     },
     /// A controller was restored or inserted; one fact instead of a storm.
     Restored,
+    /// An ability became active.
+    AbilityActivated {
+        /// Which.
+        ability: AbilityId,
+        /// Which grant.
+        grant: GrantId,
+        /// Its level.
+        level: u32,
+        /// The activation.
+        activation: ActivationKey,
+    },
+    /// An ability ended.
+    AbilityEnded {
+        /// Which.
+        ability: AbilityId,
+        /// Which grant.
+        grant: GrantId,
+        /// The activation.
+        activation: ActivationKey,
+        /// Whether it was cut short.
+        cancelled: bool,
+        /// Whether an interrupt did it.
+        interrupted: bool,
+    },
+    /// The host is asked to do something. Parameters lie in the details.
+    TaskRequest {
+        /// Of which ability.
+        ability: AbilityId,
+        /// What kind of task.
+        task: TaskKindId,
+        /// What to answer with; [`TaskKey::NONE`] if nobody waits.
+        task_key: TaskKey,
+        /// Where the parameters lie.
+        detail: Span,
+    },
+    /// A waiting task gave something.
+    TaskEnded {
+        /// Of which ability.
+        ability: AbilityId,
+        /// What kind of task.
+        task: TaskKindId,
+        /// The task.
+        task_key: TaskKey,
+        /// What it gave: held seconds, a magnitude, a new value.
+        value: f64,
+        /// How.
+        result: TaskResult,
+    },
+    /// A gameplay event arrived. Its payload lies in the details.
+    GameplayEvent {
+        /// Which.
+        tag: TagId,
+        /// How much.
+        magnitude: f64,
+        /// Where the payload lies.
+        detail: Span,
+    },
+    /// A cast goes on.
+    Cast {
+        /// Of which ability.
+        ability: AbilityId,
+        /// Ticks so far.
+        tick: u32,
+        /// Its whole length.
+        length: SimTime,
+        /// What happened.
+        step: CastStep,
+    },
+    /// A global cooldown began or is over.
+    GlobalCooldown {
+        /// Of which group.
+        group: GroupId,
+        /// Whether it runs.
+        running: bool,
+        /// Its length.
+        length: SimTime,
+    },
+    /// Charges of an ability changed.
+    Charges {
+        /// Which.
+        ability: AbilityId,
+        /// Which grant.
+        grant: GrantId,
+        /// How many there are.
+        have: u32,
+        /// How many fit.
+        max: u32,
+        /// Length of the cooldown that runs, or zero.
+        length: SimTime,
+    },
+    /// An input went down or up.
+    Input {
+        /// Which.
+        input: InputId,
+        /// Whether it is down now.
+        pressed: bool,
+        /// How long it was down.
+        held: SimTime,
+    },
+    /// Damage, healing or threat was dealt.
+    Damage {
+        /// What.
+        damage: ugas_doc::CombatKind,
+        /// How.
+        style: ugas_doc::CombatStyle,
+        /// Whom it is credited to.
+        credit: ControllerId,
+        /// What arrived.
+        amount: f64,
+        /// What was meant.
+        raw: f64,
+        /// What pools took.
+        absorbed: f64,
+        /// What was beyond the end.
+        overkill: f64,
+    },
+    /// An ability set was granted.
+    SetGranted {
+        /// Which.
+        set: AbilitySetId,
+        /// Its handle.
+        handle: u64,
+    },
+    /// A granted ability set was taken back.
+    SetRevoked {
+        /// Which.
+        set: AbilitySetId,
+        /// Its handle.
+        handle: u64,
+    },
+}
+
+/// A piece of [`Facts::detail`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Span {
+    /// Where it begins.
+    pub offset: u32,
+    /// How many bytes.
+    pub len: u32,
+}
+
+/// How a waiting task gave something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum TaskResult {
+    /// It is done.
+    Completed,
+    /// Its ability ended first.
+    Cancelled,
+    /// It could not be done.
+    Failed,
+    /// It gave something and waits for more.
+    Output,
+}
+
+/// A step of a cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum CastStep {
+    /// It began.
+    Started,
+    /// A tick.
+    Tick,
+    /// It is complete.
+    Finished,
+    /// It was cancelled.
+    Cancelled,
+    /// It was interrupted.
+    Interrupted,
 }
 
 impl FactKind {
@@ -219,6 +389,18 @@ impl FactKind {
             FactKind::Possessed { .. } => "Possessed",
             FactKind::ContextTag { .. } => "ContextTag",
             FactKind::Restored => "Restored",
+            FactKind::AbilityActivated { .. } => "AbilityActivated",
+            FactKind::AbilityEnded { .. } => "AbilityEnded",
+            FactKind::TaskRequest { .. } => "TaskRequest",
+            FactKind::TaskEnded { .. } => "TaskEnded",
+            FactKind::GameplayEvent { .. } => "GameplayEvent",
+            FactKind::Cast { .. } => "Cast",
+            FactKind::GlobalCooldown { .. } => "GlobalCooldown",
+            FactKind::Charges { .. } => "Charges",
+            FactKind::Input { .. } => "Input",
+            FactKind::Damage { .. } => "Damage",
+            FactKind::SetGranted { .. } => "SetGranted",
+            FactKind::SetRevoked { .. } => "SetRevoked",
         }
     }
 }
@@ -244,6 +426,8 @@ pub struct Fact {
     /// What.
     pub kind: FactKind,
 }
+
+const _: () = assert!(size_of::<Fact>() == 96);
 
 impl Fact {
     /// Why it happened.
@@ -427,4 +611,40 @@ pub enum TraceKind {
         /// Why.
         refusal: Refusal,
     },
+    /// A granted ability changed its state.
+    Ability {
+        /// Which.
+        ability: AbilityId,
+        /// Which grant.
+        grant: GrantId,
+        /// From.
+        from: AbilityState,
+        /// To.
+        to: AbilityState,
+    },
+    /// An ability could not be activated or committed.
+    AbilityRefused {
+        /// Which.
+        ability: AbilityId,
+        /// Why.
+        refusal: Refusal,
+    },
+}
+
+/// Where a granted ability stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum AbilityState {
+    /// The controller does not have it.
+    NotGranted,
+    /// Granted, not running.
+    Granted,
+    /// Its checks run.
+    Activating,
+    /// Checks passed; a validation is awaited.
+    PendingConfirmation,
+    /// Running.
+    Active,
+    /// Its end runs.
+    Ending,
 }

@@ -1,7 +1,7 @@
 //! Advance: visits each due moment in the order of ruling R-02, so that a closed sim does not depend on the stride.
 
 use super::Flow;
-use crate::state::{Due, Effect, Row};
+use crate::state::{Due, Effect, Row, Timer};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
 
@@ -38,13 +38,17 @@ impl Flow<'_> {
         let mut warmed = 0;
         while let Some(entry) = self.ix.agenda.pop(until) {
             let Some(target) = self.st.controllers.slot(entry.who()) else {
+                if entry.phase() == Due::FRAME {
+                    self.st.now = self.st.now.max(entry.at);
+                    self.frame(entry.at);
+                }
                 continue;
             };
-            let row = self.st.controllers.row_mut(target);
-            if row.published != entry.published() {
+            let published = &mut self.st.controllers.row_mut(target).published;
+            if (published.at, published.phase) != (entry.at, entry.phase()) {
                 continue;
             }
-            row.published = (SimTime::NEVER, 0);
+            published.at = SimTime::NEVER;
             if done >= self.limits.due_per_advance {
                 self.publish(target);
                 return (done, false);
@@ -66,6 +70,9 @@ impl Flow<'_> {
         let row = self.row(target);
         let Some(&due) = row.due.last() else { return };
         let who = row.id;
+        if due.phase() == Due::TIMER {
+            return self.run_timer(target, due);
+        }
         let Some(at) = row.effect_due(due) else {
             self.row_mut(target).due.pop();
             return;
@@ -73,12 +80,12 @@ impl Flow<'_> {
         let (root, link) = (row.effects[at].root(), row.effects[at].link);
         self.cause = Cause { root, link };
         self.depth = 0;
-        if !due.is_expiry() && self.beat(target, at, due) {
+        if due.phase() == Due::EXECUTION && self.beat(target, at, due) {
             return self.publish(target);
         }
         self.row_mut(target).due.pop();
         self.journal_due(who);
-        if due.is_expiry() {
+        if due.phase() == Due::EXPIRY {
             self.expire(target, due.seq());
         } else {
             self.run_period(target, at, due);
@@ -88,6 +95,45 @@ impl Flow<'_> {
         if let Some(target) = self.st.controllers.slot(who) {
             self.publish(target);
         }
+    }
+
+    /// A timer of what runs.
+    fn run_timer(&mut self, target: usize, due: Due) {
+        let row = self.row_mut(target);
+        row.due.pop();
+        let (who, seq) = (row.id, due.seq());
+        self.journal_due(who);
+        self.cause = self.cause_of_timer(target, due);
+        self.depth = 0;
+        match due.which() {
+            Timer::Task => self.task_due(target, seq),
+            Timer::Charge => self.charge_due(target, seq),
+            Timer::Cast => self.cast_due(target, seq),
+            Timer::Gcd => self.gcd_due(target, seq),
+            Timer::Validation => self.validation_due(target, seq),
+        }
+        self.finish_verb();
+        self.react();
+        if let Some(target) = self.st.controllers.slot(who) {
+            self.publish(target);
+        }
+    }
+
+    /// A timer happens because of the op that started what it belongs to.
+    fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
+        let (play, seq) = (self.row(target).play(), due.seq());
+        let of = match due.which() {
+            Timer::Task => play.task(seq).map(|t| t.of),
+            Timer::Cast => play.cast.as_ref().map(|c| c.of),
+            Timer::Validation => Some(seq),
+            Timer::Gcd => {
+                let root = play.gcds.iter().find(|g| g.seq == seq).map(|g| g.root);
+                return Cause { root: root.unwrap_or_default(), link: 0 };
+            }
+            Timer::Charge => None,
+        };
+        let activation = of.and_then(|of| play.activation(of));
+        activation.map_or(Cause::default(), |a| Cause { root: a.root, link: a.link })
     }
 
     fn run_period(&mut self, target: usize, at: usize, due: Due) {

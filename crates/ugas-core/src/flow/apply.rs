@@ -163,7 +163,7 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        self.tell_applied(target, via, spec.level, spec.stacks);
         for &tag in &def.cues {
             self.fact(spec.target, via, FactKind::Cue { tag, cue: CueType::Execute });
         }
@@ -229,7 +229,7 @@ impl Flow<'_> {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
         let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
-        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks });
+        self.tell_applied(target, via, spec.level, stacks);
         if !inhibited {
             self.hold_cues(def, target, via);
         }

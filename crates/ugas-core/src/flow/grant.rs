@@ -1,8 +1,8 @@
 //! What an effect gives beside numbers: tags, abilities, looping cues; all counted, all taken back.
 
-use super::{Flow, Via};
+use super::{Flow, Notice, Via};
 use crate::rules::EffectDef;
-use crate::state::{CueCount, Grant, TagFlip};
+use crate::state::{CueCount, TagFlip, alert};
 use crate::{AbilityGrant, Cause, CueType, DiagnosticKind, Fact, FactKind, TagId};
 
 impl Flow<'_> {
@@ -72,6 +72,12 @@ impl Flow<'_> {
 
     pub(crate) fn emit_flips(&mut self, target: usize, flips: &[TagFlip], via: Via) {
         let who = self.row(target).id;
+        if self.row(target).alert & alert::TAG != 0 {
+            for f in flips.iter().filter(|f| f.presence) {
+                let (tag, added) = (f.tag, f.added);
+                self.notify(target, alert::TAG, || Notice::Tag { tag, added });
+            }
+        }
         let kind =
             |f: &TagFlip| FactKind::TagChanged { tag: f.tag, added: f.added, exact: f.exact, presence: f.presence };
         let facts = &mut self.log.facts.list;
@@ -138,32 +144,41 @@ impl Flow<'_> {
     pub(crate) fn grant_abilities(&mut self, def: &EffectDef, seq: u64, target: usize, via: Via) {
         for g in &def.grants {
             let by = if g.remove_with_effect { seq } else { 0 };
-            self.grant(target, AbilityGrant { ability: g.ability, level: g.level, input: g.input }, by, via);
+            self.grant_ability(target, AbilityGrant { ability: g.ability, level: g.level, input: g.input }, by, via);
         }
     }
 
-    pub(crate) fn grant(&mut self, target: usize, g: AbilityGrant, by: u64, via: Via) {
-        let row = self.row_mut(target);
-        let id = row.next_grant;
-        row.next_grant += 1;
-        row.grants.push(Grant { id, ability: g.ability, level: g.level, input: g.input, by });
-        let who = row.id;
-        let kind = FactKind::Granted { ability: g.ability, grant: id, level: g.level, input: g.input };
-        self.fact(who, via, kind);
+    /// Revokes what an effect granted.
+    pub(crate) fn revoke_by(&mut self, target: usize, by: u64, via: Via) {
+        while let Some(g) = self.row(target).grants.iter().find(|g| g.by == by).map(|g| g.id) {
+            self.revoke_grant(target, g, via);
+        }
     }
 
-    /// Revokes what an effect granted, or everything.
-    pub(crate) fn revoke(&mut self, target: usize, by: Option<u64>, via: Via) {
-        let mut i = 0;
-        while let Some(g) = self.row(target).grants.get(i).copied() {
-            if by.is_none_or(|seq| g.by == seq) {
-                let row = self.row_mut(target);
-                row.grants.remove(i);
-                let who = row.id;
-                self.fact(who, via, FactKind::Revoked { ability: g.ability, grant: g.id });
-            } else {
-                i += 1;
-            }
+    /// Revokes everything.
+    pub(crate) fn revoke_all(&mut self, target: usize, via: Via) {
+        while let Some(g) = self.row(target).grants.first().map(|g| g.id) {
+            self.revoke_grant(target, g, via);
         }
+    }
+
+    // News ------------------------------------------------------------------------------------------------------
+
+    /// Tells of an application.
+    #[inline]
+    pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
+        let who = self.row(target).id;
+        self.fact(who, via, FactKind::EffectApplied { level, stacks });
+        let Via { source, key, effect } = via;
+        self.notify(target, alert::EFFECT, || Notice::Effect { effect, key, source, applied: true });
+    }
+
+    /// Tells of a removal.
+    #[inline]
+    pub(crate) fn tell_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
+        let who = self.row(target).id;
+        self.fact(who, via, FactKind::EffectRemoved { reason });
+        let Via { source, key, effect } = via;
+        self.notify(target, alert::EFFECT, || Notice::Effect { effect, key, source, applied: false });
     }
 }

@@ -138,7 +138,7 @@ impl Flow<'_> {
         let who = self.row(target).id;
         let template = spec.template.and_then(|t| rules.templates[t.index()].as_ref());
         for g in template.iter().flat_map(|t| t.abilities.iter()).chain(&spec.abilities) {
-            self.grant(target, *g, 0, Via::NOTHING);
+            self.grant_ability(target, *g, 0, Via::NOTHING);
             self.step(who, LifecycleStep::AbilityGranted(g.ability));
         }
         let tags: Vec<TagId> = template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags).copied().collect();
@@ -195,7 +195,7 @@ impl Flow<'_> {
             self.grant_tags(&def, &tags, target, &mut flips);
         }
         self.emit_flips(target, &flips, via);
-        self.fact(who, via, FactKind::EffectApplied { level: 1, stacks: 1 });
+        self.tell_applied(target, via, 1, 1);
     }
 
     /// Makes many controllers from one template: a plain one is a copy of a prototype.
@@ -245,7 +245,7 @@ impl Flow<'_> {
             self.end(target, seq, RemoveReason::Destroyed, None);
         }
         self.step(who, LifecycleStep::EffectsRemoved);
-        self.revoke(target, None, Via::NOTHING);
+        self.revoke_all(target, Via::NOTHING);
         self.step(who, LifecycleStep::AbilitiesRevoked);
         self.fact(who, Via::NOTHING, FactKind::Despawned);
         self.step(who, LifecycleStep::SubscriptionsCleared);

@@ -2,11 +2,13 @@
 //!
 //! A [`Flow`] borrows a sim's parts for the time of one op or one due moment and carries the cause of what happens.
 
+mod ability;
 mod admit;
 mod advance;
 mod apply;
 mod capture;
 mod change;
+mod combat;
 mod define;
 mod depend;
 mod execute;
@@ -21,14 +23,16 @@ mod policy;
 mod react;
 mod remove;
 mod set;
+mod set_grant;
 mod settle;
 mod strike;
+mod task;
 mod write;
 
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
-pub(crate) use react::Reaction;
+pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
 
@@ -108,6 +112,7 @@ pub(crate) struct Scratch {
     pub(crate) captures: Vec<f64>,
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<(ControllerId, Cause)>,
+    pub(crate) notices: Vec<(ControllerId, Notice, Cause)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
@@ -144,6 +149,7 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
         let row = self.st.controllers.row_mut(slot);
+        row.published.stamp = row.published.stamp.wrapping_add(1).max(1);
         if !row.hash_dirty {
             row.hash_dirty = true;
             self.st.hash_dirty.push(row.id);
@@ -239,11 +245,11 @@ impl<'a> Flow<'a> {
     pub(crate) fn publish(&mut self, slot: usize) {
         let row = self.st.controllers.row_mut(slot);
         let next = match row.due.last() {
-            Some(d) => (row.clock.due(d.at), d.is_expiry() as u8),
+            Some(d) => (row.clock.due(d.at), d.phase()),
             None => (SimTime::NEVER, 0),
         };
-        if next != row.published {
-            row.published = next;
+        if next != (row.published.at, row.published.phase) {
+            (row.published.at, row.published.phase) = next;
             if next.0 != SimTime::NEVER {
                 let id = row.id;
                 self.ix.agenda.push(next.0, next.1, id);
@@ -259,8 +265,8 @@ impl<'a> Flow<'a> {
     fn renew_agenda(&mut self) {
         self.ix.agenda.drain();
         for row in self.st.controllers.iter() {
-            if row.published.0 != SimTime::NEVER {
-                self.ix.agenda.push(row.published.0, row.published.1, row.id);
+            if row.published.at != SimTime::NEVER {
+                self.ix.agenda.push(row.published.at, row.published.phase, row.id);
             }
         }
     }

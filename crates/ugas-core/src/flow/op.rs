@@ -61,6 +61,30 @@ impl Flow<'_> {
                 Err(_) => Err(Refusal::UnknownName { kind: NameKind::Definition, id: 0 }),
             },
             Op::Undefine(id) => self.undefine(*id).map(|_| Outcome::Done),
+            Op::Grant { .. }
+            | Op::Revoke { .. }
+            | Op::GrantSet { .. }
+            | Op::RevokeSet { .. }
+            | Op::SetLevel { .. }
+            | Op::SetParam { .. }
+            | Op::Restrict { .. }
+            | Op::Activate { .. }
+            | Op::Cancel { .. }
+            | Op::Interrupt { .. }
+            | Op::End { .. }
+            | Op::Commit { .. }
+            | Op::Validate { .. }
+            | Op::Event(_)
+            | Op::Press { .. }
+            | Op::Release { .. }
+            | Op::Complete { .. } => {
+                let result = self.ability_op(op);
+                self.finish_verb();
+                if let Some(target) = self.st.controllers.slot(op.target()) {
+                    self.publish(target);
+                }
+                result
+            }
         }
     }
 
@@ -155,7 +179,24 @@ impl Op {
             | Op::SetActive { who, .. }
             | Op::SetRate { who, .. }
             | Op::Possess { who, .. }
-            | Op::Move { who, .. } => *who,
+            | Op::Move { who, .. }
+            | Op::Grant { who, .. }
+            | Op::Revoke { who, .. }
+            | Op::GrantSet { who, .. }
+            | Op::RevokeSet { who, .. }
+            | Op::SetLevel { who, .. }
+            | Op::SetParam { who, .. }
+            | Op::Restrict { who, .. }
+            | Op::Activate { who, .. }
+            | Op::Cancel { who, .. }
+            | Op::Interrupt { who, .. }
+            | Op::End { who, .. }
+            | Op::Commit { who, .. }
+            | Op::Validate { who, .. }
+            | Op::Press { who, .. }
+            | Op::Release { who, .. } => *who,
+            Op::Event(event) => event.target,
+            Op::Complete { key, .. } => key.who,
             Op::Spawn(_)
             | Op::SpawnMany { .. }
             | Op::ApplyToMany { .. }

@@ -5,7 +5,7 @@ use super::settle::Emit;
 use super::{Flow, Via, stacked};
 use crate::rules::{EffectDef, Mag};
 use crate::state::ModOp;
-use crate::{DiagnosticKind, EffectKey, FactKind, Refusal, SimTime, Spec};
+use crate::{DiagnosticKind, EffectKey, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
@@ -80,7 +80,8 @@ impl Flow<'_> {
             }
             self.publish(target);
         }
-        self.fact(spec.target, via, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        self.tell_applied(target, via, spec.level, spec.stacks);
+        self.finish_verb();
         Ok(key)
     }
 }

@@ -7,17 +7,83 @@ use super::{Flow, Via, child_birth};
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, FILTERED};
 use crate::{
-    Cause, ControllerId, DiagnosticKind, EffectChange, EffectId, EffectKey, LimitKind, Refusal, RemoveReason, Spec,
-    TagId,
+    AbilityId, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId, EffectKey,
+    EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
 };
 use ugas_doc::{OnOngoingFail, PeriodInhibition};
 
 /// Something to be done after the verb.
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
-    Apply { spec: Spec, birth: u64, cause: Cause, depth: u32 },
-    Next { who: ControllerId, effect: EffectId, cause: Cause },
-    Recheck { who: ControllerId, cause: Cause },
+    Apply {
+        spec: Spec,
+        birth: u64,
+        cause: Cause,
+        depth: u32,
+    },
+    Next {
+        who: ControllerId,
+        effect: EffectId,
+        cause: Cause,
+    },
+    Recheck {
+        who: ControllerId,
+        cause: Cause,
+    },
+    Hear {
+        who: ControllerId,
+        notice: Notice,
+        cause: Cause,
+        depth: u32,
+    },
+    /// An ability that revoked itself goes when its step is over.
+    Revoke {
+        who: ControllerId,
+        grant: GrantId,
+        cause: Cause,
+    },
+}
+
+/// What a row's tasks, triggers and cancel lists are told after a verb.
+#[derive(Clone, Debug)]
+pub(crate) enum Notice {
+    Tag {
+        tag: TagId,
+        added: bool,
+    },
+    Attribute {
+        attribute: AttributeId,
+        old: f64,
+        new: f64,
+    },
+    Died,
+    Effect {
+        effect: EffectId,
+        key: EffectKey,
+        source: ControllerId,
+        applied: bool,
+    },
+    Event(Box<EventData>),
+    /// Only for tasks that slept before this number was given.
+    Input {
+        input: InputId,
+        pressed: bool,
+        held: SimTime,
+        before: u64,
+    },
+    Ability {
+        ability: AbilityId,
+        key: ActivationKey,
+        news: AbilityNews,
+    },
+}
+
+/// What became of an ability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AbilityNews {
+    Activated,
+    Committed,
+    Ended { cancelled: bool },
 }
 
 impl Flow<'_> {
@@ -65,10 +131,19 @@ impl Flow<'_> {
         }
     }
 
-    /// The end of a verb: what its tag changes ask for comes after its conditional effects.
+    /// Tells a row something after the verb, if somebody there wants to hear of it.
+    #[inline]
+    pub(crate) fn notify(&mut self, target: usize, heard: u8, notice: impl FnOnce() -> Notice) {
+        if self.row(target).alert & heard != 0 {
+            let (who, cause) = (self.row(target).id, self.cause);
+            self.sc.notices.push((who, notice(), cause));
+        }
+    }
+
+    /// The end of a verb: what its tag changes ask for comes after its conditional effects, then the news.
     #[inline]
     pub(crate) fn finish_verb(&mut self) {
-        if self.sc.rechecks.is_empty() {
+        if self.sc.rechecks.is_empty() && self.sc.notices.is_empty() {
             return;
         }
         for i in 0..self.sc.rechecks.len() {
@@ -76,12 +151,16 @@ impl Flow<'_> {
             self.sc.reactions.push_back(Reaction::Recheck { who, cause });
         }
         self.sc.rechecks.clear();
+        let depth = self.depth + 1;
+        for (who, notice, cause) in self.sc.notices.drain(..) {
+            self.sc.reactions.push_back(Reaction::Hear { who, notice, cause, depth });
+        }
     }
 
     /// Runs reactions until none is left or the limit for one cause is reached.
     #[inline]
     pub(crate) fn react(&mut self) {
-        if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() {
+        if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
             self.run_reactions();
         }
         if !self.sc.births.is_empty() {
@@ -99,6 +178,7 @@ impl Flow<'_> {
                 self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
                 self.sc.reactions.clear();
                 self.sc.rechecks.clear();
+                self.sc.notices.clear();
                 break;
             }
             self.react_to(reaction);
@@ -135,6 +215,21 @@ impl Flow<'_> {
                 self.cause = cause;
                 if let Some(target) = self.st.controllers.slot(who) {
                     self.start_next(target, effect);
+                }
+            }
+            Reaction::Hear { who, notice, cause, depth } => {
+                (self.cause, self.depth) = (cause, depth);
+                if depth > self.limits.chain_depth {
+                    let refusal = self.limit(LimitKind::ChainDepth, self.limits.chain_depth);
+                    self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
+                } else if let Some(target) = self.st.controllers.slot(who) {
+                    self.hear(target, &notice);
+                }
+            }
+            Reaction::Revoke { who, grant, cause } => {
+                self.cause = cause;
+                if let Some(target) = self.st.controllers.slot(who) {
+                    self.revoke_grant(target, grant, Via::NOTHING);
                 }
             }
             Reaction::Recheck { who, cause } => {

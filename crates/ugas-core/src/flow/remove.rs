@@ -5,7 +5,7 @@ use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, Effect};
-use crate::{BadValue, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, RemoveReason, SimTime, TagId};
+use crate::{BadValue, EffectChange, EffectFilter, EffectKey, Refusal, RemoveReason, SimTime, TagId};
 use ugas_doc::{ExecutionPolicy, OnExpire};
 
 /// What makes an effect apply another.
@@ -166,8 +166,8 @@ impl Flow<'_> {
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.sc.flips = flips;
-        self.revoke(target, Some(seq), via);
-        self.fact(who, via, FactKind::EffectRemoved { reason });
+        self.revoke_by(target, seq, via);
+        self.tell_removed(target, via, reason);
         if !e.inhibited() {
             self.release_cues(&def, target, via);
         }

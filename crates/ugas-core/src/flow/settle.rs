@@ -5,9 +5,9 @@
 //! a choice.
 
 use super::write::Window;
-use super::{Before, Flow, Via, Write};
+use super::{Before, Flow, Notice, Via, Write};
 use crate::rules::{Layout, Slot, SlotBound};
-use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE};
+use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE, alert};
 use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +116,7 @@ impl Flow<'_> {
             self.sc.moved.push((row as u32, slot as u16, old.current));
         }
         match emit {
-            Emit::Facts => self.changed(who, def.attribute, def.death, old, new, via),
+            Emit::Facts => self.changed(row, def.attribute, def.death, old, new, via),
             Emit::Later => {
                 let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
                 if !known {
@@ -130,15 +130,8 @@ impl Flow<'_> {
     }
 
     #[inline]
-    pub(crate) fn changed(
-        &mut self,
-        who: ControllerId,
-        attribute: AttributeId,
-        death: bool,
-        old: Attr,
-        new: Attr,
-        via: Via,
-    ) {
+    pub(crate) fn changed(&mut self, row: usize, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
+        let (who, heard) = (self.row(row).id, self.row(row).alert);
         self.fact(
             who,
             via,
@@ -150,8 +143,16 @@ impl Flow<'_> {
                 new_base: new.base,
             },
         );
-        if death && old.current > 0.0 && new.current <= 0.0 {
+        let died = death && old.current > 0.0 && new.current <= 0.0;
+        if died {
             self.fact(who, via, FactKind::Died { attribute });
+        }
+        if heard & (alert::ATTRIBUTE | alert::DEATH) != 0 {
+            if died {
+                self.notify(row, alert::DEATH, || Notice::Died);
+            }
+            let (old, new) = (old.current, new.current);
+            self.notify(row, alert::ATTRIBUTE, || Notice::Attribute { attribute, old, new });
         }
     }
 
@@ -161,11 +162,11 @@ impl Flow<'_> {
         for b in &before {
             let layout = self.ix.layouts[self.row(b.row as usize).layout as usize].clone();
             let row = self.row(b.row as usize);
-            let (who, new) = (row.id, row.attrs[b.slot as usize]);
+            let new = row.attrs[b.slot as usize];
             let old = Attr { base: b.base, current: b.current };
             if new != old {
                 let def = &layout.slots[b.slot as usize];
-                self.changed(who, def.attribute, def.death, old, new, via);
+                self.changed(b.row as usize, def.attribute, def.death, old, new, via);
             }
         }
         self.sc.before = before;

@@ -7,7 +7,7 @@ use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
 use crate::limits::Limits;
 use crate::rules::{Aim, Blow, EffectDef, Layout, Rules, clamp};
-use crate::state::{Attr, CauseWhat, Due, ModOp, Row};
+use crate::state::{Attr, CauseWhat, Due, ModOp, Row, alert};
 use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec, TagId};
 use std::sync::Arc;
 use ugas_doc::DurationPolicy;
@@ -75,6 +75,7 @@ impl Reach<'_> {
         let aim = self.layouts[row.layout as usize].aim(blow.attribute)?;
         let (old, new) = land(row, aim, blow)?;
         row.last_birth = (birth, ordinal, root);
+        row.published.stamp = row.published.stamp.wrapping_add(1).max(1);
         row.next_seq += 1;
         if !row.hash_dirty {
             row.hash_dirty = true;
@@ -93,7 +94,8 @@ impl Reach<'_> {
 #[inline(always)]
 fn land(row: &mut Row, aim: &Aim, blow: &Blow) -> Option<(Attr, Attr)> {
     let slot = aim.slot as usize;
-    if !aim.plain || row.is_modded(slot) || row.readers != 0 {
+    let heard = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
+    if !aim.plain || row.is_modded(slot) || row.readers != 0 || row.alert & heard != 0 {
         return None;
     }
     let attrs = &mut *row.attrs;
@@ -184,6 +186,7 @@ impl<'r> Flow<'r> {
         }
         let Some(&aim) = self.ix.layouts[row.layout as usize].aim(blow.attribute) else { return false };
         let Some((old, new)) = land(row, &aim, &blow) else { return false };
+        row.published.stamp = row.published.stamp.wrapping_add(1).max(1);
         let e = &mut row.effects[at];
         let mut execution = 0;
         if let Some(p) = e.periodic_mut() {

@@ -1,6 +1,6 @@
 //! Active effects and grants, as hosts and tools see them.
 
-use crate::{AbilityId, ControllerId, EffectFilter, EffectId, EffectKey, InputId, Refusal, Sim, SimTime};
+use crate::{AbilityId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime};
 
 /// What an application is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct EffectView {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrantView {
     /// The grant's number on this controller.
-    pub id: u32,
+    pub id: GrantId,
     /// The ability.
     pub ability: AbilityId,
     /// Its level.

@@ -30,8 +30,8 @@ impl Entry {
         ControllerId(self.phase_who as u32)
     }
     #[inline]
-    pub(crate) fn published(self) -> (SimTime, u8) {
-        (self.at, (self.phase_who >> 32) as u8)
+    pub(crate) fn phase(self) -> u8 {
+        (self.phase_who >> 32) as u8
     }
 }
 
@@ -99,6 +99,8 @@ impl Agenda {
                 None => {
                     if self.pool.len() == self.pool.capacity() {
                         self.pool.reserve_exact(self.pool.len() / 4 + 16);
+                        // Room for all of them to be free at once: that must not allocate in the middle of a step.
+                        self.free.reserve_exact(self.pool.capacity() - self.free.len());
                     }
                     self.pool.push(block);
                     self.pool.len() as u32 - 1

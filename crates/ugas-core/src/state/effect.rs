@@ -209,50 +209,79 @@ impl Effect {
     /// What falls due next: a periodic execution before the end at the same moment.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
-        let end = Due::new(self.end, true, self.seq);
+        let end = Due::new(self.end, Due::EXPIRY, self.seq);
         match self.periodic() {
-            Some(p) => Some(Due::new(p.next(), false, self.seq).min(end)),
+            Some(p) => Some(Due::new(p.next(), Due::EXECUTION, self.seq).min(end)),
             None => (self.end != SimTime::NEVER).then_some(end),
         }
     }
 }
 
-/// Due work of a row in local time: executions before expiries, then by number.
+/// Due work of a row in local time: by phase (executions, expiries, timers), then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due {
     pub(crate) at: SimTime,
-    /// Phase in the top bit, then the effect's number, then where in the row's list the effect lay when this was
-    /// written: a place to look first.
+    /// Phase in the top bits, then the number, then a hint: for an effect where in the row's list it lay when this was
+    /// written, for a timer what it is.
     rank: u64,
 }
 
-/// Numbers of effects stay below this, so that they fit beside what is packed with them.
-pub(crate) const SEQ_BITS: u32 = 47;
+/// Numbers on a row stay below this, so that they fit beside what is packed with them.
+pub(crate) const SEQ_BITS: u32 = 45;
+
+/// What a timer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    Task,
+    Charge,
+    Cast,
+    Gcd,
+    Validation,
+}
+
+impl Timer {
+    const ALL: [Timer; 5] = [Timer::Task, Timer::Charge, Timer::Cast, Timer::Gcd, Timer::Validation];
+}
 
 impl Due {
-    fn new(at: SimTime, expiry: bool, seq: u64) -> Due {
-        Due { at, rank: (expiry as u64) << 63 | seq << 16 }
+    pub(crate) const EXECUTION: u8 = 0;
+    pub(crate) const EXPIRY: u8 = 1;
+    pub(crate) const TIMER: u8 = 2;
+    /// Work at frame moments, of the whole sim.
+    pub(crate) const FRAME: u8 = 3;
+
+    fn new(at: SimTime, phase: u8, seq: u64) -> Due {
+        Due { at, rank: (phase as u64) << 61 | seq << 16 }
     }
 
-    /// The same with the place to look first.
+    /// A timer of a row.
+    pub(crate) fn timer(at: SimTime, timer: Timer, seq: u64) -> Due {
+        Due::new(at, Due::TIMER, seq).lying_at(timer as usize)
+    }
+
+    /// The same with another hint.
     #[inline]
     pub(crate) fn lying_at(self, place: usize) -> Due {
         Due { rank: self.rank & !0xffff | place.min(0xffff) as u64, ..self }
     }
 
     #[inline]
-    pub(crate) fn is_expiry(self) -> bool {
-        self.rank >> 63 != 0
+    pub(crate) fn phase(self) -> u8 {
+        (self.rank >> 61) as u8
     }
     #[inline]
     pub(crate) fn seq(self) -> u64 {
-        self.rank << 1 >> 17
+        self.rank << 3 >> 19
     }
     #[inline]
     pub(crate) fn place(self) -> usize {
         (self.rank & 0xffff) as usize
     }
-    /// What tells it from others, without the place.
+    /// Which timer it is.
+    pub(crate) fn which(self) -> Timer {
+        Timer::ALL[self.place().min(Timer::ALL.len() - 1)]
+    }
+    /// What tells it from others, without the hint.
     #[inline]
     pub(crate) fn order(self) -> (SimTime, u64) {
         (self.at, self.rank >> 16)

@@ -2,25 +2,28 @@
 //! restore is here; what can be rebuilt from it (agenda, reverse edges, layouts) lies in [`index`](self) files and is
 //! not hashed.
 
+mod ability;
 mod agenda;
 mod attribute;
 mod causes;
 mod controllers;
 mod definition;
+mod digest;
 mod effect;
 mod index;
 mod row;
 mod tag;
 mod values;
 
+pub(crate) use ability::{Activation, Cast, Charge, Gcd, Grant, GrantMore, Held, Play, SetGrant, Status, Task};
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
 pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{Definition, Definitions, EffectRef};
-pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS};
+pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
-pub(crate) use row::{CueCount, Grant, Row};
+pub(crate) use row::{CueCount, Row, alert};
 pub(crate) use tag::{Presence, PresenceMut, TagFlip, Tags};
 pub(crate) use values::Values;

@@ -1,22 +1,12 @@
 //! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
 //! controller.
 
-use super::{Due, Effect, Mod, Queued, Tags, Values};
+use super::digest::digest;
+use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
 use crate::rng::{fold, mix};
 use crate::time::Clock;
-use crate::{AbilityId, ActorId, Anchor, ControllerId, EffectKey, InputId, SimTime, TagId};
+use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
-
-/// A granted ability; running it comes with the abilities issue.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Grant {
-    pub(crate) id: u32,
-    pub(crate) ability: AbilityId,
-    pub(crate) level: u32,
-    pub(crate) input: InputId,
-    /// The effect that granted it and takes it away, or 0.
-    pub(crate) by: u64,
-}
 
 /// How many active effects hold a looping cue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,10 +23,24 @@ pub(crate) struct Side {
     pub(crate) anchor: Option<Anchor>,
     pub(crate) cues: Vec<CueCount>,
     pub(crate) queue: Vec<Queued>,
+    pub(crate) play: Option<Box<Play>>,
 }
 
 impl Side {
-    const NONE: Side = Side { avatar: None, anchor: None, cues: Vec::new(), queue: Vec::new() };
+    const NONE: Side = Side { avatar: None, anchor: None, cues: Vec::new(), queue: Vec::new(), play: None };
+}
+
+/// What somebody on a row wants to hear of.
+pub(crate) mod alert {
+    pub(crate) const TAG: u8 = 1;
+    pub(crate) const ATTRIBUTE: u8 = 2;
+    pub(crate) const EFFECT: u8 = 4;
+    pub(crate) const EVENT: u8 = 8;
+    pub(crate) const ABILITY: u8 = 16;
+    pub(crate) const DEATH: u8 = 32;
+    pub(crate) const INPUT: u8 = 64;
+    /// Active effects with combat rules.
+    pub(crate) const RULES: u8 = 128;
 }
 
 /// One controller. Fields are grouped by cache line: what a hit looks at, then the values, then due work, effects, the
@@ -63,11 +67,14 @@ pub(crate) struct Row {
     pub(crate) immunities: u16,
     #[serde(skip)]
     pub(crate) hash_dirty: bool,
+    /// Bits of [`alert`]. Not state.
+    #[serde(skip)]
+    pub(crate) alert: u8,
     pub(crate) attrs: Values,
 
     /// What the agenda holds for this row. Not state.
     #[serde(skip, default = "never")]
-    pub(crate) published: (SimTime, u8),
+    pub(crate) published: Published,
     /// Latest due last, so that the next one pops. Not state: derived from the effects.
     #[serde(skip)]
     pub(crate) due: Vec<Due>,
@@ -90,8 +97,17 @@ pub(crate) struct Row {
 
 const _: () = assert!(size_of::<Row>() == 512);
 
-fn never() -> (SimTime, u8) {
-    (SimTime::NEVER, 0)
+/// What the agenda holds for a row, and how often the row changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Published {
+    pub(crate) at: SimTime,
+    /// Moves with every change of the row; what is cached about it belongs to one stamp.
+    pub(crate) stamp: u32,
+    pub(crate) phase: u8,
+}
+
+fn never() -> Published {
+    Published { at: SimTime::NEVER, stamp: 1, phase: 0 }
 }
 
 impl Row {
@@ -105,6 +121,7 @@ impl Row {
             signature: 0,
             immunities: 0,
             hash_dirty: false,
+            alert: 0,
             attrs,
             published: never(),
             due: Vec::new(),
@@ -155,6 +172,37 @@ impl Row {
     #[inline]
     pub(crate) fn cues(&self) -> &[CueCount] {
         &self.side().cues
+    }
+
+    /// What runs.
+    #[inline]
+    pub(crate) fn play(&self) -> &Play {
+        static NONE: Play = Play::NONE;
+        self.side().play.as_deref().unwrap_or(&NONE)
+    }
+
+    /// What runs, to change.
+    pub(crate) fn play_mut(&mut self) -> &mut Play {
+        self.side_mut().play.get_or_insert_default()
+    }
+
+    /// Drops what is empty, so that a row that rests is as it was.
+    pub(crate) fn trim(&mut self) {
+        if let Some(side) = &mut self.side
+            && side.play.as_ref().is_some_and(|p| p.is_empty())
+        {
+            side.play = None;
+        }
+    }
+
+    pub(crate) fn grant(&self, id: GrantId) -> Option<usize> {
+        self.grants.binary_search_by_key(&id, |g| g.id).ok()
+    }
+
+    /// A new number for an effect, a task, an activation or a timer.
+    pub(crate) fn take_seq(&mut self) -> u64 {
+        self.next_seq += 1;
+        self.next_seq - 1
     }
 
     /// Whether a tag may be present; "no" is certain.
@@ -255,9 +303,23 @@ impl Row {
     pub(crate) fn rebuild(&mut self) {
         self.rebuild_modded();
         self.due = self.effects.iter().enumerate().filter_map(|(at, e)| Some(e.due()?.lying_at(at))).collect();
+        let timers = self.timers();
+        self.due.extend(timers);
         self.due.sort_unstable_by(|a, b| b.cmp(a));
         self.published = never();
         self.hash_dirty = true;
+    }
+
+    /// Timers of what runs.
+    fn timers(&self) -> Vec<Due> {
+        let play = self.play();
+        let charges = self.grants.iter().filter_map(|g| g.more.as_ref()?.charges.as_ref());
+        let tasks = play.tasks.iter().map(|t| Due::timer(t.due, Timer::Task, t.seq));
+        let casts = play.cast.iter().map(|c| Due::timer(c.next_at(), Timer::Cast, c.seq));
+        let gcds = play.gcds.iter().map(|g| Due::timer(g.end, Timer::Gcd, g.seq));
+        let pending = play.activations.iter().map(|a| Due::timer(a.deadline, Timer::Validation, a.seq));
+        let charges = charges.map(|c| Due::timer(c.end, Timer::Charge, c.seq));
+        tasks.chain(casts).chain(gcds).chain(pending).chain(charges).filter(|d| d.at != SimTime::NEVER).collect()
     }
 
     /// The canonical hash: the same state gives the same bits however it came about. `sets` stands for the layout.
@@ -288,9 +350,13 @@ impl Row {
             put((tag.0 as u64) << 32 | count as u64);
         }
         for g in &self.grants {
-            put((g.id as u64) << 32 | g.ability.0 as u64);
+            put((g.id.0 as u64) << 32 | g.ability.0 as u64);
             put((g.level as u64) << 32 | g.input.0 as u64);
             put(g.by);
+            g.more.iter().for_each(|m| m.hash(&mut put));
+        }
+        if !self.play().is_empty() {
+            put(digest(self.play()));
         }
         for c in self.cues().iter() {
             put((c.tag.0 as u64) << 32 | c.count as u64);
@@ -308,11 +374,11 @@ impl Row {
     }
 }
 
-/// Lists of a row grow by a quarter instead of doubling: there are many rows, and most lists stay short.
+/// Lists of a row grow by an eighth instead of doubling: there are many rows, and most lists stay short.
 #[inline]
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
-        list.reserve_exact((list.len() / 4).max(2));
+        list.reserve_exact((list.len() / 8).max(1));
     }
 }
 

@@ -186,7 +186,7 @@ impl Runner<'_> {
         self.who_is.insert(who, def.name.text.clone());
         // The grants that no effect gave come in the order of the document and of the actor.
         let own = self.sim.grants(who)?.into_iter().filter(|g| g.by.is_none());
-        let own: Vec<u32> = own.map(|g| g.id).collect();
+        let own: Vec<ugas_core::GrantId> = own.map(|g| g.id).collect();
         let first = own.len().saturating_sub(def.abilities.len());
         for (ability, id) in def.abilities.iter().zip(&own[first..]) {
             if let Some(handle) = &ability.handle {

@@ -61,7 +61,7 @@ pub(crate) struct Runner<'a> {
     ids: BTreeMap<String, ControllerId>,
     who_is: BTreeMap<ControllerId, String>,
     applied: BTreeMap<String, Applied>,
-    granted: BTreeMap<String, (String, u32)>,
+    granted: BTreeMap<String, (String, ugas_core::GrantId)>,
     marks: BTreeMap<String, u64>,
     keeps: Keeps,
     buffer: Facts,

@@ -60,12 +60,12 @@ impl Runner<'_> {
             FactKind::Immune { by, .. } => vec![("By", self.effect_field(by))],
             FactKind::Granted { ability, grant, level, input } => vec![
                 ("Ability", self.ability_field(ability)),
-                ("Grant", number(grant)),
+                ("Grant", number(grant.0)),
                 ("Level", number(level)),
                 ("InputID", self.world.input_name(input).map_or(Found::Nothing, Found::text)),
             ],
             FactKind::Revoked { ability, grant } => {
-                vec![("Ability", self.ability_field(ability)), ("Grant", number(grant))]
+                vec![("Ability", self.ability_field(ability)), ("Grant", number(grant.0))]
             }
             FactKind::Cue { tag, cue } => {
                 let cue = match cue {
@@ -125,6 +125,17 @@ impl Runner<'_> {
                 effect = of;
                 fields.push(("Refusal", Found::text(refusal.kind())));
                 "Refused"
+            }
+            TraceKind::Ability { ability, from, to, .. } => {
+                fields.push(("Ability", self.ability_field(ability)));
+                fields.push(("From", Found::text(format!("{from:?}"))));
+                fields.push(("To", Found::text(format!("{to:?}"))));
+                "AbilityState"
+            }
+            TraceKind::AbilityRefused { ability, refusal } => {
+                fields.push(("Ability", self.ability_field(ability)));
+                fields.push(("Refusal", Found::text(refusal.kind())));
+                "AbilityRefused"
             }
             TraceKind::Lifecycle(step) => match step {
                 LifecycleStep::Instantiated => "Instantiated",

@@ -1,0 +1,203 @@
+//! A hash of anything that can be written: a serializer that writes nowhere but into a hash. Nothing is allocated, and
+//! the same value gives the same number on every machine.
+
+use crate::rng::fold;
+use serde::Serialize;
+use serde::ser::{self, Serializer};
+
+/// The hash of a value.
+pub(crate) fn digest(value: &impl Serialize) -> u64 {
+    let mut hash = Digest(7);
+    // Writing into a hash cannot fail; a value that refuses to be written counts as far as it came.
+    let _ = value.serialize(&mut hash);
+    hash.0
+}
+
+struct Digest(u64);
+
+impl Digest {
+    fn put(&mut self, word: u64) -> Result<(), Never> {
+        self.0 = fold(self.0, word);
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), Never> {
+        self.put(bytes.len() as u64)?;
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.put(u64::from_le_bytes(word))?;
+        }
+        Ok(())
+    }
+}
+
+/// What cannot happen.
+#[derive(Debug)]
+struct Never;
+
+impl std::fmt::Display for Never {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a value cannot be written")
+    }
+}
+impl std::error::Error for Never {}
+impl ser::Error for Never {
+    fn custom<T: std::fmt::Display>(_: T) -> Never {
+        Never
+    }
+}
+
+macro_rules! words {
+    ($($name:ident $kind:ty),*) => {$(
+        fn $name(self, v: $kind) -> Result<(), Never> {
+            self.put(v as u64)
+        }
+    )*};
+}
+
+impl Serializer for &mut Digest {
+    type Ok = ();
+    type Error = Never;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
+
+    words!(
+        serialize_bool bool, serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
+        serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64, serialize_char char
+    );
+
+    fn serialize_f32(self, v: f32) -> Result<(), Never> {
+        self.put((v + 0.0).to_bits() as u64)
+    }
+    fn serialize_f64(self, v: f64) -> Result<(), Never> {
+        self.put((v + 0.0).to_bits())
+    }
+    fn serialize_str(self, v: &str) -> Result<(), Never> {
+        self.bytes(v.as_bytes())
+    }
+    fn serialize_bytes(self, v: &[u8]) -> Result<(), Never> {
+        self.bytes(v)
+    }
+    fn serialize_none(self) -> Result<(), Never> {
+        self.put(0)
+    }
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Never> {
+        self.put(1)?;
+        value.serialize(self)
+    }
+    fn serialize_unit(self) -> Result<(), Never> {
+        self.put(0)
+    }
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Never> {
+        self.put(0)
+    }
+    fn serialize_unit_variant(self, _: &'static str, index: u32, _: &'static str) -> Result<(), Never> {
+        self.put(index as u64)
+    }
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<(), Never> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
+        self.put(index as u64)?;
+        value.serialize(self)
+    }
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Never> {
+        self.put(len.unwrap_or(0) as u64)?;
+        Ok(self)
+    }
+    fn serialize_tuple(self, _: usize) -> Result<Self, Never> {
+        Ok(self)
+    }
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
+        Ok(self)
+    }
+    fn serialize_tuple_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Never> {
+        self.put(index as u64)?;
+        Ok(self)
+    }
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, Never> {
+        self.put(len.unwrap_or(0) as u64)?;
+        Ok(self)
+    }
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
+        Ok(self)
+    }
+    fn serialize_struct_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Never> {
+        self.put(index as u64)?;
+        Ok(self)
+    }
+}
+
+macro_rules! parts {
+    ($($kind:ident $method:ident),*) => {$(
+        impl ser::$kind for &mut Digest {
+            type Ok = ();
+            type Error = Never;
+            fn $method<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
+                value.serialize(&mut **self)
+            }
+            fn end(self) -> Result<(), Never> {
+                Ok(())
+            }
+        }
+    )*};
+}
+parts!(
+    SerializeSeq serialize_element, SerializeTuple serialize_element, SerializeTupleStruct serialize_field,
+    SerializeTupleVariant serialize_field
+);
+
+macro_rules! fields {
+    ($($kind:ident),*) => {$(
+        impl ser::$kind for &mut Digest {
+            type Ok = ();
+            type Error = Never;
+            fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Result<(), Never> {
+                value.serialize(&mut **self)
+            }
+            fn end(self) -> Result<(), Never> {
+                Ok(())
+            }
+        }
+    )*};
+}
+fields!(SerializeStruct, SerializeStructVariant);
+
+impl ser::SerializeMap for &mut Digest {
+    type Ok = ();
+    type Error = Never;
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Never> {
+        key.serialize(&mut **self)
+    }
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
+        value.serialize(&mut **self)
+    }
+    fn end(self) -> Result<(), Never> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digest;
+
+    #[test]
+    fn tells_values_apart_and_not_their_zeros() {
+        assert_eq!(digest(&(1u8, "ab", 0.0f64)), digest(&(1u8, "ab", -0.0f64)));
+        assert_ne!(digest(&vec![1u32, 2]), digest(&vec![2u32, 1]));
+        assert_ne!(digest(&(vec![1u8], vec![2u8])), digest(&(vec![1u8, 2], Vec::<u8>::new())));
+        assert_ne!(digest(&Some(0u8)), digest(&None::<u8>));
+    }
+}
