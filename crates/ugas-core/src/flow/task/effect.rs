@@ -108,7 +108,7 @@ impl Flow<'_> {
         let others = self.row(slot).play().activations.iter().filter(|a| a.seq != of);
         let all: Vec<_> = others.map(|a| (a.seq, a.ability)).collect();
         for (seq, ability) in all {
-            let Some(def) = self.ability_def(ability) else { continue };
+            let Some(def) = self.ability(ability) else { continue };
             if self.is_picked(&def, pick) {
                 self.finish(slot, seq, EndHow::Cancelled);
             }

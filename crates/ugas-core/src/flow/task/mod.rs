@@ -68,13 +68,13 @@ enum Step {
 
 impl Flow<'_> {
     /// An ability's definition, kept while its tasks change the sim.
-    pub(crate) fn ability_def(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
-        self.st.definitions.ability(self.rules, ability)
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+        self.rules.ability_def(ability).cloned()
     }
 
     fn def_of(&self, slot: usize, of: u64) -> Option<Arc<AbilityDef>> {
         let ability = self.row(slot).play().activation(of)?.ability;
-        self.ability_def(ability)
+        self.ability(ability)
     }
 
     /// Starts an activation's main list; what sleeps is left in the row's tasks.

@@ -91,7 +91,7 @@ impl Flow<'_> {
                     AbilityNews::Ended { .. } => AbilityStep::Ended,
                 };
                 let own = a.key(self.row(slot).id) == *key;
-                let picked = || self.ability_def(*ability).is_some_and(|d| self.is_picked(&d, what));
+                let picked = || self.ability(*ability).is_some_and(|d| self.is_picked(&d, what));
                 let cancelled = matches!(news, AbilityNews::Ended { cancelled: true });
                 (*step == step_now && !own && picked()).then_some(truth(cancelled))
             }
