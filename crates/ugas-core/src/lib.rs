@@ -60,6 +60,7 @@ pub use op::{
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
+    CustomTask, News, Progression, TaskCx, Wake,
     AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, HookReads, LoadError, LoadIssue, Read, ReadKey, Rules,
     RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents, tag_segments,
 };

@@ -40,6 +40,7 @@ pub struct RulesBuilder {
     docs: Vec<(Doc, Option<Origin>)>,
     calcs: Vec<(String, Arc<dyn Calculator>)>,
     hooks: Vec<(String, HookCode)>,
+    pub(super) tasks: Vec<(String, Arc<dyn super::code::ErasedTask>)>,
 }
 
 enum HookCode {
@@ -178,6 +179,9 @@ impl RulesBuilder {
             std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
 
         self.declare(&mut c, &docs);
+        for (name, code) in &self.tasks {
+            c.custom_task(name, code.clone());
+        }
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
             match doc {
@@ -406,6 +410,7 @@ impl Compiler<'_> {
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
                 task_names: Default::default(),
+                task_code: Default::default(),
                 group_names: BTreeMap::new(),
                 param_names: BTreeMap::new(),
                 curve_names: Default::default(),

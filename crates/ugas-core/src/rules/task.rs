@@ -3,6 +3,7 @@
 use super::expr::Expr;
 use super::tag::TagQuery;
 use super::task_parse::{BUILT_IN, BuiltIn};
+use super::code::CustomDef;
 use super::timeline::AnswerDef;
 use crate::{AbilityId, AttributeId, EffectId, InputId, KeyId, ParamId, SimTime, TagId, TaskKindId, TimelineId};
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub enum TaskCategory {
     Animation,
     /// Runs other tasks.
     Composite,
+    /// The host's own code.
+    Custom,
 }
 
 /// A number of a task: written, computed when the task starts, or a count of the sim's frames.
@@ -195,6 +198,8 @@ pub(crate) enum TaskKind {
     // Seams that tick.
     WaitOverlap { radius: Option<Num>, filter: Option<TagQuery> },
     WaitForTarget { max_range: Option<Num> },
+    /// Code of the host's.
+    Custom(CustomDef),
 }
 
 impl TaskKind {
