@@ -223,7 +223,7 @@ impl<'a> Flow<'a> {
     }
 
     #[cold]
-    fn trace(&mut self, who: ControllerId, kind: TraceKind) {
+    pub(crate) fn trace(&mut self, who: ControllerId, kind: TraceKind) {
         if self.log.trace.len() >= self.limits.facts as usize {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);

@@ -3,9 +3,9 @@
 
 use super::super::View;
 use super::reads::TryReads;
-use crate::rules::{AbilityDef, HookCx, RuleOn};
+use crate::rules::{AbilityDef, AbilityHookCx, RuleOn};
 use crate::state::{Activation, Grant};
-use crate::{AbilityState, ActorId, ControllerId, Reason, Refusal, SimTime, Spec, TagId, Target};
+use crate::{AbilityState, ActorId, ControllerId, Reason, Refusal, SimTime, TagId, Target};
 use ugas_doc::GroupPolicy;
 
 /// A check's place in the order, and its bit in a status.
@@ -108,9 +108,8 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
     (Check::Charges, |v, t| {
         let c = v.charges_of(t.slot, t.grant)?;
-        let heals = c.left.map_or(SimTime::NEVER, |left| v.local(t.slot) + left);
-        let left = c.left.unwrap_or(SimTime::NEVER);
-        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, heals))
+        let heals = if c.left == SimTime::NEVER { c.left } else { v.local(t.slot) + c.left };
+        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left: c.left }, heals))
     }),
     (Check::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
     (Check::Cooldown, |v, t| v.cooled(t).err()),
@@ -193,16 +192,21 @@ fn condition(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     }
     let hook = t.def.hook?;
     let row = v.row(t.slot);
-    // A hook sees the try as it sees an application: the owner as source, the target as target.
-    let aim = match t.target {
-        Target::Controller(c) if v.st.controllers.get(c).is_some() => c,
-        _ => row.id,
+    let target = match t.target {
+        Target::Controller(c) => c,
+        Target::None | Target::Point(_) => ControllerId::NONE,
     };
-    let spec = Spec { level: t.level, ability: t.def.id, ..Spec::new(crate::EffectId::NONE, aim).from(row.id) };
-    let target_row = v.st.controllers.get(aim).unwrap_or(row);
-    let values = |w, a| v.current_of(w, a);
-    let cx = HookCx { rules: v.rules, spec: &spec, target_row, source_tags: Some(&row.tags), values: &values };
-    let holds = v.rules.hooks.can_activate.get(&hook).is_some_and(|f| f(&cx));
+    let cx = AbilityHookCx {
+        rules: v.rules,
+        who: row.id,
+        ability: t.def.id,
+        level: t.level,
+        target,
+        values: &|w, a| v.current_of(w, a),
+        tags: &|w, tag| v.source_has(w, tag),
+        params: &|name| v.param_of(t.slot, t.grant, name),
+    };
+    let holds = v.rules.hooks.activations.get(&hook).is_some_and(|h| (h.run)(&cx));
     forever(!holds, Refusal::Condition)
 }
 
@@ -284,6 +288,16 @@ impl<'a> View<'a> {
     /// Asks only these checks, in order.
     pub(crate) fn refusal_among(&self, t: &Try<'_>, wanted: &[Check]) -> Result<(), Refusal> {
         let mask = wanted.iter().fold(0, |bits, c| bits | c.bit());
+        self.refusal_in(t, mask)
+    }
+
+    /// The first failed check, without cache.
+    pub(crate) fn refusal_of(&self, t: &Try<'_>) -> Result<(), Refusal> {
+        self.refusal_in(t, !t.skip)
+    }
+
+    /// The first failed check of those in `mask`.
+    pub(crate) fn refusal_in(&self, t: &Try<'_>, mask: u32) -> Result<(), Refusal> {
         let hit = CHECKS.iter().filter(|(c, _)| mask & c.bit() != 0).find_map(|(_, failed)| failed(self, t));
         hit.map_or(Ok(()), |(refusal, _)| Err(refusal))
     }

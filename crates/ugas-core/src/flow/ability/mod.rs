@@ -13,6 +13,7 @@ mod state;
 mod status;
 mod trigger;
 mod validate;
+mod view;
 
 pub(crate) use finish::EndHow;
 
