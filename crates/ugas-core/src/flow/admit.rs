@@ -99,6 +99,7 @@ impl Flow<'_> {
             self.fact(spec.target, via, FactKind::Immune { blocker, by });
             return Err(Refusal::Immune { blocker, by });
         }
+        self.check_restrictions(def, spec, target)?;
         if let Some(condition) = &def.condition {
             let mut read = |side, attribute| match side {
                 Side::Own | Side::Target => self.current_of(spec.target, attribute),

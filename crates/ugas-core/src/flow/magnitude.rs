@@ -25,6 +25,7 @@ pub(crate) struct About<'s> {
 const SITE_EXECUTION: u32 = 1 << 16;
 pub(crate) const SITE_DURATION: u32 = 1 << 17;
 pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
+pub(crate) const SITE_MITIGATION: u32 = 1 << 18;
 
 impl Flow<'_> {
     /// An attribute's current value, wherever it is.
@@ -142,6 +143,7 @@ impl Flow<'_> {
             results,
             context_tags,
             value: 0.0,
+            amount: self.sc.amount,
             stacks: about.stacks,
             undeclared: false,
         };

@@ -38,9 +38,11 @@ pub(crate) use strike::{Reach, Strike};
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
-use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
+use crate::state::{
+    AbilityRef, CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip,
+};
 use crate::{
-    Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
+    AbilityId, Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
     Refusal, SimTime, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -116,6 +118,10 @@ pub(crate) struct Scratch {
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+    /// What combat did in the application under way.
+    pub(crate) blows: Vec<combat::Blown>,
+    /// What a mitigation is asked about.
+    pub(crate) amount: f64,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.
@@ -176,6 +182,11 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(crate) fn def(&self, effect: EffectId) -> Option<EffectRef<'a>> {
         self.st.definitions.effect(self.rules, effect)
+    }
+
+    #[inline]
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'a>> {
+        self.st.definitions.ability(self.rules, ability)
     }
 
     #[inline]

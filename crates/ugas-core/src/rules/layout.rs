@@ -4,7 +4,7 @@
 //! order otherwise), so settling a row is one ascending pass. Layouts are derived from the list of sets and shared.
 
 use super::Rules;
-use super::attribute::BoundDef;
+use super::attribute::{AttributeDef, BoundDef};
 use super::expr::{Expr, Side};
 use crate::state::Attr;
 use crate::{AttributeId, ControllerId, Refusal, SetId};
@@ -33,6 +33,8 @@ pub(crate) struct Slot {
     pub(crate) strongest: bool,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
+    /// Pools that take damage first, in their order.
+    pub(crate) pools: Box<[u16]>,
 }
 
 /// What a plain write to an attribute needs to know, in one place.
@@ -186,6 +188,7 @@ impl Layout {
                 strongest: a.aggregation == Aggregation::StrongestMultiply,
                 proportional: a.on_bound_change == OnBoundChange::Proportional,
                 death: a.death,
+                pools: pools_of(&parts, &slot_of, a.attribute),
             };
             let (lo, hi) = slot.bounds(&initial);
             let base = match &slot.derived {
@@ -233,6 +236,17 @@ impl Slot {
 pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
     let v = if v > hi { hi } else { v };
     if v < lo { lo } else { v }
+}
+
+/// The slots of the pools before an attribute, by their order, then by slot. A derived attribute cannot be drained.
+fn pools_of(parts: &[(SetId, &AttributeDef)], slot_of: &[u16], before: AttributeId) -> Box<[u16]> {
+    let pool = |(_, a): &(SetId, &AttributeDef)| {
+        let order = a.absorb.filter(|(of, _)| *of == before && a.derived.is_none() && a.attribute != before)?.1;
+        Some((order, slot_of[a.attribute.index()]))
+    };
+    let mut pools: Vec<(i32, u16)> = parts.iter().filter_map(pool).collect();
+    pools.sort_unstable();
+    pools.into_iter().map(|(_, slot)| slot).collect()
 }
 
 fn derived_value(expr: &Expr, slot_of: &[u16], attrs: &[Attr]) -> (f64, bool) {

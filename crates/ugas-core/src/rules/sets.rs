@@ -80,6 +80,10 @@ impl Compiler<'_> {
             "Health" => OnDepleted::Death,
             _ => OnDepleted::Nothing,
         });
+        let absorb = match &doc.absorb {
+            Some(a) => Some((self.attribute_ref(&format!("{}: Absorb.Before", doc.name), &a.before)?, a.order)),
+            None => None,
+        };
         Some(AttributeDef {
             attribute: AttributeId(self.rules.to_mut().attributes.intern(&doc.name)),
             default,
@@ -90,6 +94,7 @@ impl Compiler<'_> {
             aggregation: doc.aggregation,
             on_bound_change: doc.on_bound_change,
             death: on_depleted == OnDepleted::Death,
+            absorb,
             derived,
         })
     }

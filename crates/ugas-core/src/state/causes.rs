@@ -16,6 +16,10 @@ pub enum CauseWhat {
     Expired(EffectId),
     /// The removal of an effect.
     Removed(EffectId),
+    /// An input that went down.
+    Pressed(crate::InputId),
+    /// An input that went up.
+    Released(crate::InputId),
 }
 
 /// One step of a cause chain.

@@ -1,8 +1,8 @@
 //! Definitions made at run time: procedural items and the like. They live in the sim's state and are saved and sent
 //! with it.
 
-use crate::rules::{EffectDef, Rules};
-use crate::{EffectId, RUNTIME_BIT};
+use crate::rules::{AbilityDef, EffectDef, Rules};
+use crate::{AbilityId, EffectId, RUNTIME_BIT};
 use std::ops::Deref;
 use std::sync::Arc;
 use ugas_doc::Doc;
@@ -24,11 +24,29 @@ impl Deref for EffectRef<'_> {
     }
 }
 
+/// An ability definition, from the rules or made at run time.
+pub(crate) enum AbilityRef<'r> {
+    Rules(&'r Arc<AbilityDef>),
+    Runtime(Arc<AbilityDef>),
+}
+
+impl Deref for AbilityRef<'_> {
+    type Target = AbilityDef;
+    #[inline]
+    fn deref(&self) -> &AbilityDef {
+        match self {
+            AbilityRef::Rules(d) => d,
+            AbilityRef::Runtime(d) => d,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) doc: Doc,
-    /// Effects only; an ability is kept as its document until the abilities issue compiles it.
+    /// An effect, or the effect that grants an ability's own tags.
     pub(crate) effect: Option<Arc<EffectDef>>,
+    pub(crate) ability: Option<Arc<AbilityDef>>,
     pub(crate) fingerprint: u64,
 }
 
@@ -53,5 +71,13 @@ impl Definitions {
             return self.get(id.0)?.effect.clone().map(EffectRef::Runtime);
         }
         rules.effect_def(id).map(EffectRef::Rules)
+    }
+
+    #[inline]
+    pub(crate) fn ability<'r>(&self, rules: &'r Rules, id: AbilityId) -> Option<AbilityRef<'r>> {
+        if id.is_runtime() {
+            return self.get(id.0)?.ability.clone().map(AbilityRef::Runtime);
+        }
+        rules.ability_def(id).map(AbilityRef::Rules)
     }
 }
