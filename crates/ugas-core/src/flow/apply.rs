@@ -388,7 +388,8 @@ impl Flow<'_> {
         let mut wanted = Vec::new();
         for hook in &self.rules.hooks.after {
             let values = |w, a| self.current_of(w, a);
-            let see = self.hook_cx(spec, target, &values);
+            let view = self.view();
+            let see = view.hook_cx(spec, target, &values);
             hook(&mut AfterCx { see, then: &mut wanted });
         }
         for (position, effect) in wanted.into_iter().enumerate() {

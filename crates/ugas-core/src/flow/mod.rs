@@ -27,6 +27,7 @@ mod set_grant;
 mod settle;
 mod strike;
 mod task;
+mod view;
 mod write;
 
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
@@ -35,6 +36,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
+pub(crate) use view::View;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
