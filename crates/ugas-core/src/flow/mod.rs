@@ -39,15 +39,14 @@ pub(crate) use strike::{Reach, Strike};
 pub(crate) use view::View;
 
 use crate::limits::Limits;
-use crate::rules::{Layout, Rules};
-use crate::state::{
-    AbilityRef, CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip,
-};
+use crate::rules::{AbilityDef, Layout, Rules};
+use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
 use crate::{
     AbilityId, Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
     Refusal, SimTime, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Everything a rollback of a whole sim restores.
 #[derive(Clone, Debug)]
@@ -187,7 +186,7 @@ impl<'a> Flow<'a> {
     }
 
     #[inline]
-    pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'a>> {
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
         self.st.definitions.ability(self.rules, ability)
     }
 

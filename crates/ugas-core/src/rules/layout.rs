@@ -241,8 +241,10 @@ pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
 /// The slots of the pools before an attribute, by their order, then by slot. A derived attribute cannot be drained.
 fn pools_of(parts: &[(SetId, &AttributeDef)], slot_of: &[u16], before: AttributeId) -> Box<[u16]> {
     let pool = |(_, a): &(SetId, &AttributeDef)| {
-        let order = a.absorb.filter(|(of, _)| *of == before && a.derived.is_none() && a.attribute != before)?.1;
-        Some((order, slot_of[a.attribute.index()]))
+        let (of, order) = a.absorb.filter(|_| a.derived.is_none() && a.attribute != before)?;
+        // An alias protects what it stands for.
+        let same = slot_of[of.index()] == slot_of[before.index()];
+        same.then(|| (order, slot_of[a.attribute.index()]))
     };
     let mut pools: Vec<(i32, u16)> = parts.iter().filter_map(pool).collect();
     pools.sort_unstable();

@@ -24,23 +24,6 @@ impl Deref for EffectRef<'_> {
     }
 }
 
-/// An ability definition, from the rules or made at run time.
-pub(crate) enum AbilityRef<'r> {
-    Rules(&'r Arc<AbilityDef>),
-    Runtime(Arc<AbilityDef>),
-}
-
-impl Deref for AbilityRef<'_> {
-    type Target = AbilityDef;
-    #[inline]
-    fn deref(&self) -> &AbilityDef {
-        match self {
-            AbilityRef::Rules(d) => d,
-            AbilityRef::Runtime(d) => d,
-        }
-    }
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) doc: Doc,
@@ -73,11 +56,9 @@ impl Definitions {
         rules.effect_def(id).map(EffectRef::Rules)
     }
 
+    /// An ability's definition, to be kept while its sim changes.
     #[inline]
-    pub(crate) fn ability<'r>(&self, rules: &'r Rules, id: AbilityId) -> Option<AbilityRef<'r>> {
-        if id.is_runtime() {
-            return self.get(id.0)?.ability.clone().map(AbilityRef::Runtime);
-        }
-        rules.ability_def(id).map(AbilityRef::Rules)
+    pub(crate) fn ability(&self, rules: &Rules, id: AbilityId) -> Option<Arc<AbilityDef>> {
+        if id.is_runtime() { self.get(id.0)?.ability.clone() } else { rules.ability_def(id).cloned() }
     }
 }

@@ -4,11 +4,12 @@ use super::super::ability::EndHow;
 use super::super::task::ListKind;
 use super::super::{Flow, Reaction, Via};
 use super::CombatEvent;
-use crate::rules::RuleOn;
-use crate::state::{AbilityRef, Cast, Due, Timer};
+use crate::rules::{AbilityDef, RuleOn};
+use crate::state::{Cast, Due, Timer};
 use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, SimTime, Which};
+use std::sync::Arc;
 
-impl<'a> Flow<'a> {
+impl Flow<'_> {
     /// Starts the cast of an activation, if its ability has one.
     pub(crate) fn cast_begin(&mut self, slot: usize, seq: u64) {
         let Some((ability, def)) = self.ability_of(slot, seq) else { return };
@@ -84,13 +85,6 @@ impl<'a> Flow<'a> {
         self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq)
     }
 
-    /// How long the cast under way still takes.
-    pub(crate) fn cast_left(&self, slot: usize) -> Option<SimTime> {
-        let row = self.row(slot);
-        let now = row.clock.local(self.st.now);
-        row.play().cast.as_ref().map(|c| (c.start + c.length - now).max(SimTime::ZERO))
-    }
-
     /// Interrupts the cast under way, or that of one ability only. Nothing to interrupt is no error.
     pub(crate) fn interrupt_op(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
@@ -122,7 +116,7 @@ impl<'a> Flow<'a> {
     }
 
     /// An activation's ability.
-    fn ability_of(&self, slot: usize, seq: u64) -> Option<(AbilityId, AbilityRef<'a>)> {
+    fn ability_of(&self, slot: usize, seq: u64) -> Option<(AbilityId, Arc<AbilityDef>)> {
         let id = self.row(slot).play().activation(seq)?.ability;
         Some((id, self.ability(id)?))
     }

@@ -54,7 +54,7 @@ impl Flow<'_> {
     /// Changes the planned writes to what gets through, and plans what pools take.
     fn combat(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
         let Some(combat) = &def.combat else { return Ok(()) };
-        let tags = self.combat_tags(def, about.spec);
+        let tags = self.view().combat_tags(def, about.spec);
         let ability = self.ability(about.spec.ability);
         let ability: Option<&AbilityDef> = ability.as_deref();
         let source = self.st.controllers.slot(about.spec.source);
@@ -68,7 +68,7 @@ impl Flow<'_> {
                 continue;
             }
             let attribute = self.layout(about.target).slots[w.slot as usize].attribute;
-            let mut event = self.combat_event(def, about.spec, &tags, Some(attribute), raw);
+            let mut event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
             let mut amount = match source {
                 Some(source) => self.combat_value(source, done, raw, ability, Some(&event)),
                 None => raw,

@@ -1,11 +1,11 @@
 //! Global cooldowns: one timer for each group of abilities.
 
-use super::super::{Flow, Via};
+use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
 use crate::state::{Due, Gcd, Timer};
 use crate::{FactKind, GroupId, SimTime};
 
-impl Flow<'_> {
+impl View<'_> {
     /// How long a group's cooldown still runs, if it does.
     pub(crate) fn gcd_left(&self, slot: usize, group: GroupId) -> Option<SimTime> {
         let row = self.row(slot);
@@ -19,7 +19,9 @@ impl Flow<'_> {
         let length = self.combat_time(slot, RuleOn::GlobalCooldown, seconds, ability);
         (length > SimTime::ZERO).then_some((group, length))
     }
+}
 
+impl Flow<'_> {
     /// Starts a group's cooldown, because of activation `seq`.
     pub(crate) fn start_gcd(&mut self, slot: usize, group: GroupId, length: SimTime, seq: u64) {
         if length <= SimTime::ZERO {

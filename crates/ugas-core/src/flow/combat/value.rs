@@ -3,7 +3,7 @@
 //! `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. Parts are folded in the order of their
 //! size, so that the result does not depend on the order effects came in.
 
-use super::super::Flow;
+use super::super::{Flow, View};
 use crate::rules::{AbilityDef, Bearer, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
 use crate::state::Effect;
 use crate::{AttributeId, ControllerId, SimTime, TagId};
@@ -21,7 +21,7 @@ pub(crate) struct CombatEvent<'e> {
     pub(crate) attribute: Option<AttributeId>,
 }
 
-impl Flow<'_> {
+impl View<'_> {
     /// A value as the rules of a row's active effects leave it.
     pub(crate) fn combat_value(
         &self,
@@ -74,7 +74,7 @@ impl Flow<'_> {
             let Some(def) = self.def(e.def) else { continue };
             for rule in def.rules.iter().filter(|r| self.is_about(r.on, on)) {
                 if self.concerns(rule, ability, event)
-                    && rule.when.as_ref().is_none_or(|w| w.holds(&mut RuleReads { flow: self, slot, e, event }))
+                    && rule.when.as_ref().is_none_or(|w| w.holds(&mut RuleReads { view: *self, slot, e, event }))
                     && each(rule, e)
                 {
                     return true;
@@ -97,6 +97,25 @@ impl Flow<'_> {
         (rule.abilities.is_empty() || ability.is_some_and(|a| rule.abilities.contains(&a.id)))
             && (rule.tags.is_empty() || ability.is_some_and(|a| a.tags.iter().any(under)))
             && rule.attribute.is_none_or(|a| event.is_some_and(|e| e.attribute == Some(a)))
+    }
+}
+
+impl Flow<'_> {
+    /// See [`View::combat_value`].
+    pub(crate) fn combat_value(
+        &self,
+        slot: usize,
+        on: RuleOn,
+        base: f64,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> f64 {
+        self.view().combat_value(slot, on, base, ability, event)
+    }
+
+    /// A length of time as the rules leave it.
+    pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
+        self.view().combat_time(slot, on, seconds, ability)
     }
 }
 
@@ -128,16 +147,16 @@ fn held(v: f64) -> f64 {
 }
 
 /// What `When` of a rule reads.
-struct RuleReads<'r, 'f> {
-    flow: &'r Flow<'f>,
+struct RuleReads<'r> {
+    view: View<'r>,
     slot: usize,
     e: &'r Effect,
     event: Option<&'r CombatEvent<'r>>,
 }
 
-impl RuleReads<'_, '_> {
+impl RuleReads<'_> {
     fn own(&self) -> ControllerId {
-        self.flow.row(self.slot).id
+        self.view.row(self.slot).id
     }
     fn source(&self) -> ControllerId {
         self.event.map_or(self.e.source, |e| e.source)
@@ -150,27 +169,27 @@ impl RuleReads<'_, '_> {
     }
 }
 
-impl Reads for RuleReads<'_, '_> {
+impl Reads for RuleReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         let who = match side {
             Side::Own => self.own(),
             Side::Source => self.source(),
             Side::Target => self.target(),
         };
-        self.flow.current_of(who, attribute)
+        self.view.current_of(who, attribute)
     }
 
     fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
         let who = match bearer {
-            Bearer::Own => return Some(self.flow.has(self.slot, tag)),
+            Bearer::Own => return Some(self.view.has(self.slot, tag)),
             Bearer::Source => self.source(),
             Bearer::Target => self.target(),
             Bearer::Event => {
-                let tags = &self.flow.rules.tags;
+                let tags = &self.view.rules.tags;
                 return Some(self.event?.tags.iter().any(|&t| tags.is_under(t, tag)));
             }
         };
-        Some(self.flow.source_has(who, tag))
+        Some(self.view.source_has(who, tag))
     }
 
     fn local(&mut self, local: Local) -> Option<f64> {
