@@ -121,8 +121,6 @@ pub(crate) struct Scratch {
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
     /// What combat did in the application under way.
     pub(crate) blows: Vec<combat::Blown>,
-    /// What a mitigation is asked about.
-    pub(crate) amount: f64,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.

@@ -4,7 +4,7 @@
 //! order otherwise), so settling a row is one ascending pass. Layouts are derived from the list of sets and shared.
 
 use super::Rules;
-use super::attribute::{AttributeDef, BoundDef};
+use super::attribute::BoundDef;
 use super::expr::{Expr, Side};
 use crate::state::Attr;
 use crate::{AttributeId, ControllerId, Refusal, SetId};
@@ -33,7 +33,7 @@ pub(crate) struct Slot {
     pub(crate) strongest: bool,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
-    /// Pools that take damage first, in their order.
+    /// Slots of the pools that take damage before this one, in their order.
     pub(crate) pools: Box<[u16]>,
 }
 
@@ -173,6 +173,18 @@ impl Layout {
                 dependents[slot_of_part[read] as usize].push(slot_of_part[part]);
             }
         }
+        let absorbs = parts.iter().any(|(_, a)| a.absorb.is_some());
+        let pools = |of: AttributeId| -> Box<[u16]> {
+            let slot = slot_of[of.index()];
+            let guards = |a: AttributeId| slot_of[a.index()] == slot;
+            let pools = parts.iter().enumerate().filter_map(|(part, (_, a))| {
+                let (before, order) = a.absorb?;
+                (guards(before) && slot_of_part[part] != slot).then(|| (order, slot_of_part[part]))
+            });
+            let mut pools: Vec<(i32, u16)> = pools.collect();
+            pools.sort_unstable();
+            pools.into_iter().map(|(_, slot)| slot).collect()
+        };
         let mut slots = Vec::with_capacity(parts.len());
         let mut initial: Vec<Attr> = Vec::with_capacity(parts.len());
         for (&part, mut dependents) in topological.iter().zip(dependents) {
@@ -188,7 +200,7 @@ impl Layout {
                 strongest: a.aggregation == Aggregation::StrongestMultiply,
                 proportional: a.on_bound_change == OnBoundChange::Proportional,
                 death: a.death,
-                pools: pools_of(&parts, &slot_of, a.attribute),
+                pools: if absorbs { pools(a.attribute) } else { Box::default() },
             };
             let (lo, hi) = slot.bounds(&initial);
             let base = match &slot.derived {
@@ -236,19 +248,6 @@ impl Slot {
 pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
     let v = if v > hi { hi } else { v };
     if v < lo { lo } else { v }
-}
-
-/// The slots of the pools before an attribute, by their order, then by slot. A derived attribute cannot be drained.
-fn pools_of(parts: &[(SetId, &AttributeDef)], slot_of: &[u16], before: AttributeId) -> Box<[u16]> {
-    let pool = |(_, a): &(SetId, &AttributeDef)| {
-        let (of, order) = a.absorb.filter(|_| a.derived.is_none() && a.attribute != before)?;
-        // An alias protects what it stands for.
-        let same = slot_of[of.index()] == slot_of[before.index()];
-        same.then(|| (order, slot_of[a.attribute.index()]))
-    };
-    let mut pools: Vec<(i32, u16)> = parts.iter().filter_map(pool).collect();
-    pools.sort_unstable();
-    pools.into_iter().map(|(_, slot)| slot).collect()
 }
 
 fn derived_value(expr: &Expr, slot_of: &[u16], attrs: &[Attr]) -> (f64, bool) {

@@ -79,10 +79,7 @@ impl Flow<'_> {
             }
             if let Some(calc) = combat.mitigation {
                 let site = SITE_MITIGATION + self.sc.blows.len() as u32;
-                self.sc.amount = amount;
-                let left = self.calculate(calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None);
-                self.sc.amount = 0.0;
-                amount = left?.max(0.0);
+                amount = self.view().mitigate(amount, calc, about, site)?.max(0.0);
             }
             if !amount.is_finite() {
                 return Err(Refusal::NonFinite { attribute: Some(attribute) });
