@@ -37,15 +37,17 @@ pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
 pub(crate) use view::View;
+pub(crate) use task::{ListKind, Work};
 
 use crate::limits::Limits;
-use crate::rules::{Layout, Rules};
+use crate::rules::{AbilityDef, Layout, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
 use crate::{
-    Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
+    AbilityId, Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
     Refusal, SimTime, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Everything a rollback of a whole sim restores.
 #[derive(Clone, Debug)]
@@ -118,6 +120,8 @@ pub(crate) struct Scratch {
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+    /// What combat did in the application under way.
+    pub(crate) blows: Vec<combat::Blown>,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.
@@ -134,6 +138,9 @@ pub(crate) struct Flow<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
+    pub(crate) work: Work,
+    /// Who answers inside a step; nobody outside an advance.
+    pub(crate) host: Option<&'a mut dyn crate::Host>,
 }
 
 impl<'a> Flow<'a> {
@@ -178,6 +185,11 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(crate) fn def(&self, effect: EffectId) -> Option<EffectRef<'a>> {
         self.st.definitions.effect(self.rules, effect)
+    }
+
+    #[inline]
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+        self.st.definitions.ability(self.rules, ability)
     }
 
     #[inline]
@@ -270,6 +282,9 @@ impl<'a> Flow<'a> {
             if row.published.at != SimTime::NEVER {
                 self.ix.agenda.push(row.published.at, row.published.phase, row.id);
             }
+        }
+        if self.ix.next_frame > self.st.now && self.ix.next_frame != SimTime::NEVER {
+            self.ix.agenda.push(self.ix.next_frame, crate::state::Due::FRAME, ControllerId::NONE);
         }
     }
 
