@@ -40,14 +40,13 @@ pub(crate) use view::View;
 pub(crate) use task::{ListKind, Work};
 
 use crate::limits::Limits;
-use crate::rules::{AbilityDef, Layout, Rules};
+use crate::rules::{Layout, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
 use crate::{
-    AbilityId, Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
+    Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
     Refusal, SimTime, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 /// Everything a rollback of a whole sim restores.
 #[derive(Clone, Debug)]
@@ -185,11 +184,6 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(crate) fn def(&self, effect: EffectId) -> Option<EffectRef<'a>> {
         self.st.definitions.effect(self.rules, effect)
-    }
-
-    #[inline]
-    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
-        self.st.definitions.ability(self.rules, ability)
     }
 
     #[inline]

@@ -1,8 +1,7 @@
 //! Casts: an ability that ticks at equal distances until its end. One controller casts one thing at a time.
 
 use super::super::ability::EndHow;
-use super::super::task::ListKind;
-use super::super::{Flow, Reaction, Via};
+use super::super::{Flow, ListKind, Reaction, Via};
 use super::CombatEvent;
 use crate::rules::{AbilityDef, RuleOn};
 use crate::state::{Cast, Due, Timer};
