@@ -27,7 +27,10 @@ mod set_grant;
 mod settle;
 mod strike;
 mod task;
+mod view;
 mod write;
+
+pub use combat::ChargeView;
 
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
@@ -35,6 +38,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
+pub(crate) use view::View;
 pub(crate) use task::{ListKind, Work};
 
 use crate::limits::Limits;
@@ -117,6 +121,8 @@ pub(crate) struct Scratch {
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+    /// What combat did in the application under way.
+    pub(crate) blows: Vec<combat::Blown>,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.
@@ -225,7 +231,7 @@ impl<'a> Flow<'a> {
     }
 
     #[cold]
-    fn trace(&mut self, who: ControllerId, kind: TraceKind) {
+    pub(crate) fn trace(&mut self, who: ControllerId, kind: TraceKind) {
         if self.log.trace.len() >= self.limits.facts as usize {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);

@@ -1,6 +1,6 @@
 //! The builder: documents and code in, rules or every reason against them out.
 
-use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read, ReadDef};
+use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
 use super::curve::CurveDef;
 use super::ability_compile::owned_tags_effect;
@@ -46,6 +46,7 @@ pub struct RulesBuilder {
 enum HookCode {
     Before(super::calc::Predicate),
     After(super::calc::After),
+    Damage(super::calc::OnDamage),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
     Activation(ActivationHook),
@@ -56,6 +57,7 @@ impl HookCode {
         match self {
             HookCode::Before(_) => "a before-hook",
             HookCode::After(_) => "an after-hook",
+            HookCode::Damage(_) => "a damage hook",
             HookCode::Requirement(_) => "a requirement",
             HookCode::Avatar(_) => "an avatar validator",
             HookCode::Activation(_) => "an activation hook",
@@ -128,6 +130,16 @@ impl RulesBuilder {
         hook: impl Fn(&mut AfterCx<'_>) + Send + Sync + 'static,
     ) -> RulesBuilder {
         self.hooks.push((name.into(), HookCode::After(Arc::new(hook))));
+        self
+    }
+
+    /// Registers a hook that runs after each deed of combat and may ask for further effects.
+    pub fn after_damage(
+        mut self,
+        name: impl Into<String>,
+        hook: impl Fn(&mut DamageCx<'_>) + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::Damage(Arc::new(hook))));
         self
     }
 
@@ -327,6 +339,7 @@ impl RulesBuilder {
             match code {
                 HookCode::Before(f) => hooks.before.push((id, f.clone())),
                 HookCode::After(f) => hooks.after.push(f.clone()),
+                HookCode::Damage(f) => hooks.damage.push(f.clone()),
                 HookCode::Requirement(f) => {
                     hooks.requirements.insert(id, f.clone());
                 }
@@ -386,6 +399,7 @@ impl Compiler<'_> {
                 timelines: old.timelines.iter().map(|_| None).collect(),
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
+                task_code: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
                 warnings: Vec::new(),
@@ -409,8 +423,8 @@ impl Compiler<'_> {
                 timelines: Vec::new(),
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
+                task_code: BTreeMap::new(),
                 task_names: Default::default(),
-                task_code: Default::default(),
                 group_names: BTreeMap::new(),
                 param_names: BTreeMap::new(),
                 curve_names: Default::default(),
