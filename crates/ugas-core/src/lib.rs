@@ -39,6 +39,7 @@ mod refusal;
 mod rng;
 mod rules;
 mod sim;
+mod sim_ability;
 mod state;
 mod time;
 
@@ -46,6 +47,7 @@ pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
     LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, Trace, TraceKind,
 };
+pub use flow::ChargeView;
 pub use ids::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
     EffectKey, GrantId, GroupId, HookId, InputId, KeyId, OpId, ParamId, RUNTIME_BIT, SetId, TagId, TaskKey, TaskKindId,
@@ -57,6 +59,7 @@ pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
     Target, Which,
 };
+pub use query::{ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{

@@ -30,6 +30,8 @@ mod task;
 mod view;
 mod write;
 
+pub use combat::ChargeView;
+
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
@@ -229,7 +231,7 @@ impl<'a> Flow<'a> {
     }
 
     #[cold]
-    fn trace(&mut self, who: ControllerId, kind: TraceKind) {
+    pub(crate) fn trace(&mut self, who: ControllerId, kind: TraceKind) {
         if self.log.trace.len() >= self.limits.facts as usize {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);

@@ -3,7 +3,7 @@
 
 use super::{Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
-use crate::rules::{AbilityDef, Layout, Rules};
+use crate::rules::{AbilityDef, Layout, ModDef, Rules};
 use crate::state::{EffectRef, Index, Row};
 use crate::{AbilityId, ControllerId, EffectId, OpId, Refusal, TagId};
 use std::sync::Arc;
@@ -76,5 +76,10 @@ impl<'a> View<'a> {
             def.map_or(0, |d| d.priority)
         };
         if row.is_modded(slot) { sums(row.mods_of(slot), strongest, priority) } else { Sums::NONE }
+    }
+
+    /// Whether a modifier's tag filter holds now.
+    pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
+        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| self.source_has(source, t))
     }
 }
