@@ -57,6 +57,7 @@ pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
     Target, Which,
 };
+pub use query::{ActivationView, CastView, ChargeView, Timer};
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{

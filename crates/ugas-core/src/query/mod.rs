@@ -2,7 +2,9 @@
 
 mod effect;
 mod explain;
+mod play;
 mod tag;
 
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
+pub use play::{ActivationView, CastView, ChargeView, Timer};
