@@ -241,9 +241,9 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
     assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 there is no verb \"Aply\" (did you mean \"Apply\"?)");
     assert_eq!(step("Undo: {}"), "3:9 verb Undo comes with a later release");
-    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smash}"), "3:42 there is no ability GA_Smash");
+    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smsh}"), "3:42 there is no ability GA_Smsh");
     assert_eq!(step("Activate: {Actor: Hero}"), "3:19 write one of Ability, InputID, Handle");
-    assert_eq!(step("Cancel: {Handle: smash}"), "3:26 there is no named result smash");
+    assert_eq!(step("Cancel: {Handle: nobody}"), "3:26 there is no named result nobody");
     assert_eq!(step("Press: {Actor: Heroo, InputID: Jump}"), "3:24 there is no actor Heroo (did you mean \"Hero\"?)");
     assert!(step("Expect: {Hero.Cast.Length: 1}").contains("of a cast there are Tick, Remaining"));
     assert!(step("Apply: {Efect: GE_Hit, To: Hero}").contains("Apply has no field \"Efect\""));
