@@ -7,8 +7,7 @@ use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
 /// The kinds that are known but not read by this release, in alphabetical order.
-pub const UNSUPPORTED_KINDS: [&str; 17] = [
-    "ability_set",
+pub const UNSUPPORTED_KINDS: [&str; 15] = [
     "calculation",
     "capability",
     "capability_set",
@@ -24,7 +23,6 @@ pub const UNSUPPORTED_KINDS: [&str; 17] = [
     "patch",
     "rotation",
     "scene",
-    "timeline",
 ];
 
 /// The keys that say what a document is and are no fields of it.

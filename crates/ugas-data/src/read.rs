@@ -146,6 +146,8 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
         Kind::Ability => Doc::Ability(body(file, node)?),
         Kind::Controller => Doc::Controller(body(file, node)?),
         Kind::Curve => Doc::Curve(body(file, node)?),
+        Kind::AbilitySet => Doc::AbilitySet(body(file, node)?),
+        Kind::Timeline => Doc::Timeline(body(file, node)?),
     };
     // Documents find each other by name, so one without a name could never be used.
     if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller) {

@@ -32,6 +32,8 @@ pub fn to_yaml(doc: &Doc) -> String {
         Doc::Ability(doc) => written(kind, doc),
         Doc::Controller(doc) => written(kind, doc),
         Doc::Curve(doc) => written(kind, doc),
+        Doc::AbilitySet(doc) => written(kind, doc),
+        Doc::Timeline(doc) => written(kind, doc),
     }
 }
 

@@ -1,5 +1,4 @@
-//! Abilities: what an actor can do. This release reads them and grants them by name; running them comes with the
-//! abilities issue.
+//! Abilities: what an actor can do, when it may, what it costs and what then happens step by step.
 
 use crate::{Metadata, Value};
 use serde::{Deserialize, Serialize};
@@ -360,9 +359,24 @@ pub struct Ability {
     /// Tasks on cancellation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_cancel: Vec<AbilityTask>,
+    /// Tasks on cancellation where it is locally controlled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_predicted_cancel: Vec<AbilityTask>,
+    /// Tasks on cancellation on the server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_server_cancel: Vec<AbilityTask>,
+    /// Tasks on cancellation on observers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_simulated_cancel: Vec<AbilityTask>,
     /// Tasks on interruption.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_interrupt: Vec<AbilityTask>,
+    /// Tasks on interruption on the server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_server_interrupt: Vec<AbilityTask>,
+    /// Tasks on interruption on observers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_simulated_interrupt: Vec<AbilityTask>,
     /// Tasks on a misprediction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_mispredicted: Vec<AbilityTask>,
@@ -373,9 +387,3 @@ pub struct Ability {
     pub static_values: Vec<String>,
 }
 
-impl Ability {
-    /// An ability without cost, cooldown or tasks.
-    pub fn new(name: impl Into<String>) -> Ability {
-        Ability { name: name.into(), ..Ability::default() }
-    }
-}

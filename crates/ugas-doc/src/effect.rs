@@ -450,7 +450,7 @@ pub enum CombatStyle {
     Area,
 }
 
-/// Marks an effect's base writes as combat; its behaviour comes with the damage pipeline.
+/// Marks an effect's base writes as combat: they pass combat rules and the damage pipeline.
 ///
 /// ```
 /// assert!(ugas_doc::Combat::default().school.is_none());
@@ -466,6 +466,9 @@ pub struct Combat {
     /// A damage-type tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub school: Option<String>,
+    /// A calculation that turns the amount into what gets through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mitigation: Option<String>,
 }
 
 /// How a combat rule changes a value.
@@ -501,7 +504,7 @@ pub struct Modify {
     pub factor: Option<f64>,
 }
 
-/// A rule for combat values while an effect is active; its behaviour comes with the combat layer.
+/// A rule for combat values while an effect is active.
 ///
 /// ```
 /// let r = ugas_doc::CombatRule { on: "CastLength".into(), ..Default::default() };

@@ -20,18 +20,22 @@
 //! ```
 
 mod ability;
+mod ability_build;
+mod ability_set;
 mod attribute;
 mod controller;
 mod curve;
 mod effect;
 mod magnitude;
 mod tag;
+mod timeline;
 mod value;
 
 pub use ability::{
     Ability, AbilityTags, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy, GlobalCooldown,
     GroupPolicy, NetExecution, Trigger,
 };
+pub use ability_set::{AbilitySet, SetAbility};
 pub use attribute::{
     Absorb, Aggregation, Attribute, AttributeSet, Bound, Category, Clamping, DerivedFrom, Metadata, OnBoundChange,
     OnDepleted, Quantize, ReplicationMode,
@@ -48,6 +52,7 @@ pub use effect::{
 };
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
 pub use tag::{TagEntry, TagRegistry};
+pub use timeline::{AnswerTarget, Notify, SocketKey, Time, Timeline, TimelineAnswer, TimelineWindow};
 pub use value::Value;
 
 use serde::{Deserialize, Serialize};
@@ -75,11 +80,15 @@ pub enum Kind {
     Controller,
     /// `curve`: a table of points.
     Curve,
+    /// `ability_set`: abilities, effects and attribute sets granted as one.
+    AbilitySet,
+    /// `timeline`: what happens during a montage or an attack.
+    Timeline,
 }
 
 impl Kind {
     /// Every kind, in the order documents are listed for people.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Attribute,
         Kind::AttributeSet,
         Kind::TagRegistry,
@@ -87,6 +96,8 @@ impl Kind {
         Kind::Ability,
         Kind::Controller,
         Kind::Curve,
+        Kind::AbilitySet,
+        Kind::Timeline,
     ];
 
     /// The name used in files.
@@ -99,6 +110,8 @@ impl Kind {
             Kind::Ability => "gameplay_ability",
             Kind::Controller => "gameplay_controller",
             Kind::Curve => "curve",
+            Kind::AbilitySet => "ability_set",
+            Kind::Timeline => "timeline",
         }
     }
 
@@ -131,6 +144,10 @@ pub enum Doc {
     Controller(Box<Controller>),
     /// A curve.
     Curve(Curve),
+    /// Abilities, effects and attribute sets granted as one.
+    AbilitySet(AbilitySet),
+    /// What happens during a montage or an attack.
+    Timeline(Box<Timeline>),
 }
 
 impl Doc {
@@ -144,6 +161,8 @@ impl Doc {
             Doc::Ability(_) => Kind::Ability,
             Doc::Controller(_) => Kind::Controller,
             Doc::Curve(_) => Kind::Curve,
+            Doc::AbilitySet(_) => Kind::AbilitySet,
+            Doc::Timeline(_) => Kind::Timeline,
         }
     }
 
@@ -157,6 +176,8 @@ impl Doc {
             Doc::Ability(d) => &d.name,
             Doc::Controller(d) => &d.owner_actor.actor_id,
             Doc::Curve(d) => &d.name,
+            Doc::AbilitySet(d) => &d.name,
+            Doc::Timeline(d) => &d.name,
         }
     }
 }
@@ -173,6 +194,7 @@ into_doc! {
     Effect => Effect, Box::new;
     Ability => Ability, Box::new;
     Controller => Controller, Box::new;
+    Timeline => Timeline, Box::new;
 }
 impl From<AttributeSet> for Doc {
     fn from(doc: AttributeSet) -> Doc {
@@ -187,6 +209,12 @@ impl From<TagRegistry> for Doc {
 impl From<Curve> for Doc {
     fn from(doc: Curve) -> Doc {
         Doc::Curve(doc)
+    }
+}
+
+impl From<AbilitySet> for Doc {
+    fn from(doc: AbilitySet) -> Doc {
+        Doc::AbilitySet(doc)
     }
 }
 

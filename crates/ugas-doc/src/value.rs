@@ -61,3 +61,23 @@ impl From<bool> for Value {
         Value::Bool(b)
     }
 }
+impl From<String> for Value {
+    fn from(t: String) -> Value {
+        Value::Text(t)
+    }
+}
+impl From<i32> for Value {
+    fn from(n: i32) -> Value {
+        Value::Number(f64::from(n))
+    }
+}
+impl From<Vec<Value>> for Value {
+    fn from(list: Vec<Value>) -> Value {
+        Value::List(list)
+    }
+}
+impl From<BTreeMap<String, Value>> for Value {
+    fn from(map: BTreeMap<String, Value>) -> Value {
+        Value::Map(map)
+    }
+}

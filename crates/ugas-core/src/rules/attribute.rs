@@ -48,6 +48,8 @@ pub struct AttributeDef {
     pub on_bound_change: OnBoundChange,
     /// Whether falling to zero is a death.
     pub death: bool,
+    /// A pool that takes damage before another attribute does: which, and its place among such pools.
+    pub(crate) absorb: Option<(AttributeId, i32)>,
     pub(crate) derived: Option<Arc<Expr>>,
 }
 

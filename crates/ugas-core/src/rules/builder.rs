@@ -3,15 +3,18 @@
 use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
 use super::curve::CurveDef;
+use super::ability_compile::owned_tags_effect;
 use super::error::{LoadError, LoadIssue, Severity};
+use super::hook::{AbilityHookCx, ActivationHook, HookReads};
 use super::lookup::Kind;
 use super::names::Names;
 use super::tag::tag_segments;
+use super::task_parse::BUILT_IN;
 use super::{INITIAL_TAGS_NAME, Rules};
 use crate::rng::fold;
-use crate::{AttributeId, EffectId, HookId, SetId};
+use crate::{AbilityId, AttributeId, EffectId, HookId, SetId};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Attribute, AttributeSet, Doc, Effect, Origin};
 
@@ -44,6 +47,7 @@ enum HookCode {
     After(super::calc::After),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
+    Activation(ActivationHook),
 }
 
 impl HookCode {
@@ -53,6 +57,7 @@ impl HookCode {
             HookCode::After(_) => "an after-hook",
             HookCode::Requirement(_) => "a requirement",
             HookCode::Avatar(_) => "an avatar validator",
+            HookCode::Activation(_) => "an activation hook",
         }
     }
 }
@@ -141,6 +146,29 @@ impl RulesBuilder {
         self
     }
 
+    /// Registers a hook that abilities name under `CanActivate`; `reads` says whether its answer may be remembered.
+    ///
+    /// ```
+    /// use ugas_core::{HookReads, Rules};
+    /// use ugas_doc::{Ability, Attribute, AttributeSet};
+    /// let rules = Rules::builder()
+    ///     .add(AttributeSet::new("V").with(Attribute::new("Mana", 10.0)))
+    ///     .add(Ability::new("GA_Spell").hook("Rich"))
+    ///     .can_activate("Rich", HookReads::Owner, |cx| cx.get("Mana") >= Some(5.0))
+    ///     .build();
+    /// assert!(rules.is_ok());
+    /// ```
+    pub fn can_activate(
+        mut self,
+        name: impl Into<String>,
+        reads: HookReads,
+        agrees: impl Fn(&AbilityHookCx<'_>) -> bool + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        let hook = ActivationHook { own_only: reads == HookReads::Owner, run: Arc::new(agrees) };
+        self.hooks.push((name.into(), HookCode::Activation(hook)));
+        self
+    }
+
     /// Compiles everything, or says everything that is wrong.
     pub fn build(mut self) -> Result<Arc<Rules>, LoadError> {
         let mut c = Compiler::new(self.before.as_deref());
@@ -157,7 +185,7 @@ impl RulesBuilder {
                 Doc::AttributeSet(s) => c.set(s),
                 Doc::TagRegistry(r) => c.registry(r),
                 Doc::Curve(curve) => c.curve(curve),
-                Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
+                Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) | Doc::AbilitySet(_) | Doc::Timeline(_) => {}
             }
         }
         c.finish_sets();
@@ -165,17 +193,35 @@ impl RulesBuilder {
         for (name, code) in &self.calcs {
             slips.extend(c.calculator(name, code.clone()).into_iter().map(|why| (name, why)));
         }
+        // Each kind after what it looks into: abilities into effects and timelines, templates into ability sets.
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
-            match doc {
-                Doc::Effect(e) => {
-                    let id = EffectId(c.rules.effect_names.find(&e.name).unwrap_or(0));
-                    if let Some(def) = c.effect(e, id, origin.clone()) {
-                        c.rules.to_mut().effects[id.index()] = Some(Arc::new(def));
-                    }
-                }
-                Doc::Ability(a) => c.ability(a),
+            let owned = match doc {
+                Doc::Ability(a) => owned_tags_effect(a),
+                _ => None,
+            };
+            match (doc, &owned) {
+                (Doc::Effect(e), _) => c.effect_doc(e, origin),
+                (_, Some(e)) => c.effect_doc(e, origin),
                 _ => {}
+            }
+        }
+        for (doc, origin) in &docs {
+            if let Doc::Timeline(t) = doc {
+                c.about(doc.name(), origin.clone());
+                c.timeline(t, origin.clone());
+            }
+        }
+        for (doc, origin) in &docs {
+            if let Doc::Ability(a) = doc {
+                c.about(doc.name(), origin.clone());
+                c.ability_doc(a, origin);
+            }
+        }
+        for (doc, origin) in &docs {
+            if let Doc::AbilitySet(s) = doc {
+                c.about(doc.name(), origin.clone());
+                c.ability_set(s, origin.clone());
             }
         }
         for (doc, origin) in &docs {
@@ -236,8 +282,26 @@ impl RulesBuilder {
                 Doc::Curve(curve) => {
                     Some((Kind::Curve, intern(&mut rules.curve_names, &mut rules.curves, &curve.name)))
                 }
+                Doc::AbilitySet(s) => {
+                    Some((Kind::AbilitySet, intern(&mut rules.ability_set_names, &mut rules.ability_sets, &s.name)))
+                }
+                Doc::Timeline(t) => {
+                    Some((Kind::Timeline, intern(&mut rules.timeline_names, &mut rules.timelines, &t.name)))
+                }
             };
             c.declared.extend(declared);
+        }
+        for (doc, origin) in docs {
+            let Doc::Ability(a) = doc else { continue };
+            let Some(effect) = owned_tags_effect(a) else { continue };
+            if seen.contains(&(ugas_doc::Kind::Effect as u8, &*effect.name)) {
+                c.about(&a.name, origin.clone());
+                let message = format!("the effect {} is its own, for ActivationOwnedTags; rename yours", effect.name);
+                c.error("duplicate-name", message);
+            }
+            let rules = c.rules.to_mut();
+            let id = intern(&mut rules.effect_names, &mut rules.effects, &effect.name);
+            c.declared.insert((Kind::Effect, id));
         }
         let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
         let mut once = |c: &mut Compiler<'_>, kind: &'static str, name| {
@@ -263,6 +327,9 @@ impl RulesBuilder {
                     hooks.requirements.insert(id, f.clone());
                 }
                 HookCode::Avatar(f) => hooks.avatar = Some(f.clone()),
+                HookCode::Activation(hook) => {
+                    hooks.activations.insert(id, hook.clone());
+                }
             }
         }
     }
@@ -311,6 +378,10 @@ impl Compiler<'_> {
                 curves: old.curves.iter().map(|_| None).collect(),
                 calcs: old.calcs.iter().map(|_| None).collect(),
                 templates: old.templates.iter().map(|_| None).collect(),
+                ability_sets: old.ability_sets.iter().map(|_| None).collect(),
+                timelines: old.timelines.iter().map(|_| None).collect(),
+                by_montage: BTreeMap::new(),
+                by_ability: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
                 warnings: Vec::new(),
@@ -328,6 +399,15 @@ impl Compiler<'_> {
                 effects: Vec::new(),
                 ability_names: Default::default(),
                 abilities: Vec::new(),
+                ability_set_names: Default::default(),
+                ability_sets: Vec::new(),
+                timeline_names: Default::default(),
+                timelines: Vec::new(),
+                by_montage: BTreeMap::new(),
+                by_ability: BTreeMap::new(),
+                task_names: Default::default(),
+                group_names: BTreeMap::new(),
+                param_names: BTreeMap::new(),
                 curve_names: Default::default(),
                 curves: Vec::new(),
                 calc_names: Default::default(),
@@ -343,6 +423,9 @@ impl Compiler<'_> {
             },
         };
         rules.tags.undeclare();
+        for task in &BUILT_IN {
+            rules.task_names.intern(task.name);
+        }
         Compiler {
             rules: Cow::Owned(rules),
             declared: BTreeSet::new(),
@@ -403,21 +486,18 @@ impl Compiler<'_> {
         slips
     }
 
-    fn ability(&mut self, doc: &ugas_doc::Ability) {
-        let lists = [
-            &doc.tags.ability_tags,
-            &doc.tags.blocked_by_tags,
-            &doc.tags.block_abilities_with_tags,
-            &doc.tags.cancel_abilities_with_tags,
-            &doc.tags.activation_required_tags,
-            &doc.tags.activation_blocked_tags,
-            &doc.tags.activation_owned_tags,
-        ];
-        for list in lists {
-            self.tag_list(list);
+    fn effect_doc(&mut self, doc: &Effect, origin: &Option<Origin>) {
+        let id = EffectId(self.rules.effect_names.find(&doc.name).unwrap_or(0));
+        if let Some(def) = self.effect(doc, id, origin.clone()) {
+            self.rules.to_mut().effects[id.index()] = Some(Arc::new(def));
         }
-        if let Some(id) = self.rules.ability_names.find(&doc.name) {
-            self.rules.to_mut().abilities[id as usize] = Some(Arc::new(doc.clone()));
+    }
+
+    fn ability_doc(&mut self, doc: &ugas_doc::Ability, origin: &Option<Origin>) {
+        let Some(id) = self.rules.ability_names.find(&doc.name).map(AbilityId) else { return };
+        let owned = owned_tags_effect(doc).and_then(|e| self.rules.effect_names.find(&e.name)).map(EffectId);
+        if let Some(def) = self.ability(doc, id, owned, origin.clone()) {
+            self.rules.to_mut().abilities[id.index()] = Some(Arc::new(def));
         }
     }
 

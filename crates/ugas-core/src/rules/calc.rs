@@ -323,6 +323,8 @@ pub(crate) struct Hooks {
     pub(crate) after: Vec<After>,
     pub(crate) requirements: std::collections::BTreeMap<crate::HookId, Predicate>,
     pub(crate) avatar: Option<Predicate>,
+    /// `CanActivate` of abilities.
+    pub(crate) activations: std::collections::BTreeMap<crate::HookId, super::hook::ActivationHook>,
 }
 
 impl Hooks {

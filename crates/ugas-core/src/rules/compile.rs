@@ -56,7 +56,7 @@ impl Compiler<'_> {
     }
 
     /// A tag declares itself on use, but not at run time.
-    fn tag(&mut self, name: &str) -> Option<TagId> {
+    pub(crate) fn tag(&mut self, name: &str) -> Option<TagId> {
         if tag_segments(name).is_none() {
             self.bad_tag(name);
             return None;
@@ -224,6 +224,8 @@ impl Compiler<'_> {
             then,
             grants: grants.into(),
             cues: self.tag_list(&doc.gameplay_cues),
+            rules: self.combat_rules(doc),
+            combat: self.combat(doc),
             simple: false,
             blow: None,
             watches: false,
@@ -296,7 +298,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn effect_list(&mut self, place: &str, names: &[String]) -> Box<[EffectId]> {
+    pub(crate) fn effect_list(&mut self, place: &str, names: &[String]) -> Box<[EffectId]> {
         names.iter().filter_map(|n| self.effect_ref(place, n)).collect()
     }
 
@@ -364,6 +366,7 @@ impl Compiler<'_> {
                 abilities.push(AbilityGrant { ability, level: a.level, input });
             }
         }
+        let ability_sets = doc.ability_sets.iter().filter_map(|s| self.ability_set_ref("AbilitySets", s)).collect();
         let owner = ActorId::named(&doc.owner_actor.actor_id);
         let avatar = doc.avatar_actor.as_ref().map_or(owner, |a| ActorId::named(&a.actor_id));
         let Some(id) = self.rules.template_names.find(&doc.owner_actor.actor_id) else {
@@ -378,6 +381,7 @@ impl Compiler<'_> {
             tags: tags.into(),
             effects: effects.into(),
             abilities: abilities.into(),
+            ability_sets,
             active: doc.is_active,
             position: doc.position,
         }));

@@ -1,5 +1,6 @@
 //! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
 
+use super::combat::{CombatDef, RuleDef};
 use super::expr::Expr;
 use crate::flow::Trigger;
 use crate::state::ModOp;
@@ -149,6 +150,10 @@ pub(crate) struct EffectDef {
     pub(crate) then: ThenDef,
     pub(crate) grants: Box<[GrantDef]>,
     pub(crate) cues: Box<[TagId]>,
+    /// What it does to combat values while it is active.
+    pub(crate) rules: Box<[RuleDef]>,
+    /// Its base writes are damage, healing or threat.
+    pub(crate) combat: Option<CombatDef>,
     /// Its only modifier, if it writes one plain value at each execution and does nothing else then.
     pub(crate) blow: Option<Blow>,
     /// Nothing but value modifiers and tags to test: captures, grants, cues and reactions can be skipped.
@@ -194,6 +199,7 @@ impl EffectDef {
         let beats = self.period.is_some()
             && self.executions.is_empty()
             && self.cues.is_empty()
+            && self.combat.is_none()
             && self.then.executed.is_empty();
         self.blow = match &*self.modifiers {
             [ModDef { attribute, op, magnitude: Mag::Value(v), .. }]
@@ -222,6 +228,8 @@ impl EffectDef {
             && self.then.applied.is_empty()
             && self.grants.is_empty()
             && self.cues.is_empty()
+            && self.rules.is_empty()
+            && self.combat.is_none()
             && (self.execution_policy == ExecutionPolicy::RunInParallel || self.policy == DurationPolicy::Instant)
             && (self.policy != DurationPolicy::HasDuration || self.fixed_duration.is_some_and(|d| d > SimTime::ZERO))
             && !(self.period.is_some() && self.execute_on_application)

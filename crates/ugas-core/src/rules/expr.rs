@@ -1,9 +1,11 @@
-//! Expressions: numbers, + − * / ( ), comparisons, && || !, and paths `Name`, `self.Name`, `source.Name`,
-//! `target.Name`. Parsed once by precedence climbing into stack code; evaluation allocates nothing.
+//! Expressions: numbers, + − * / ( ), comparisons, && || !, paths `Name`, `self.Name`, `source.Name`, `target.Name`,
+//! `has_tag(self, Tag.Name)`, and what the place lends: `level`, `param.X`, `event.Magnitude` and the like. Parsed
+//! once by precedence climbing into stack code; evaluation allocates nothing.
 //!
 //! The data issue extends this parser with functions; the shape stays.
 
-use crate::AttributeId;
+use super::scope::{Bearer, Local, Scope};
+use crate::{AttributeId, KeyId, TagId};
 
 /// Whose attribute a path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,10 +18,44 @@ pub(crate) enum Side {
     Target,
 }
 
+/// What an expression reads while it is evaluated. `None` makes the whole value `None`.
+pub(crate) trait Reads {
+    /// An attribute's current value.
+    fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64>;
+    /// Whether a tag or a descendant of it is there.
+    fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool>;
+    /// What the place lends.
+    fn local(&mut self, local: Local) -> Option<f64>;
+}
+
+/// Turns the names of an expression into ids, or says what was meant.
+pub(crate) trait Resolve {
+    fn attribute(&mut self, name: &str) -> Result<AttributeId, String>;
+    fn tag(&mut self, name: &str) -> Result<TagId, String>;
+    fn key(&mut self, name: &str) -> Result<KeyId, String>;
+}
+
+/// Reads attributes only.
+struct Values<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
+
+impl Reads for Values<'_> {
+    fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
+        (self.0)(side, attribute)
+    }
+    fn tag(&mut self, _: Bearer, _: TagId) -> Option<bool> {
+        None
+    }
+    fn local(&mut self, _: Local) -> Option<f64> {
+        None
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Code {
     Number(f64),
     Read(Side, AttributeId),
+    Has(Bearer, TagId),
+    Local(Local),
     Neg,
     Not,
     Add,
@@ -51,15 +87,12 @@ const STACK: usize = 64;
 const MAX_TEXT: usize = 4096;
 
 impl Expr {
-    /// Compiles `text`; `attribute` resolves names and may say what was meant.
-    pub(crate) fn parse(
-        text: &str,
-        attribute: &mut dyn FnMut(&str) -> Result<AttributeId, String>,
-    ) -> Result<Expr, String> {
+    /// Compiles `text`, which may read what `scope` lends.
+    pub(crate) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
         if text.len() > MAX_TEXT {
             return Err(format!("longer than {MAX_TEXT} characters"));
         }
-        let mut p = Parser { text, at: 0, attribute, code: Vec::new(), live: 0, deepest: 0, nesting: 0 };
+        let mut p = Parser { text, at: 0, scope, names, code: Vec::new(), live: 0, deepest: 0, nesting: 0 };
         p.binary(0)?;
         p.space();
         if p.at < text.len() {
@@ -76,8 +109,27 @@ impl Expr {
         })
     }
 
-    /// Its value; `None` from `read` makes the whole `None`.
+    /// Whether it looks at anybody but its own controller.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.code.iter().any(|c| match c {
+            Code::Read(side, _) => *side != Side::Own,
+            Code::Has(bearer, _) => *bearer != Bearer::Own,
+            _ => false,
+        })
+    }
+
+    /// The value of an expression that reads nothing but attributes.
     pub(crate) fn eval(&self, read: &mut dyn FnMut(Side, AttributeId) -> Option<f64>) -> Option<f64> {
+        self.eval_with(&mut Values(read))
+    }
+
+    /// Whether it holds: its value is there, finite and not 0.
+    pub(crate) fn holds(&self, reads: &mut dyn Reads) -> bool {
+        self.eval_with(reads).is_some_and(|v| v.is_finite() && v != 0.0)
+    }
+
+    /// Its value; `None` from `reads` makes the whole `None`.
+    pub(crate) fn eval_with(&self, reads: &mut dyn Reads) -> Option<f64> {
         debug_assert!(self.depth <= STACK);
         let mut stack = [0.0f64; STACK];
         let (mut top, mut pc) = (0usize, 0usize);
@@ -90,7 +142,15 @@ impl Expr {
                     top += 1;
                 }
                 Code::Read(side, a) => {
-                    stack[top] = read(side, a)?;
+                    stack[top] = reads.attribute(side, a)?;
+                    top += 1;
+                }
+                Code::Has(bearer, tag) => {
+                    stack[top] = truth(reads.tag(bearer, tag)?);
+                    top += 1;
+                }
+                Code::Local(local) => {
+                    stack[top] = reads.local(local)?;
                     top += 1;
                 }
                 Code::Neg => stack[top - 1] = -stack[top - 1],
@@ -130,7 +190,8 @@ impl Expr {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    attribute: &'a mut dyn FnMut(&str) -> Result<AttributeId, String>,
+    scope: Scope,
+    names: &'a mut dyn Resolve,
     code: Vec<Code>,
     live: usize,
     deepest: usize,
@@ -153,8 +214,8 @@ const LEVELS: [&[(&str, Option<Code>)]; 5] = [
     &[("*", Some(Code::Mul)), ("/", Some(Code::Div))],
 ];
 
-impl Parser<'_> {
-    fn rest(&self) -> &str {
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
@@ -170,7 +231,7 @@ impl Parser<'_> {
 
     fn push(&mut self, code: Code) -> Result<(), String> {
         match code {
-            Code::Number(_) | Code::Read(..) => self.live += 1,
+            Code::Number(_) | Code::Read(..) | Code::Has(..) | Code::Local(_) => self.live += 1,
             Code::Neg | Code::Not | Code::Truth => {}
             _ => self.live -= 1,
         }
@@ -271,19 +332,70 @@ impl Parser<'_> {
         if !(c.is_ascii_alphabetic() || c == '_') {
             return Err(self.expected("a number, a name or ("));
         }
-        let path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        let len = self.rest().find(|c: char| !path(c)).unwrap_or(self.rest().len());
-        let column = self.text[..self.at].chars().count() + 1;
-        let word = &self.text[self.at..self.at + len];
+        let column = self.column();
+        let word = self.word();
+        let at = |e: String| format!("column {column}: {e}");
+        if word == "has_tag" {
+            return self.has_tag(column);
+        }
+        let names = &mut *self.names;
+        if let Some(local) = self.scope.local(word, &mut |key| names.key(key)) {
+            return self.push(Code::Local(local.map_err(at)?));
+        }
         let (side, name) = match word.split_once('.') {
             Some(("self", name)) => (Side::Own, name),
             Some(("source", name)) => (Side::Source, name),
             Some(("target", name)) => (Side::Target, name),
             _ => (Side::Own, word),
         };
-        self.at += len;
-        let id = (self.attribute)(name).map_err(|e| format!("column {column}: {e}"))?;
+        let id = self.names.attribute(name).map_err(at)?;
         self.push(Code::Read(side, id))
+    }
+
+    fn column(&self) -> usize {
+        self.text[..self.at].chars().count() + 1
+    }
+
+    /// A name with its dots.
+    fn word(&mut self) -> &'a str {
+        let text = self.text;
+        let rest = &text[self.at..];
+        let path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let len = rest.find(|c: char| !path(c)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
+    }
+
+    fn sign(&mut self, sign: &str) -> Result<(), String> {
+        self.space();
+        if !self.rest().starts_with(sign) {
+            return Err(self.expected(sign));
+        }
+        self.at += sign.len();
+        self.space();
+        Ok(())
+    }
+
+    /// The rest of `has_tag(self, Tag.Name)`.
+    fn has_tag(&mut self, column: usize) -> Result<(), String> {
+        self.sign("(")?;
+        let bearer = match (self.word(), self.scope.bearers()) {
+            (_, []) => return Err(format!("column {column}: has_tag cannot be asked here")),
+            (word, known) => match known.iter().find(|b| b.word() == word) {
+                Some(bearer) => *bearer,
+                None => {
+                    let words: Vec<&str> = known.iter().map(|b| b.word()).collect();
+                    let whose = words.join(", ");
+                    return Err(format!("column {column}: has_tag takes one of {whose} and a tag, found {word:?}"));
+                }
+            },
+        };
+        self.sign(",")?;
+        let column = self.column();
+        let name = self.word();
+        let tag = self.names.tag(name).map_err(|e| format!("column {column}: {e}"))?;
+        self.sign(")")?;
+        self.push(Code::Has(bearer, tag))
     }
 }
 
@@ -291,12 +403,57 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
+    struct Known;
+    impl Resolve for Known {
+        fn attribute(&mut self, name: &str) -> Result<AttributeId, String> {
+            let at = ["Health", "Defense", "Zero"].iter().position(|x| *x == name);
+            at.map(|i| AttributeId(i as u32)).ok_or(format!("unknown {name}"))
+        }
+        fn tag(&mut self, name: &str) -> Result<TagId, String> {
+            let at = ["State.Dead", "State.Alive"].iter().position(|x| *x == name);
+            at.map(|i| TagId(i as u32)).ok_or(format!("unknown tag {name}"))
+        }
+        fn key(&mut self, name: &str) -> Result<KeyId, String> {
+            if name == "Data.Power" { Ok(KeyId(7)) } else { Err(format!("unknown key {name}")) }
+        }
+    }
+
     fn eval(text: &str) -> Result<f64, String> {
-        let names = ["Health", "Defense", "Zero"];
-        let expr = Expr::parse(text, &mut |n| {
-            names.iter().position(|x| *x == n).map(|i| AttributeId(i as u32)).ok_or(format!("unknown {n}"))
-        })?;
+        let expr = Expr::parse(text, Scope::VALUES, &mut Known)?;
         Ok(expr.eval(&mut |_, a| Some([100.0, 5.0, 0.0][a.index()])).unwrap())
+    }
+
+    /// Health is 100 everywhere, the own controller is alive, the event is a death.
+    struct World;
+    impl Reads for World {
+        fn attribute(&mut self, _: Side, a: AttributeId) -> Option<f64> {
+            Some([100.0, 5.0, 0.0][a.index()])
+        }
+        fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
+            match bearer {
+                Bearer::Own => Some(tag == TagId(1)),
+                Bearer::Event => Some(tag == TagId(0)),
+                Bearer::Source | Bearer::Target => None,
+            }
+        }
+        fn local(&mut self, local: Local) -> Option<f64> {
+            match local {
+                Local::Level => Some(3.0),
+                Local::Magnitude => Some(40.0),
+                Local::Tick => Some(2.0),
+                Local::Caller(KeyId(7)) => Some(0.5),
+                Local::Param(p) => (p == crate::ParamId::named("Charge")).then_some(0.7),
+                _ => None,
+            }
+        }
+    }
+
+    fn task(text: &str) -> Result<Option<f64>, String> {
+        Ok(Expr::parse(text, Scope::TASK, &mut Known)?.eval_with(&mut World))
+    }
+
+    fn rule(text: &str) -> Result<Option<f64>, String> {
+        Ok(Expr::parse(text, Scope::RULE, &mut Known)?.eval_with(&mut World))
     }
 
     #[test]
@@ -327,5 +484,32 @@ mod tests {
         assert!(eval(&"1+(".repeat(1000)).unwrap_err().contains("nest"));
         assert!(eval(&"-".repeat(4000)).is_err());
         assert!(eval("1e999").is_err());
+    }
+
+    #[test]
+    fn tags_and_lent_values_are_read_where_they_exist() {
+        assert_eq!(task("has_tag(self, State.Alive) && !has_tag( event , State.Alive )"), Ok(Some(1.0)));
+        assert_eq!(task("level * 10 + cast.Tick + event.Magnitude / 4"), Ok(Some(42.0)));
+        assert_eq!(task("param.Charge + 1"), Ok(Some(1.7)));
+        assert_eq!(rule("sbc.Data.Power * level"), Ok(Some(1.5)));
+        assert_eq!(rule("event.Direct"), Ok(None));
+        assert_eq!(task("param.Other"), Ok(None));
+        assert_eq!(task("has_tag(target, State.Dead)"), Ok(None));
+        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut Known).unwrap().is_foreign());
+        assert!(!Expr::parse("Health > level", Scope::TASK, &mut Known).unwrap().is_foreign());
+    }
+
+    #[test]
+    fn what_a_place_does_not_lend_is_a_slip_with_its_column() {
+        assert_eq!(eval("1 + level").unwrap_err(), "column 5: unknown level");
+        assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be asked here");
+        assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event"));
+        assert_eq!(task("has_tag(self, State.Ded)").unwrap_err(), "column 15: unknown tag State.Ded");
+        assert!(task("has_tag(self State.Dead)").unwrap_err().contains("expected ,"));
+        assert_eq!(task("event.Magnitud").unwrap_err(), "column 1: event has no Magnitud; did you mean event.Magnitude?");
+        assert_eq!(task("event.Direct").unwrap_err(), "column 1: event.Direct cannot be read here");
+        assert_eq!(task("sbc.Data.Power").unwrap_err(), "column 1: sbc.Data.Power cannot be read here");
+        assert_eq!(rule("param.Charge").unwrap_err(), "column 1: param.Charge cannot be read here");
+        assert_eq!(rule("sbc.Power").unwrap_err(), "column 1: unknown key Power");
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Slot {
     pub(crate) strongest: bool,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
+    /// Slots of the pools that take damage before this one, in their order.
+    pub(crate) pools: Box<[u16]>,
 }
 
 /// What a plain write to an attribute needs to know, in one place.
@@ -171,6 +173,18 @@ impl Layout {
                 dependents[slot_of_part[read] as usize].push(slot_of_part[part]);
             }
         }
+        let absorbs = parts.iter().any(|(_, a)| a.absorb.is_some());
+        let pools = |of: AttributeId| -> Box<[u16]> {
+            let slot = slot_of[of.index()];
+            let guards = |a: AttributeId| slot_of[a.index()] == slot;
+            let pools = parts.iter().enumerate().filter_map(|(part, (_, a))| {
+                let (before, order) = a.absorb?;
+                (guards(before) && slot_of_part[part] != slot).then(|| (order, slot_of_part[part]))
+            });
+            let mut pools: Vec<(i32, u16)> = pools.collect();
+            pools.sort_unstable();
+            pools.into_iter().map(|(_, slot)| slot).collect()
+        };
         let mut slots = Vec::with_capacity(parts.len());
         let mut initial: Vec<Attr> = Vec::with_capacity(parts.len());
         for (&part, mut dependents) in topological.iter().zip(dependents) {
@@ -186,6 +200,7 @@ impl Layout {
                 strongest: a.aggregation == Aggregation::StrongestMultiply,
                 proportional: a.on_bound_change == OnBoundChange::Proportional,
                 death: a.death,
+                pools: if absorbs { pools(a.attribute) } else { Box::default() },
             };
             let (lo, hi) = slot.bounds(&initial);
             let base = match &slot.derived {

@@ -2,9 +2,11 @@
 
 use super::compile::Compiler;
 use super::effect::{CurveInput, Mag};
-use super::expr::Expr;
+use super::expr::{Expr, Resolve};
 use super::names::Names;
-use crate::{AbilityId, AttributeId, CalcId, CurveId, EffectId, InputId, KeyId, SetId};
+use super::scope::Scope;
+use super::tag::{TagQuery, tag_segments};
+use crate::{AbilityId, AttributeId, CalcId, CurveId, EffectId, GroupId, InputId, KeyId, ParamId, SetId, TagId};
 use std::borrow::Cow;
 use ugas_doc::{Magnitude, MagnitudeSource, MagnitudeType};
 
@@ -14,6 +16,8 @@ pub(crate) enum Kind {
     Set,
     Effect,
     Ability,
+    AbilitySet,
+    Timeline,
     Curve,
 }
 
@@ -33,6 +37,8 @@ impl Compiler<'_> {
             Kind::Set => &self.rules.set_names,
             Kind::Effect => &self.rules.effect_names,
             Kind::Ability => &self.rules.ability_names,
+            Kind::AbilitySet => &self.rules.ability_set_names,
+            Kind::Timeline => &self.rules.timeline_names,
             Kind::Curve => &self.rules.curve_names,
         }
     }
@@ -47,6 +53,8 @@ impl Compiler<'_> {
                 Kind::Set => there(&self.rules.sets, id),
                 Kind::Effect => there(&self.rules.effects, id),
                 Kind::Ability => there(&self.rules.abilities, id),
+                Kind::AbilitySet => there(&self.rules.ability_sets, id),
+                Kind::Timeline => there(&self.rules.timelines, id),
                 Kind::Curve => there(&self.rules.curves, id),
             }
     }
@@ -92,14 +100,53 @@ impl Compiler<'_> {
         }
     }
 
+    /// An expression that reads attributes only.
     pub(crate) fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
-        match Expr::parse(text, &mut |name| self.find_attribute(name)) {
+        self.expression_in(place, text, Scope::VALUES)
+    }
+
+    /// An expression that reads what its place lends.
+    pub(crate) fn expression_in(&mut self, place: &str, text: &str, scope: Scope) -> Option<Expr> {
+        match self.parse_expr(text, scope) {
             Ok(e) => Some(e),
             Err(why) => {
                 self.error("bad-expression", format!("{place}: {why}"));
                 None
             }
         }
+    }
+
+    pub(crate) fn parse_expr(&mut self, text: &str, scope: Scope) -> Result<Expr, String> {
+        Expr::parse(text, scope, self)
+    }
+
+    /// A tag query; tags in it declare themselves like anywhere else.
+    pub(crate) fn query(&mut self, place: &str, text: &str) -> Option<TagQuery> {
+        match TagQuery::parse_with(text, &mut |name| Resolve::tag(self, name)) {
+            Ok(query) => Some(query),
+            Err(why) => {
+                self.error("bad-query", format!("{place}: {why}"));
+                None
+            }
+        }
+    }
+
+    /// The id of a parameter or restriction; its name is kept for people.
+    pub(crate) fn param(&mut self, name: &str) -> ParamId {
+        let id = ParamId::named(name);
+        if !self.is_fixed() {
+            self.rules.to_mut().param_names.entry(id).or_insert_with(|| name.into());
+        }
+        id
+    }
+
+    /// The id of a cooldown group or activation group; its name is kept for people.
+    pub(crate) fn group(&mut self, name: &str) -> GroupId {
+        let id = GroupId::named(name);
+        if !self.is_fixed() {
+            self.rules.to_mut().group_names.entry(id).or_insert_with(|| name.into());
+        }
+        id
     }
 
     pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
@@ -143,7 +190,7 @@ impl Compiler<'_> {
         InputId(self.rules.to_mut().input_names.intern(name))
     }
 
-    fn key(&mut self, place: &str, name: &str) -> Option<KeyId> {
+    pub(crate) fn key(&mut self, place: &str, name: &str) -> Option<KeyId> {
         if let Some(id) = self.rules.key(name) {
             return Some(id);
         }
@@ -207,6 +254,34 @@ impl Compiler<'_> {
                 Some(name) => self.key(place, name).map(Mag::Caller),
             },
         }
+    }
+}
+
+impl Resolve for Compiler<'_> {
+    fn attribute(&mut self, name: &str) -> Result<AttributeId, String> {
+        self.find_attribute(name)
+    }
+
+    fn tag(&mut self, name: &str) -> Result<TagId, String> {
+        if tag_segments(name).is_none() {
+            return Err(format!("{name:?} is not a tag"));
+        }
+        if self.is_fixed() && self.rules.tag(name).is_none() {
+            let near = suggestion(self.rules.tags.nearest(name));
+            return Err(format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}"));
+        }
+        Compiler::tag(self, name).ok_or_else(|| format!("{name:?} is not a tag"))
+    }
+
+    fn key(&mut self, name: &str) -> Result<KeyId, String> {
+        if let Some(id) = self.rules.key(name) {
+            return Ok(id);
+        }
+        if self.is_fixed() {
+            let near = suggestion(self.rules.key_names.nearest(name));
+            return Err(format!("the rules do not know the set-by-caller key {name}{near}"));
+        }
+        Ok(KeyId(self.rules.to_mut().key_names.intern(name)))
     }
 }
 

@@ -3,40 +3,69 @@
 //! Documents go into a [`RulesBuilder`]; names come out as ids. Built from older rules, every name keeps its id, so
 //! what a host cached before a reload still means the same.
 
+mod ability;
+mod ability_compile;
+mod ability_set;
+mod assemble;
 mod attribute;
 mod builder;
 mod calc;
+mod combat;
 mod compile;
 mod curve;
 mod effect;
 mod error;
 mod expr;
+mod hook;
 mod layout;
 mod lookup;
 mod names;
+mod param;
+mod program;
+mod scope;
 mod sets;
 mod tag;
+mod task;
+mod task_parse;
 mod template;
+mod timeline;
 
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, HookCx, Read, ReadKey};
 pub use error::{LoadError, LoadIssue, Severity};
+pub use hook::{AbilityHookCx, HookReads};
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
+pub use task::TaskCategory;
 
+pub(crate) use ability::{
+    AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen,
+};
+pub(crate) use ability_compile::{CompiledAbility, compile_ability};
+pub(crate) use ability_set::AbilitySetDef;
 pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
+pub(crate) use combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
 pub(crate) use effect::{Blow, CurveInput, EffectDef, Mag, ModDef, StackDef};
-pub(crate) use expr::Side;
+pub(crate) use expr::{Expr, Reads, Side};
 pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
+pub(crate) use program::{Entries, Inst, NO_PC, Program, Test};
+pub(crate) use scope::{Bearer, Local};
 pub(crate) use tag::TagTable;
+pub(crate) use task::{
+    AbilityPick, AbilityStep, ApplyDef, Comparison, EffectPick, EventTo, Num, OnFail, RemoveDef, TaskDef, TaskKind,
+};
 pub(crate) use template::Template;
+pub(crate) use timeline::{AnswerDef, NotifyDef, TimelineDef};
 
-use crate::{AbilityId, AttributeId, CalcId, CurveId, EffectId, HookId, InputId, KeyId, SetId, TagId, TemplateId};
-use std::collections::BTreeSet;
+use crate::{
+    AbilityId, AbilitySetId, AttributeId, CalcId, CurveId, EffectId, GroupId, HookId, InputId, KeyId, ParamId, SetId,
+    TagId, TaskKindId, TemplateId, TimelineId,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Ability, Origin};
 
@@ -65,7 +94,20 @@ pub struct Rules {
     pub(crate) effect_names: Names,
     pub(crate) effects: Vec<Option<Arc<EffectDef>>>,
     pub(crate) ability_names: Names,
-    pub(crate) abilities: Vec<Option<Arc<Ability>>>,
+    pub(crate) abilities: Vec<Option<Arc<AbilityDef>>>,
+    pub(crate) ability_set_names: Names,
+    pub(crate) ability_sets: Vec<Option<Arc<AbilitySetDef>>>,
+    pub(crate) timeline_names: Names,
+    pub(crate) timelines: Vec<Option<Arc<TimelineDef>>>,
+    /// Timelines by the montage they stand for.
+    pub(crate) by_montage: BTreeMap<Arc<str>, TimelineId>,
+    /// Timelines by the ability whose waiting tasks they answer.
+    pub(crate) by_ability: BTreeMap<AbilityId, TimelineId>,
+    /// Task types, the built-in ones first.
+    pub(crate) task_names: Names,
+    /// Names behind hashed ids, for people.
+    pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
+    pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,
     pub(crate) curve_names: Names,
     pub(crate) curves: Vec<Option<CurveDef>>,
     pub(crate) calc_names: Names,
@@ -174,11 +216,70 @@ impl Rules {
     }
     /// An ability by name.
     pub fn ability(&self, name: &str) -> Option<AbilityId> {
-        self.ability_names.find(name).map(AbilityId).filter(|a| self.abilities[a.index()].is_some())
+        self.ability_names.find(name).map(AbilityId).filter(|&a| self.ability_def(a).is_some())
     }
     /// An ability's name.
     pub fn ability_name(&self, id: AbilityId) -> Option<&str> {
         self.ability_names.name(id.0)
+    }
+    /// An ability's document, as it was written.
+    pub fn ability_doc(&self, id: AbilityId) -> Option<&Ability> {
+        self.ability_def(id).map(|a| &*a.doc)
+    }
+    /// Where an ability is written.
+    pub fn ability_origin(&self, id: AbilityId) -> Option<&Origin> {
+        self.ability_def(id)?.origin.as_ref()
+    }
+    /// All abilities with their names.
+    pub fn ability_list(&self) -> impl Iterator<Item = (AbilityId, &str)> {
+        self.abilities.iter().flatten().map(|a| (a.id, &*a.name))
+    }
+    /// An ability set by name.
+    pub fn ability_set(&self, name: &str) -> Option<AbilitySetId> {
+        self.ability_set_names.find(name).map(AbilitySetId).filter(|&s| self.ability_set_def(s).is_some())
+    }
+    /// An ability set's name.
+    pub fn ability_set_name(&self, id: AbilitySetId) -> Option<&str> {
+        self.ability_set_names.name(id.0)
+    }
+    /// A timeline by name.
+    pub fn timeline(&self, name: &str) -> Option<TimelineId> {
+        self.timeline_names.find(name).map(TimelineId).filter(|&t| self.timeline_def(t).is_some())
+    }
+    /// A timeline's name.
+    pub fn timeline_name(&self, id: TimelineId) -> Option<&str> {
+        self.timeline_names.name(id.0)
+    }
+    /// A timeline's document, as it was written.
+    pub fn timeline_doc(&self, id: TimelineId) -> Option<&ugas_doc::Timeline> {
+        self.timeline_def(id).map(|t| &*t.doc)
+    }
+    /// A task type by name.
+    pub fn task_kind(&self, name: &str) -> Option<TaskKindId> {
+        self.task_names.find(name).map(TaskKindId)
+    }
+    /// A task type's name.
+    pub fn task_kind_name(&self, id: TaskKindId) -> Option<&str> {
+        self.task_names.name(id.0)
+    }
+    /// Every task type with its category.
+    pub fn task_kinds(&self) -> impl Iterator<Item = (TaskKindId, &str, TaskCategory)> {
+        (0..self.task_names.len() as u32).filter_map(|id| {
+            let name = self.task_names.name(id)?;
+            Some((TaskKindId(id), name, self.task_category(name)?))
+        })
+    }
+    /// What starts or wakes a task of this type.
+    pub fn task_category(&self, name: &str) -> Option<TaskCategory> {
+        task::category(name)
+    }
+    /// The name of a cooldown group or activation group that documents use.
+    pub fn group_name(&self, id: GroupId) -> Option<&str> {
+        self.group_names.get(&id).map(|n| &**n)
+    }
+    /// The name of a parameter or restriction that documents use.
+    pub fn param_name(&self, id: ParamId) -> Option<&str> {
+        self.param_names.get(&id).map(|n| &**n)
     }
     /// A curve by name.
     pub fn curve(&self, name: &str) -> Option<CurveId> {
@@ -217,13 +318,14 @@ impl Rules {
         self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
     }
 
-    /// The known name most like a misspelt one, over attributes, effects, tags and sets.
+    /// The known name most like a misspelt one, over attributes, effects, tags, sets and abilities.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         self.attributes
             .nearest_of(name, |id| self.is_defined(AttributeId(id)))
             .or_else(|| self.effect_names.nearest_of(name, |id| self.effect_def(EffectId(id)).is_some()))
             .or_else(|| self.tags.nearest(name))
             .or_else(|| self.set_names.nearest_of(name, |id| self.set_def(SetId(id)).is_some()))
+            .or_else(|| self.ability_names.nearest_of(name, |id| self.ability_def(AbilityId(id)).is_some()))
     }
 
     /// Whether some set document defines the attribute.
@@ -233,6 +335,17 @@ impl Rules {
 
     pub(crate) fn set_def(&self, id: SetId) -> Option<&SetDef> {
         self.sets.get(id.index())?.as_ref()
+    }
+    #[inline]
+    pub(crate) fn ability_def(&self, id: AbilityId) -> Option<&Arc<AbilityDef>> {
+        self.abilities.get(id.index())?.as_ref()
+    }
+    pub(crate) fn ability_set_def(&self, id: AbilitySetId) -> Option<&Arc<AbilitySetDef>> {
+        self.ability_sets.get(id.index())?.as_ref()
+    }
+    #[inline]
+    pub(crate) fn timeline_def(&self, id: TimelineId) -> Option<&Arc<TimelineDef>> {
+        self.timelines.get(id.index())?.as_ref()
     }
     #[inline]
     pub(crate) fn effect_def(&self, id: EffectId) -> Option<&Arc<EffectDef>> {

@@ -76,6 +76,16 @@ impl Compiler<'_> {
         if derived.iter().flat_map(|e| e.reads()).any(|(side, _)| side != Side::Own) {
             self.error("bad-expression", format!("{}: DerivedFrom reads only its own controller", doc.name));
         }
+        let absorb = match &doc.absorb {
+            Some(a) => {
+                let before = self.attribute_ref(&format!("{}: Absorb.Before", doc.name), &a.before)?;
+                if a.before == doc.name {
+                    self.error("bad-absorb", format!("{}: Absorb.Before names the attribute itself", doc.name));
+                }
+                Some((before, a.order))
+            }
+            None => None,
+        };
         let on_depleted = doc.on_depleted.unwrap_or(match doc.name.as_str() {
             "Health" => OnDepleted::Death,
             _ => OnDepleted::Nothing,
@@ -90,6 +100,7 @@ impl Compiler<'_> {
             aggregation: doc.aggregation,
             on_bound_change: doc.on_bound_change,
             death: on_depleted == OnDepleted::Death,
+            absorb,
             derived,
         })
     }

@@ -174,7 +174,18 @@ pub enum TagQuery {
 impl TagQuery {
     /// Reads `A & (B | !C)`. Unknown tags and slips are errors that say where.
     pub fn parse(text: &str, rules: &super::Rules) -> Result<TagQuery, String> {
-        let mut p = Parser { text, at: 0, rules };
+        TagQuery::parse_with(text, &mut |name| {
+            let near = || rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            rules.tag(name).ok_or_else(|| format!("unknown tag {name}{}", near()))
+        })
+    }
+
+    /// The same with tags that `tag` finds.
+    pub(crate) fn parse_with(
+        text: &str,
+        tag: &mut dyn FnMut(&str) -> Result<TagId, String>,
+    ) -> Result<TagQuery, String> {
+        let mut p = Parser { text, at: 0, tag };
         let q = p.any()?;
         p.space();
         if p.at < text.len() {
@@ -203,7 +214,7 @@ impl TagQuery {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    rules: &'a super::Rules,
+    tag: &'a mut dyn FnMut(&str) -> Result<TagId, String>,
 }
 
 /// Brackets nest at most this deep.
@@ -268,10 +279,7 @@ impl Parser<'_> {
         }
         let column = self.at + 1;
         self.at += len;
-        self.rules.tag(name).map(TagQuery::Has).ok_or_else(|| {
-            let near = self.rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-            format!("column {column}: unknown tag {name}{near}")
-        })
+        (self.tag)(name).map(TagQuery::Has).map_err(|why| format!("column {column}: {why}"))
     }
 }
 

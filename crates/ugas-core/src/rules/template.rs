@@ -1,6 +1,6 @@
 //! A controller document, compiled: what a spawn needs, without names.
 
-use crate::{AbilityGrant, ActorId, AttributeId, EffectId, SetId, SimTime, TagId};
+use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, SetId, SimTime, TagId};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateEffect {
@@ -22,6 +22,7 @@ pub(crate) struct Template {
     pub(crate) tags: Box<[TagId]>,
     pub(crate) effects: Box<[TemplateEffect]>,
     pub(crate) abilities: Box<[AbilityGrant]>,
+    pub(crate) ability_sets: Box<[AbilitySetId]>,
     pub(crate) active: bool,
     pub(crate) position: Option<[f64; 3]>,
 }

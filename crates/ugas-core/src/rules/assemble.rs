@@ -1,0 +1,288 @@
+//! The compiler's room for task lists: nested documents become one flat program.
+
+use super::compile::Compiler;
+use super::lookup::suggestion;
+use super::names::nearest;
+use super::param::Fields;
+use super::program::{Entries, Inst, NO_PC, Program, Test};
+use super::scope::Scope;
+use super::task::{OnFail, TaskCategory, TaskDef, TaskKind, built_in, encode_params};
+use super::task_parse::{BUILT_IN, BuiltIn};
+use super::timeline::{AnswerDef, TimelineDef};
+use crate::{SimTime, TaskKindId};
+use std::collections::BTreeMap;
+use ugas_doc::{Ability, AbilityTask};
+
+/// Instructions of one ability.
+const MAX_CODE: usize = 1024;
+/// Composites inside composites.
+const MAX_NESTING: usize = 16;
+/// Repeats of one ability: each has a register.
+const MAX_REGS: usize = 255;
+
+struct Assembler<'t> {
+    code: Vec<Inst>,
+    regs: usize,
+    too_long: bool,
+    /// Answers of the ability's timeline, and how many of a type were given out.
+    timeline: Option<&'t TimelineDef>,
+    answered: BTreeMap<TaskKindId, usize>,
+}
+
+impl Assembler<'_> {
+    fn here(&self) -> u16 {
+        self.code.len() as u16
+    }
+
+    /// Puts an instruction and says where it stands.
+    fn put(&mut self, inst: Inst) -> usize {
+        if self.code.len() >= MAX_CODE {
+            self.too_long = true;
+            return self.code.len() - 1;
+        }
+        self.code.push(inst);
+        self.code.len() - 1
+    }
+
+    /// The answer to the next task of a type: the first task gets the first answer; the last answer stays.
+    fn answer(&mut self, name: TaskKindId) -> Option<AnswerDef> {
+        let count = self.answered.entry(name).or_default();
+        let answers = self.timeline?.answers.iter().filter(|a| a.task == name);
+        let found = answers.take(*count + 1).last().cloned();
+        *count += 1;
+        found
+    }
+}
+
+impl Compiler<'_> {
+    /// All task lists of an ability.
+    pub(crate) fn program(&mut self, doc: &Ability, timeline: Option<&TimelineDef>) -> Program {
+        let answered = BTreeMap::new();
+        let mut asm = Assembler { code: Vec::new(), regs: 0, too_long: false, timeline, answered };
+        let mut entry = Entries::default();
+        let mut list = |c: &mut Self, name: &str, tasks: &[AbilityTask], waits: bool| {
+            if tasks.is_empty() {
+                return NO_PC;
+            }
+            let start = asm.here();
+            c.task_list(&mut asm, tasks, name, 0, if waits { None } else { Some(name) });
+            asm.put(Inst::End);
+            start
+        };
+        entry.main = list(self, "Tasks", &doc.tasks, true);
+        entry.tick = [
+            list(self, "OnTick", &doc.on_tick, false),
+            list(self, "OnPredictedTick", &doc.on_predicted_tick, false),
+            list(self, "OnServerTick", &doc.on_server_tick, false),
+            list(self, "OnSimulatedTick", &doc.on_simulated_tick, false),
+        ];
+        entry.cancel = [
+            list(self, "OnCancel", &doc.on_cancel, false),
+            list(self, "OnPredictedCancel", &doc.on_predicted_cancel, false),
+            list(self, "OnServerCancel", &doc.on_server_cancel, false),
+            list(self, "OnSimulatedCancel", &doc.on_simulated_cancel, false),
+        ];
+        entry.interrupt = [
+            list(self, "OnInterrupt", &doc.on_interrupt, false),
+            list(self, "OnServerInterrupt", &doc.on_server_interrupt, false),
+            list(self, "OnSimulatedInterrupt", &doc.on_simulated_interrupt, false),
+        ];
+        entry.mispredicted = list(self, "OnMispredicted", &doc.on_mispredicted, false);
+        if asm.too_long {
+            self.error("too-long", format!("its task lists have more than {MAX_CODE} steps; split the ability"));
+        }
+        if asm.regs > MAX_REGS {
+            self.error("too-long", format!("its task lists have more than {MAX_REGS} Repeats"));
+        }
+        Program { code: asm.code.into(), entry, regs: asm.regs.min(MAX_REGS) as u8 }
+    }
+
+    /// `quick`: the list whose tasks must not wait.
+    fn task_list(
+        &mut self,
+        asm: &mut Assembler<'_>,
+        tasks: &[AbilityTask],
+        path: &str,
+        depth: usize,
+        quick: Option<&str>,
+    ) {
+        for (i, task) in tasks.iter().enumerate() {
+            // Enough is enough: nobody reads the thousandth error about one list.
+            if asm.too_long {
+                return;
+            }
+            self.task(asm, task, &format!("{path}[{i}]"), depth, quick);
+        }
+    }
+
+    fn task(&mut self, asm: &mut Assembler<'_>, doc: &AbilityTask, path: &str, depth: usize, quick: Option<&str>) {
+        if depth > MAX_NESTING {
+            self.error("too-long", format!("{path}: tasks nest deeper than {MAX_NESTING}"));
+            return;
+        }
+        let Some((id, kind)) = built_in(&doc.kind) else {
+            let message = match doc.kind.as_str() {
+                "" => format!("{path}: the field Type is missing"),
+                name => {
+                    let near = suggestion(nearest(name, BUILT_IN.iter().map(|b| b.name)));
+                    format!("{path}: unknown task type {name}{near}")
+                }
+            };
+            self.error("unknown-task", message);
+            return;
+        };
+        self.misplaced(doc, kind, path);
+        match kind.parse {
+            Some(_) => self.leaf(asm, doc, (id, kind), path, depth, quick),
+            None => {
+                Fields::new(self, doc, path).finish();
+                self.composite(asm, doc, path, depth, quick);
+            }
+        }
+    }
+
+    /// Fields that only other task types have.
+    fn misplaced(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
+        let composite = kind.category == TaskCategory::Composite;
+        let is = |name: &str| kind.name == name;
+        let fields = [
+            ("Tasks", !doc.tasks.is_empty(), (composite && !is("Branch")) || is("WaitGameplayEvent")),
+            ("Query", doc.query.is_some(), is("Branch")),
+            ("When", doc.when.is_some(), is("Branch")),
+            ("Then", !doc.then.is_empty(), is("Branch")),
+            ("Else", !doc.r#else.is_empty(), is("Branch")),
+            ("Count", doc.count.is_some(), is("Repeat")),
+        ];
+        for (field, _, _) in fields.into_iter().filter(|&(_, there, fits)| there && !fits) {
+            self.error("bad-task", format!("{path}.{field}: {} has no {field}", kind.name));
+        }
+    }
+
+    fn leaf(
+        &mut self,
+        asm: &mut Assembler<'_>,
+        doc: &AbilityTask,
+        (id, built): (TaskKindId, &BuiltIn),
+        path: &str,
+        depth: usize,
+        quick: Option<&str>,
+    ) {
+        let waits = !matches!(built.category, TaskCategory::Action | TaskCategory::Request);
+        let mut f = Fields::new(self, doc, path);
+        let kind = built.parse.and_then(|parse| parse(&mut f));
+        let (mut time_out, mut on_fail) = (None, OnFail::default());
+        if waits {
+            time_out = f.time("TimeOut");
+            let words = [("Continue", OnFail::Continue), ("End", OnFail::End), ("Cancel", OnFail::Cancel)];
+            on_fail = f.word("OnFail", &words).unwrap_or_default();
+        }
+        f.finish();
+        if let Some(list) = quick.filter(|_| waits) {
+            self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", built.name));
+        }
+        let seconds = doc.tick_interval.or(built.ticks.map(|(interval, _)| interval));
+        let interval = match seconds.map(SimTime::try_seconds) {
+            Some(Some(t)) if t >= SimTime::ZERO => Some(t),
+            Some(_) => {
+                let found = doc.tick_interval.unwrap_or(0.0);
+                self.error("bad-param", format!("{path}.TickInterval: expected seconds from 0, found {found}"));
+                return;
+            }
+            None => None,
+        };
+        let Some(kind) = kind else { return };
+        let priority = doc.priority.or(built.ticks.map(|(_, p)| p)).unwrap_or(0);
+        let answer = if kind.is_seam() { asm.answer(id) } else { None };
+        let at = asm.put(Inst::Task(Box::new(TaskDef {
+            answer,
+            kind,
+            name: id,
+            interval: interval.filter(|_| built.ticks.is_some()),
+            priority,
+            time_out,
+            on_fail,
+            request: encode_params(&doc.params),
+            path: path.into(),
+        })));
+        if !doc.tasks.is_empty() {
+            let over = asm.put(Inst::Jump(0));
+            let start = asm.here();
+            self.task_list(asm, &doc.tasks, &format!("{path}.Tasks"), depth + 1, quick);
+            asm.put(Inst::End);
+            if let Some(Inst::Task(task)) = asm.code.get_mut(at)
+                && let TaskKind::WaitGameplayEvent { body, .. } = &mut task.kind
+            {
+                *body = start;
+            }
+            let end = asm.here();
+            asm.code[over] = Inst::Jump(end);
+        }
+    }
+
+    fn composite(&mut self, asm: &mut Assembler<'_>, doc: &AbilityTask, path: &str, depth: usize, quick: Option<&str>) {
+        let inner = format!("{path}.Tasks");
+        match doc.kind.as_str() {
+            "Branch" => self.branch(asm, doc, path, depth, quick),
+            "Repeat" => {
+                let Some(count) = doc.count else {
+                    self.error("bad-task", format!("{path}.Count: Repeat needs it; write how often"));
+                    return;
+                };
+                let reg = asm.regs.min(MAX_REGS - 1) as u8;
+                asm.regs += 1;
+                let start = asm.put(Inst::Loop { reg, count, end: 0 });
+                let back = asm.here();
+                self.task_list(asm, &doc.tasks, &inner, depth + 1, quick);
+                asm.put(Inst::Again { reg, back });
+                let end = asm.here();
+                asm.code[start] = Inst::Loop { reg, count, end };
+            }
+            "Parallel" | "Race" => {
+                let race = doc.kind == "Race";
+                if doc.tasks.is_empty() {
+                    self.warn("empty-list", format!("{path}: {} has no Tasks", doc.kind));
+                    return;
+                }
+                let fork = asm.put(Inst::End);
+                let mut starts = Vec::with_capacity(doc.tasks.len());
+                for (i, task) in doc.tasks.iter().enumerate() {
+                    if asm.too_long {
+                        return;
+                    }
+                    starts.push(asm.here());
+                    self.task(asm, task, &format!("{inner}[{i}]"), depth + 1, quick);
+                    asm.put(Inst::End);
+                }
+                let join = asm.here();
+                asm.code[fork] = Inst::Fork { race, starts: starts.into(), join };
+            }
+            _ => self.task_list(asm, &doc.tasks, &inner, depth + 1, quick),
+        }
+    }
+
+    fn branch(&mut self, asm: &mut Assembler<'_>, doc: &AbilityTask, path: &str, depth: usize, quick: Option<&str>) {
+        let test = match (&doc.query, &doc.when) {
+            (Some(query), None) => self.query(&format!("{path}.Query"), query).map(Test::Query),
+            (None, Some(when)) => self.expression_in(&format!("{path}.When"), when, Scope::TASK).map(Test::When),
+            _ => {
+                self.error("bad-task", format!("{path}: Branch takes either Query or When"));
+                None
+            }
+        };
+        if doc.then.is_empty() && doc.r#else.is_empty() {
+            self.warn("empty-list", format!("{path}: Branch has neither Then nor Else"));
+        }
+        let at = asm.put(Inst::End);
+        self.task_list(asm, &doc.then, &format!("{path}.Then"), depth + 1, quick);
+        let over = (!doc.r#else.is_empty()).then(|| asm.put(Inst::Jump(0)));
+        let otherwise = asm.here();
+        self.task_list(asm, &doc.r#else, &format!("{path}.Else"), depth + 1, quick);
+        let end = asm.here();
+        if let Some(over) = over {
+            asm.code[over] = Inst::Jump(end);
+        }
+        if let Some(test) = test {
+            asm.code[at] = Inst::Branch { test, otherwise };
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A task list is code: one flat program per ability, so that a running ability is a number (where it stands) and a
+//! capture of it a few bytes.
+//!
+//! Layout of the composites (`a`, `b` are children, addresses rise to the right):
+//! - Sequence: `a b`
+//! - Branch: `Branch{otherwise: E} then… Jump(J) E: else… J:`
+//! - Repeat: `Loop{reg, count, end: J} body… Again{reg, back: body} J:`
+//! - Parallel and Race: `Fork{starts: [A, B], join: J} A: a… End B: b… End J:`
+//! - A wait with a body: `Task(wait{body: B}) Jump(J) B: body… End J:`
+
+use super::expr::Expr;
+use super::tag::TagQuery;
+use super::task::TaskDef;
+
+/// No entry, no body.
+pub(crate) const NO_PC: u16 = u16::MAX;
+
+/// All task lists of an ability.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Program {
+    pub(crate) code: Box<[Inst]>,
+    pub(crate) entry: Entries,
+    /// Registers: one per Repeat.
+    pub(crate) regs: u8,
+}
+
+/// Where each list starts; [`NO_PC`] where the document has none. Every list ends with [`Inst::End`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entries {
+    pub(crate) main: u16,
+    /// All sides, predicted, server, simulated.
+    pub(crate) tick: [u16; 4],
+    /// All sides, predicted, server, simulated.
+    pub(crate) cancel: [u16; 4],
+    /// All sides, server, simulated.
+    pub(crate) interrupt: [u16; 3],
+    pub(crate) mispredicted: u16,
+}
+
+impl Default for Entries {
+    fn default() -> Entries {
+        Entries { main: NO_PC, tick: [NO_PC; 4], cancel: [NO_PC; 4], interrupt: [NO_PC; 3], mispredicted: NO_PC }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Inst {
+    Task(Box<TaskDef>),
+    Jump(u16),
+    /// Goes on with the next instruction if the test holds, else at `otherwise`.
+    Branch { test: Test, otherwise: u16 },
+    /// Sets the register to `count` and goes on with the next instruction; at `end` if it is 0.
+    Loop { reg: u8, count: u32, end: u16 },
+    /// Takes one off the register and goes back unless it is 0 then.
+    Again { reg: u8, back: u16 },
+    /// Starts one strand per child; the strand that forks goes on at `join` when all are over, or in a race one.
+    Fork { race: bool, starts: Box<[u16]>, join: u16 },
+    /// The end of a strand.
+    End,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Test {
+    Query(TagQuery),
+    When(Expr),
+}
+
+impl Program {
+    /// The instruction at `pc`; past the end everything ends.
+    #[inline]
+    pub(crate) fn at(&self, pc: u16) -> &Inst {
+        self.code.get(pc as usize).unwrap_or(&Inst::End)
+    }
+
+    /// The task at `pc`, if one stands there.
+    #[inline]
+    pub(crate) fn task(&self, pc: u16) -> Option<&TaskDef> {
+        match self.code.get(pc as usize) {
+            Some(Inst::Task(task)) => Some(task),
+            _ => None,
+        }
+    }
+
+    /// All tasks with their addresses.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (u16, &TaskDef)> {
+        self.code.iter().enumerate().filter_map(|(pc, inst)| match inst {
+            Inst::Task(task) => Some((pc as u16, &**task)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! What an expression may read besides attributes, by the place it stands in.
+
+use super::names::nearest;
+use crate::{KeyId, ParamId};
+
+/// Whose tags `has_tag` looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Bearer {
+    Own,
+    Source,
+    Target,
+    /// The event: its tag, and what it carries.
+    Event,
+}
+
+impl Bearer {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Bearer::Own => "self",
+            Bearer::Source => "source",
+            Bearer::Target => "target",
+            Bearer::Event => "event",
+        }
+    }
+}
+
+/// What a place lends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Local {
+    /// `level`: of the activation, the grant or the effect.
+    Level,
+    /// `stacks`: of the effect.
+    Stacks,
+    /// `sbc.X`: a value set by the caller.
+    Caller(KeyId),
+    /// `param.X`: a parameter of the granted ability, or of the event.
+    Param(ParamId),
+    /// `event.Magnitude`.
+    Magnitude,
+    /// `event.Amount`: of damage, healing or threat.
+    Amount,
+    /// `event.Direct`: 1 if the style is Direct, else 0.
+    Direct,
+    /// `event.Periodic`.
+    Periodic,
+    /// `event.Area`.
+    Area,
+    /// `cast.Tick`.
+    Tick,
+    /// `held`: seconds the input was held.
+    Held,
+    /// `found`: how many targets were found.
+    Found,
+}
+
+/// Locals without a name of their own behind the dot.
+const WORDS: [(&str, Local); 10] = [
+    ("level", Local::Level),
+    ("stacks", Local::Stacks),
+    ("held", Local::Held),
+    ("found", Local::Found),
+    ("cast.Tick", Local::Tick),
+    ("event.Magnitude", Local::Magnitude),
+    ("event.Amount", Local::Amount),
+    ("event.Direct", Local::Direct),
+    ("event.Periodic", Local::Periodic),
+    ("event.Area", Local::Area),
+];
+
+/// What expressions of one place may read. Attributes are read everywhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope {
+    locals: &'static [Local],
+    params: bool,
+    keys: bool,
+    bearers: &'static [Bearer],
+}
+
+impl Scope {
+    /// Attributes only: derived attributes, application conditions.
+    pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, bearers: &[] };
+    /// ActivationCondition: nothing happened yet.
+    pub(crate) const ACTIVATION: Scope = Scope {
+        locals: &[Local::Level],
+        params: true,
+        keys: false,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
+    };
+    /// Numbers and branches of tasks. The source is whoever caused the activation.
+    pub(crate) const TASK: Scope = Scope {
+        locals: &[Local::Level, Local::Magnitude, Local::Tick, Local::Held, Local::Found],
+        params: true,
+        keys: false,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Event],
+    };
+    /// `When` of combat rules.
+    pub(crate) const RULE: Scope = Scope {
+        locals: &[
+            Local::Level,
+            Local::Stacks,
+            Local::Magnitude,
+            Local::Amount,
+            Local::Direct,
+            Local::Periodic,
+            Local::Area,
+        ],
+        params: false,
+        keys: true,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Event],
+    };
+
+    pub(crate) fn bearers(&self) -> &'static [Bearer] {
+        self.bearers
+    }
+
+    /// The local a word stands for; `None` if it is no local, an error if it is one that does not exist here. A place
+    /// that lends nothing takes every word for an attribute.
+    pub(crate) fn local(
+        &self,
+        word: &str,
+        key: &mut dyn FnMut(&str) -> Result<KeyId, String>,
+    ) -> Option<Result<Local, String>> {
+        if self.locals.is_empty() {
+            return None;
+        }
+        let here = |local: Local, there: bool| match there {
+            true => Ok(local),
+            false => Err(format!("{word} cannot be read here")),
+        };
+        if let Some((_, local)) = WORDS.iter().find(|(w, _)| *w == word) {
+            return Some(here(*local, self.locals.contains(local)));
+        }
+        match word.split_once('.')? {
+            ("param", name) => Some(here(Local::Param(ParamId::named(name)), self.params)),
+            ("sbc", _) if !self.keys => Some(Err(format!("{word} cannot be read here"))),
+            ("sbc", name) => Some(key(name).map(Local::Caller)),
+            (of @ ("event" | "cast"), name) => {
+                let near = nearest(word, WORDS.iter().map(|(w, _)| *w));
+                Some(Err(format!("{of} has no {name}{}", super::lookup::suggestion(near))))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Ability sets: what a weapon, a class or a form gives, granted and taken as one.
+
+use crate::Metadata;
+use serde::{Deserialize, Serialize};
+
+/// An ability of a set.
+///
+/// ```
+/// assert_eq!(ugas_doc::SetAbility::new("GA_FlameStrike").level, 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct SetAbility {
+    /// The ability.
+    pub ability: String,
+    /// Its level.
+    #[serde(default = "one")]
+    pub level: u32,
+    /// Input binding.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "InputID")]
+    pub input_id: Option<String>,
+}
+
+impl SetAbility {
+    /// The ability at level 1 without an input.
+    pub fn new(ability: impl Into<String>) -> SetAbility {
+        SetAbility { ability: ability.into(), level: 1, input_id: None }
+    }
+
+    /// Gives it another level.
+    pub fn level(mut self, level: u32) -> SetAbility {
+        self.level = level;
+        self
+    }
+
+    /// Binds it to an input.
+    pub fn input(mut self, input: impl Into<String>) -> SetAbility {
+        self.input_id = Some(input.into());
+        self
+    }
+}
+
+/// An `ability_set` document.
+///
+/// ```
+/// use ugas_doc::{AbilitySet, SetAbility};
+/// let sword = AbilitySet::new("AS_FireSword")
+///     .effect("GE_Weapon_FireSword")
+///     .ability(SetAbility::new("GA_FlameStrike").input("Weapon"));
+/// assert_eq!(sword.abilities[0].input_id.as_deref(), Some("Weapon"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+pub struct AbilitySet {
+    /// Unique name.
+    pub name: String,
+    /// Attribute sets it registers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attribute_sets: Vec<String>,
+    /// Effects it applies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
+    /// Abilities it grants.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub abilities: Vec<SetAbility>,
+    /// Display data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata>,
+}
+
+impl AbilitySet {
+    /// An empty set.
+    pub fn new(name: impl Into<String>) -> AbilitySet {
+        AbilitySet { name: name.into(), ..AbilitySet::default() }
+    }
+
+    /// Registers an attribute set.
+    pub fn attributes(mut self, set: impl Into<String>) -> AbilitySet {
+        self.attribute_sets.push(set.into());
+        self
+    }
+
+    /// Applies an effect.
+    pub fn effect(mut self, effect: impl Into<String>) -> AbilitySet {
+        self.effects.push(effect.into());
+        self
+    }
+
+    /// Grants an ability.
+    pub fn ability(mut self, ability: SetAbility) -> AbilitySet {
+        self.abilities.push(ability);
+        self
+    }
+}
+
+fn one() -> u32 {
+    1
+}

@@ -1,0 +1,239 @@
+//! Timelines: what happens during a montage or an attack, so that a game without an engine plays like one with it.
+
+use crate::Metadata;
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A moment or a length: seconds, or frames written `12f`.
+///
+/// ```
+/// use ugas_doc::Time;
+/// assert_eq!(Time::parse("12f"), Some(Time::Frames(12)));
+/// assert_eq!(Time::parse("soon"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Time {
+    /// Seconds.
+    Seconds(f64),
+    /// Frames at the document's frame rate.
+    Frames(u32),
+}
+
+impl Time {
+    /// Reads `12f`.
+    pub fn parse(text: &str) -> Option<Time> {
+        let digits = text.strip_suffix('f')?;
+        let whole = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        digits.parse().ok().filter(|_| whole).map(Time::Frames)
+    }
+}
+
+impl Default for Time {
+    fn default() -> Time {
+        Time::Seconds(0.0)
+    }
+}
+
+impl From<f64> for Time {
+    fn from(seconds: f64) -> Time {
+        Time::Seconds(seconds)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Time::Seconds(s) => to.serialize_f64(*s),
+            Time::Frames(n) => to.serialize_str(&format!("{n}f")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Time;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("seconds, or frames such as 12f")
+            }
+            fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Time, E> {
+                Ok(Time::Seconds(seconds))
+            }
+            fn visit_u64<E: de::Error>(self, seconds: u64) -> Result<Time, E> {
+                Ok(Time::Seconds(seconds as f64))
+            }
+            fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Time, E> {
+                Ok(Time::Seconds(seconds as f64))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Time, E> {
+                Time::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_any(Reader)
+    }
+}
+
+/// A stretch of a timeline.
+///
+/// ```
+/// assert!(ugas_doc::TimelineWindow::default().slot.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct TimelineWindow {
+    /// What is open: `Combo`, `Hitbox` and the like.
+    #[serde(rename = "Type")]
+    pub kind: String,
+    /// Which hitbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
+    /// When it opens.
+    pub start: Time,
+    /// When it closes.
+    pub end: Time,
+}
+
+/// An event at a moment of a timeline: a gameplay event by its tag, or an animation event by its name.
+///
+/// ```
+/// assert!(ugas_doc::Notify::default().event.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct Notify {
+    /// When.
+    pub at: Time,
+    /// The event's tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// The animation event's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Where a socket is at a moment.
+///
+/// ```
+/// assert_eq!(ugas_doc::SocketKey::default().position, [0.0; 3]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct SocketKey {
+    /// When.
+    pub at: Time,
+    /// Where, relative to the actor.
+    pub position: [f64; 3],
+}
+
+/// Whom a timeline's answer names.
+///
+/// ```
+/// assert_eq!(ugas_doc::AnswerTarget::default(), ugas_doc::AnswerTarget::Activation);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AnswerTarget {
+    /// The activation's own target.
+    #[default]
+    Activation,
+    /// The nearest other controller.
+    Nearest,
+    /// Nobody.
+    None,
+}
+
+/// What a timeline answers in the engine's place to a task that waits for it.
+///
+/// ```
+/// assert!(!ugas_doc::TimelineAnswer::default().fail);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct TimelineAnswer {
+    /// The task type.
+    pub task: String,
+    /// How long after the task started.
+    #[serde(default)]
+    pub after: Time,
+    /// Whom it names.
+    #[serde(default)]
+    pub target: AnswerTarget,
+    /// Whether it says that nothing came of it.
+    #[serde(default)]
+    pub fail: bool,
+}
+
+/// A `timeline` document.
+///
+/// ```
+/// let t = ugas_doc::Timeline::new("TL_Cast", 0.6).montage("Anim_Cast").notify(0.4, "Event.Montage.CastPoint");
+/// assert_eq!(t.notifies.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+pub struct Timeline {
+    /// Unique name.
+    pub name: String,
+    /// The montage it stands for; without it the montage of its own name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub montage: Option<String>,
+    /// The ability whose waiting tasks it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ability: Option<String>,
+    /// The attack it stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attack: Option<String>,
+    /// Frames a second, for times written in frames; 60 without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_rate: Option<u32>,
+    /// How long it is.
+    pub length: Time,
+    /// Its windows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<TimelineWindow>,
+    /// Its events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notifies: Vec<Notify>,
+    /// Where sockets are.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sockets: BTreeMap<String, Vec<SocketKey>>,
+    /// What it answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<TimelineAnswer>,
+    /// Display data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata>,
+}
+
+impl Timeline {
+    /// A timeline of this length.
+    pub fn new(name: impl Into<String>, length: impl Into<Time>) -> Timeline {
+        Timeline { name: name.into(), length: length.into(), ..Timeline::default() }
+    }
+
+    /// Stands for a montage of another name.
+    pub fn montage(mut self, montage: impl Into<String>) -> Timeline {
+        self.montage = Some(montage.into());
+        self
+    }
+
+    /// Answers an ability's waiting tasks.
+    pub fn ability(mut self, ability: impl Into<String>) -> Timeline {
+        self.ability = Some(ability.into());
+        self
+    }
+
+    /// Sends an event at a moment.
+    pub fn notify(mut self, at: impl Into<Time>, event: impl Into<String>) -> Timeline {
+        self.notifies.push(Notify { at: at.into(), event: Some(event.into()), name: None });
+        self
+    }
+
+    /// Answers a task type this long after the task started.
+    pub fn answer(mut self, task: impl Into<String>, after: impl Into<Time>, target: AnswerTarget) -> Timeline {
+        self.answers.push(TimelineAnswer { task: task.into(), after: after.into(), target, fail: false });
+        self
+    }
+}
