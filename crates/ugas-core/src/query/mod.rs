@@ -7,4 +7,4 @@ mod tag;
 
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
-pub use play::{ActivationView, CastView, ChargeView, Timer};
+pub use play::{ActivationView, CastView, ChargeView, TaskView, Timer};

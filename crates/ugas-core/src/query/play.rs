@@ -2,6 +2,7 @@
 
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, GrantId, GroupId, InputId, ParamId, Refusal, Sim, SimTime,
+    TaskKey, TaskKindId,
 };
 
 /// A timer on a controller's own clock.
@@ -73,7 +74,37 @@ pub struct ActivationView {
     pub committed: bool,
 }
 
+/// A task that waits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TaskView {
+    /// Its key, for the host's answer.
+    pub key: TaskKey,
+    /// Its type.
+    pub kind: TaskKindId,
+    /// Of which ability.
+    pub ability: AbilityId,
+    /// Of which activation.
+    pub activation: ActivationKey,
+    /// Time until it wakes by itself.
+    pub remaining: Option<SimTime>,
+}
+
 impl Sim {
+    /// Tasks that wait, oldest first.
+    pub fn tasks(&self, who: ControllerId) -> Result<Vec<TaskView>, Refusal> {
+        let row = self.row(who)?;
+        let now = row.clock.local(self.now());
+        let view = |t: &crate::state::Task| {
+            let a = row.play().activation(t.of)?;
+            let def = self.rules().ability_def(a.ability)?;
+            let kind = def.program.task(t.pc)?.name;
+            let remaining = (t.due != SimTime::NEVER).then(|| t.due - now);
+            let key = TaskKey { seq: t.seq, who };
+            Some(TaskView { key, kind, ability: a.ability, activation: a.key(who), remaining })
+        };
+        Ok(row.play().tasks.iter().filter_map(view).collect())
+    }
+
     /// Where a granted ability stands.
     pub fn ability_state(&self, who: ControllerId, grant: GrantId) -> Result<AbilityState, Refusal> {
         let row = self.row(who)?;

@@ -1,7 +1,7 @@
 //! Verbs and paths about abilities.
 
+use super::Runner;
 use super::act::NEVER_SPAWNED;
-use super::{Runner, names};
 use crate::scenario::{AbilityVerb, Aim, Completion, Found, Name, Of, Pick, Stop};
 use ugas_core::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, ControllerId, EventData, GrantId, Hit,
@@ -114,7 +114,7 @@ impl Runner<'_> {
     }
 
     fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
-        let set = names::ability_set(&self.world.rules, &name.text).unwrap_or(NO_SET);
+        let set = self.world.rules.ability_set(&name.text).unwrap_or(NO_SET);
         match self.sim.run(Op::GrantSet { who, set })? {
             Outcome::GrantedSet(handle) => {
                 self.set_grants.push((who, name.text.clone(), handle));

@@ -2,7 +2,6 @@
 //! nearest right one, not a run that fails somewhere else.
 
 use super::look::resolve;
-use super::names;
 use super::world::World;
 use crate::scenario::{
     AbilityVerb, Aim, ApplyVerb, Found, Matcher, Name, Of, Partial, Pick, RemoveWhat, Scenario, Step, Verb,
@@ -75,7 +74,7 @@ impl<'a> Binder<'a> {
     }
 
     fn ability_set(&mut self, name: &Name) {
-        if names::ability_set(&self.world.rules, &name.text).is_none() {
+        if self.world.rules.ability_set(&name.text).is_none() {
             self.unknown("ability set", name, None);
         }
     }

@@ -1,26 +1,8 @@
-//! What scenarios ask the rules and the sim about abilities, in one place.
+//! What scenarios ask the sim about abilities, in one place.
 
 use super::Runner;
 use crate::scenario::Found;
-use ugas_core::{
-    AbilitySetId, ControllerId, Fact, GrantId, GroupId, Refusal, Rules, Target, TaskKey, TaskKindId, Which,
-};
-
-pub(crate) fn ability_set(_: &Rules, _: &str) -> Option<AbilitySetId> {
-    None
-}
-
-pub(crate) fn ability_set_name(_: &Rules, _: AbilitySetId) -> Option<&str> {
-    None
-}
-
-pub(crate) fn task_name(_: &Rules, _: TaskKindId) -> Option<&str> {
-    None
-}
-
-pub(crate) fn group_name(_: &Rules, _: GroupId) -> Option<&str> {
-    None
-}
+use ugas_core::{ControllerId, Fact, GrantId, Refusal, Target, TaskKey, Which};
 
 impl Runner<'_> {
     /// Every reason why an activation would be refused now.
@@ -39,8 +21,10 @@ impl Runner<'_> {
     }
 
     /// Waiting tasks of a type, oldest first.
-    pub(crate) fn waiting(&self, _: ControllerId, _: &str) -> Result<Vec<TaskKey>, Refusal> {
-        Ok(Vec::new())
+    pub(crate) fn waiting(&self, who: ControllerId, task: &str) -> Result<Vec<TaskKey>, Refusal> {
+        let kind = self.world.rules.task_kind(task);
+        let tasks = self.sim.tasks(who)?;
+        Ok(tasks.iter().filter(|t| Some(t.kind) == kind).map(|t| t.key).collect())
     }
 
     /// What lies in the details of a fact.

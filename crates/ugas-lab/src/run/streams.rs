@@ -1,6 +1,6 @@
 //! Facts, diagnostics and trace entries in the words of scenarios: a kind, and fields by name.
 
-use super::{Runner, names};
+use super::Runner;
 use crate::scenario::{Found, Partial};
 use ugas_core::{
     ActorId, AttributeId, ControllerId, CueType, Diagnostic, DiagnosticKind, EffectId, Fact, FactKind, LifecycleStep,
@@ -108,12 +108,12 @@ impl Runner<'_> {
             ],
             FactKind::TaskRequest { ability, task, .. } => vec![
                 ("Ability", self.ability_field(ability)),
-                ("Task", named(names::task_name(rules, task))),
+                ("Task", named(rules.task_kind_name(task))),
                 ("Params", self.params_of(fact)),
             ],
             FactKind::TaskEnded { ability, task, value, result, .. } => vec![
                 ("Ability", self.ability_field(ability)),
-                ("Task", named(names::task_name(rules, task))),
+                ("Task", named(rules.task_kind_name(task))),
                 ("Value", Found::Number(value)),
                 ("Result", Found::text(format!("{result:?}"))),
             ],
@@ -129,7 +129,7 @@ impl Runner<'_> {
                 ("Length", seconds(length)),
             ],
             FactKind::GlobalCooldown { group, running, length } => vec![
-                ("Group", named(names::group_name(rules, group))),
+                ("Group", named(rules.group_name(group))),
                 ("Running", Found::Flag(running)),
                 ("Length", seconds(length)),
             ],
@@ -155,7 +155,7 @@ impl Runner<'_> {
                 ("Overkill", Found::Number(overkill)),
             ],
             FactKind::SetGranted { set, .. } | FactKind::SetRevoked { set, .. } => {
-                vec![("AbilitySet", named(names::ability_set_name(rules, set)))]
+                vec![("AbilitySet", named(rules.ability_set_name(set)))]
             }
             _ => Vec::new(),
         }
