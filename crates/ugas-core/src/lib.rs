@@ -39,6 +39,7 @@ mod refusal;
 mod rng;
 mod rules;
 mod sim;
+mod sim_ability;
 mod state;
 mod time;
 
@@ -57,7 +58,7 @@ pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
     Target, Which,
 };
-pub use query::{ActivationView, CastView, ChargeView, TaskView, Timer};
+pub use query::{ActivationView, CastView, Castable, Reason, TaskView, Timer};
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{

@@ -201,6 +201,23 @@ pub struct SpawnSpec {
     pub inactive: bool,
 }
 
+impl AbilityGrant {
+    /// An ability at level 1 without input.
+    pub fn new(ability: AbilityId) -> AbilityGrant {
+        AbilityGrant { ability, level: 1, input: crate::InputId::NONE }
+    }
+
+    /// At a level.
+    pub fn level(self, level: u32) -> AbilityGrant {
+        AbilityGrant { level, ..self }
+    }
+
+    /// Bound to an input.
+    pub fn input(self, input: crate::InputId) -> AbilityGrant {
+        AbilityGrant { input, ..self }
+    }
+}
+
 impl SpawnSpec {
     /// From a template.
     pub fn template(template: TemplateId) -> SpawnSpec {

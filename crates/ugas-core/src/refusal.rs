@@ -71,6 +71,8 @@ pub enum LimitKind {
     Layouts,
     /// Activations of a controller at once.
     Activations,
+    /// Parameters or restrictions of a grant.
+    Params,
     /// Waiting tasks of a controller.
     Tasks,
     /// Inputs held at once.

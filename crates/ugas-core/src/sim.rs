@@ -1,7 +1,7 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, Via, server_op};
+use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, Via, View, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -115,6 +115,19 @@ impl Sim {
             causes: Causes::default(),
             journals: BTreeMap::new(),
             config,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            rules: &self.rules,
+            limits: &self.config.limits,
+            st: &self.state,
+            ix: &self.index,
+            replay: None,
+            root: OpId::default(),
+            link: 0,
         }
     }
 
@@ -570,6 +583,7 @@ impl Sim {
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
         // Nothing closes a circle: that was looked at before.
         let _ = flow.link_row(target);
+        flow.relisten(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         flow.welcome_back(who);

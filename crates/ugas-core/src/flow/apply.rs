@@ -144,7 +144,7 @@ impl Flow<'_> {
         }
     }
 
-    fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
+    pub(crate) fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
@@ -362,7 +362,7 @@ impl Flow<'_> {
 
     /// Whether a modifier's tag filter holds now.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
-        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| self.source_has(source, t))
+        self.view().filter_holds(m, source, target)
     }
 
     /// Turns an effect's modifiers off or on again, as inhibition does.
@@ -385,7 +385,8 @@ impl Flow<'_> {
         let mut wanted = Vec::new();
         for hook in &self.rules.hooks.after {
             let values = |w, a| self.current_of(w, a);
-            let see = self.hook_cx(spec, target, &values);
+            let view = self.view();
+            let see = view.hook_cx(spec, target, &values);
             hook(&mut AfterCx { see, then: &mut wanted });
         }
         for (position, effect) in wanted.into_iter().enumerate() {

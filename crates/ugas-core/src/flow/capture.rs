@@ -196,6 +196,7 @@ impl Flow<'_> {
         row.rebuild();
         self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
+        self.relisten(target);
         self.publish(target);
         linked
     }

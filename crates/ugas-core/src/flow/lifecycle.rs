@@ -282,6 +282,7 @@ impl Flow<'_> {
         let new = avatar.unwrap_or(ActorId::NONE);
         self.row_mut(target).set_avatar(new);
         self.step(who, LifecycleStep::AvatarSet);
+        self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });

@@ -28,6 +28,7 @@ mod set_grant;
 mod settle;
 mod strike;
 mod task;
+mod view;
 mod write;
 
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
@@ -36,6 +37,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
+pub(crate) use view::View;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
@@ -222,7 +224,7 @@ impl<'a> Flow<'a> {
     }
 
     #[cold]
-    fn trace(&mut self, who: ControllerId, kind: TraceKind) {
+    pub(crate) fn trace(&mut self, who: ControllerId, kind: TraceKind) {
         if self.log.trace.len() >= self.limits.facts as usize {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);

@@ -71,6 +71,10 @@ pub(crate) enum Notice {
         held: SimTime,
         before: u64,
     },
+    /// An ability was granted that may start by itself.
+    Granted {
+        grant: GrantId,
+    },
     Ability {
         ability: AbilityId,
         key: ActivationKey,

@@ -15,8 +15,8 @@ impl Flow<'_> {
         };
         let row = self.row(target);
         let limit = |what, max| Refusal::Limit { what, max, link: self.cause.link };
-        if row.play().sets.len() >= self.limits.set_grants as usize {
-            return Err(limit(LimitKind::AbilitySets, self.limits.set_grants));
+        if row.play().sets.len() >= self.limits.grants_per_controller as usize {
+            return Err(limit(LimitKind::AbilitySets, self.limits.grants_per_controller));
         }
         let grants = self.limits.grants_per_controller;
         if row.grants.len() + def.abilities.len() > grants as usize {

@@ -307,6 +307,7 @@ impl Row {
         self.due.extend(timers);
         self.due.sort_unstable_by(|a, b| b.cmp(a));
         self.published = never();
+        self.grants.iter_mut().for_each(|g| g.status = Default::default());
         self.hash_dirty = true;
     }
 
