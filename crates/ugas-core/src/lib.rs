@@ -45,7 +45,7 @@ mod time;
 
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
-    LifecycleStep, RemoveReason, Span, TaskResult, Trace, TraceKind,
+    LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, Trace, TraceKind,
 };
 pub use ids::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
@@ -65,6 +65,6 @@ pub use rules::{
     AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, HookReads, LoadError,
     LoadIssue, Read, ReadKey, Rules, RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents, tag_segments,
 };
-pub use sim::{Host, NoHost, Progress, Sim, SimConfig};
+pub use sim::{Host, NoHost, Progress, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord};
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

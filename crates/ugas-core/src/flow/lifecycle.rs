@@ -328,6 +328,7 @@ impl Flow<'_> {
         let now = self.st.now;
         let clock = &mut self.row_mut(target).clock;
         clock.set(now, rate.unwrap_or(clock.rate()), active.unwrap_or(clock.active()));
+        self.retime(target);
         self.publish(target);
         Ok(())
     }

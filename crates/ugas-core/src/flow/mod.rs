@@ -37,6 +37,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
+pub(crate) use task::{ListKind, Work};
 pub(crate) use view::View;
 
 use crate::limits::Limits;
@@ -135,6 +136,9 @@ pub(crate) struct Flow<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
+    pub(crate) work: Work,
+    /// Who answers inside a step; nobody outside an advance.
+    pub(crate) host: Option<&'a mut dyn crate::Host>,
 }
 
 impl<'a> Flow<'a> {
@@ -271,6 +275,9 @@ impl<'a> Flow<'a> {
             if row.published.at != SimTime::NEVER {
                 self.ix.agenda.push(row.published.at, row.published.phase, row.id);
             }
+        }
+        if self.ix.next_frame > self.st.now && self.ix.next_frame != SimTime::NEVER {
+            self.ix.agenda.push(self.ix.next_frame, crate::state::Due::FRAME, ControllerId::NONE);
         }
     }
 
