@@ -60,7 +60,7 @@ impl Check<'_> {
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
             watching += e.watches() as u32;
-            immunities += !def.immunity.is_empty() as u16;
+            immunities += def.refuses_others() as u16;
         }
         (row.watching, row.immunities) = (watching, immunities);
         want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;

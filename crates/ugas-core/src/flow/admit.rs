@@ -97,6 +97,7 @@ impl<'a> View<'a> {
         {
             return Err(Refusal::Immune { blocker, by });
         }
+        self.check_restrictions(def, spec, target)?;
         if let Some(condition) = &def.condition {
             let mut read = |side, attribute| match side {
                 Side::Own | Side::Target => self.current_of(spec.target, attribute),

@@ -144,7 +144,13 @@ impl Flow<'_> {
         }
     }
 
-    pub(crate) fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
+    pub(crate) fn apply_instant(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        plan: &Plan,
+    ) -> Result<(), Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
@@ -230,6 +236,9 @@ impl Flow<'_> {
         }
         let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
         self.tell_applied(target, via, spec.level, stacks);
+        if !def.rules.is_empty() {
+            self.recharge(target);
+        }
         if !inhibited {
             self.hold_cues(def, target, via);
         }
@@ -300,7 +309,7 @@ impl Flow<'_> {
             effect.cold_mut().length = plan.duration;
         }
         row.watching += def.watches as u32;
-        row.immunities += !def.immunity.is_empty() as u16;
+        row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
             row.schedule(due.lying_at(row.effects.len()));
         }

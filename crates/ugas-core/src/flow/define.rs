@@ -48,5 +48,5 @@ pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<De
         return Err(Some(LoadError { issues: c.issues }));
     }
     let fingerprint = format!("{doc:?}").bytes().fold(3, |h, b| crate::rng::fold(h, b as u64));
-    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), fingerprint })
+    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), ability: None, fingerprint })
 }

@@ -25,6 +25,7 @@ pub(crate) struct About<'s> {
 const SITE_EXECUTION: u32 = 1 << 16;
 pub(crate) const SITE_DURATION: u32 = 1 << 17;
 pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
+pub(crate) const SITE_MITIGATION: u32 = 1 << 18;
 
 impl<'a> View<'a> {
     /// An attribute's current value, wherever it is.
@@ -114,6 +115,26 @@ impl<'a> View<'a> {
         context_tags: &mut Vec<TagId>,
         captured: Option<&[f64]>,
     ) -> Result<f64, Refusal> {
+        self.calculate_on(0.0, calc, about, site, params, results, context_tags, captured)
+    }
+
+    /// What a mitigation lets through of an amount.
+    pub(crate) fn mitigate(&self, amount: f64, calc: CalcId, about: About<'_>, site: u32) -> Result<f64, Refusal> {
+        self.calculate_on(amount, calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn calculate_on(
+        &self,
+        amount: f64,
+        calc: CalcId,
+        about: About<'_>,
+        site: u32,
+        params: &[(Arc<str>, Value)],
+        results: &mut Vec<CalcResult>,
+        context_tags: &mut Vec<TagId>,
+        captured: Option<&[f64]>,
+    ) -> Result<f64, Refusal> {
         let rules = self.rules;
         let Some(CalcDef { code, reads }) = rules.calcs.get(calc.index()).and_then(Option::as_ref) else {
             return Err(Refusal::Condition);
@@ -142,6 +163,7 @@ impl<'a> View<'a> {
             results,
             context_tags,
             value: 0.0,
+            amount,
             stacks: about.stacks,
             undeclared: false,
         };

@@ -120,6 +120,8 @@ pub(crate) struct Scratch {
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+    /// What combat did in the application under way.
+    pub(crate) blows: Vec<combat::Blown>,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.

@@ -36,6 +36,12 @@ pub(crate) enum Reaction {
         cause: Cause,
         depth: u32,
     },
+    /// A cast without length ticks when the activation that began it is through.
+    Ticks {
+        who: ControllerId,
+        cast: u64,
+        cause: Cause,
+    },
     /// An ability that revoked itself goes when its step is over.
     Revoke {
         who: ControllerId,
@@ -228,6 +234,12 @@ impl Flow<'_> {
                     self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 } else if let Some(target) = self.st.controllers.slot(who) {
                     self.hear(target, &notice);
+                }
+            }
+            Reaction::Ticks { who, cast, cause } => {
+                self.cause = cause;
+                if let Some(target) = self.st.controllers.slot(who) {
+                    self.cast_at_once(target, cast);
                 }
             }
             Reaction::Revoke { who, grant, cause } => {

@@ -3,9 +3,10 @@
 
 use super::{Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
-use crate::rules::{Layout, ModDef, Rules};
+use crate::rules::{AbilityDef, Layout, ModDef, Rules};
 use crate::state::{EffectRef, Index, Row};
-use crate::{ControllerId, EffectId, OpId, Refusal, TagId};
+use crate::{AbilityId, ControllerId, EffectId, OpId, Refusal, TagId};
+use std::sync::Arc;
 
 /// A sim's parts to read.
 #[derive(Clone, Copy)]
@@ -61,6 +62,11 @@ impl<'a> View<'a> {
     #[inline]
     pub(crate) fn def(&self, effect: EffectId) -> Option<EffectRef<'a>> {
         self.st.definitions.effect(self.rules, effect)
+    }
+
+    #[inline]
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+        self.st.definitions.ability(self.rules, ability)
     }
 
     /// What acts on a slot's current value.

@@ -1,7 +1,7 @@
 //! The builder: documents and code in, rules or every reason against them out.
 
 use super::ability_compile::owned_tags_effect;
-use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read, ReadDef};
+use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
 use super::curve::CurveDef;
 use super::error::{LoadError, LoadIssue, Severity};
@@ -45,6 +45,7 @@ pub struct RulesBuilder {
 enum HookCode {
     Before(super::calc::Predicate),
     After(super::calc::After),
+    Damage(super::calc::OnDamage),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
     Activation(ActivationHook),
@@ -55,6 +56,7 @@ impl HookCode {
         match self {
             HookCode::Before(_) => "a before-hook",
             HookCode::After(_) => "an after-hook",
+            HookCode::Damage(_) => "a damage hook",
             HookCode::Requirement(_) => "a requirement",
             HookCode::Avatar(_) => "an avatar validator",
             HookCode::Activation(_) => "an activation hook",
@@ -127,6 +129,16 @@ impl RulesBuilder {
         hook: impl Fn(&mut AfterCx<'_>) + Send + Sync + 'static,
     ) -> RulesBuilder {
         self.hooks.push((name.into(), HookCode::After(Arc::new(hook))));
+        self
+    }
+
+    /// Registers a hook that runs after each deed of combat and may ask for further effects.
+    pub fn after_damage(
+        mut self,
+        name: impl Into<String>,
+        hook: impl Fn(&mut DamageCx<'_>) + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::Damage(Arc::new(hook))));
         self
     }
 
@@ -323,6 +335,7 @@ impl RulesBuilder {
             match code {
                 HookCode::Before(f) => hooks.before.push((id, f.clone())),
                 HookCode::After(f) => hooks.after.push(f.clone()),
+                HookCode::Damage(f) => hooks.damage.push(f.clone()),
                 HookCode::Requirement(f) => {
                     hooks.requirements.insert(id, f.clone());
                 }

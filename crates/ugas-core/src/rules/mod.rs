@@ -32,7 +32,7 @@ mod timeline;
 
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
-pub use calc::{AfterCx, Calc, Calculator, CaptureTime, HookCx, Read, ReadKey};
+pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
 pub use error::{LoadError, LoadIssue, Severity};
 pub use hook::{AbilityHookCx, HookReads};
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};

@@ -20,6 +20,10 @@ pub enum CauseWhat {
     Activated(AbilityId),
     /// The end of an ability.
     Ended(AbilityId),
+    /// An input that went down.
+    Pressed(crate::InputId),
+    /// An input that went up.
+    Released(crate::InputId),
 }
 
 /// One step of a cause chain.
