@@ -10,19 +10,19 @@ impl Flow<'_> {
     /// Counts an effect's looping cues.
     pub(crate) fn hold_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
         for &tag in &def.cues {
-            self.hold_cue(target, tag, via);
+            self.cue_in(target, tag, via);
         }
     }
 
     /// Gives an effect's looping cues back.
     pub(crate) fn release_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
         for &tag in &def.cues {
-            self.release_cue(target, tag, via);
+            self.cue_out(target, tag, via);
         }
     }
 
     /// One more holder of a loop; the first one starts it.
-    pub(crate) fn hold_cue(&mut self, target: usize, tag: TagId, via: Via) {
+    pub(crate) fn cue_in(&mut self, target: usize, tag: TagId, via: Via) {
         let row = self.row_mut(target);
         let who = row.id;
         match row.cues().binary_search_by_key(&tag, |c| c.tag) {
@@ -35,7 +35,7 @@ impl Flow<'_> {
     }
 
     /// One holder of a loop less; the last one stops it. Nothing if nobody holds it.
-    pub(crate) fn release_cue(&mut self, target: usize, tag: TagId, via: Via) {
+    pub(crate) fn cue_out(&mut self, target: usize, tag: TagId, via: Via) {
         let Ok(i) = self.row(target).cues().binary_search_by_key(&tag, |c| c.tag) else {
             return;
         };

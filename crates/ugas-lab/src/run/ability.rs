@@ -202,7 +202,7 @@ impl Runner<'_> {
             Which::Grant(id) => Some(id),
             Which::Ability(ability) => grants.iter().find(|g| g.ability == ability).map(|g| g.id),
             Which::Input(input) => grants.iter().find(|g| g.input == input).map(|g| g.id),
-            Which::Activation(key) => self.sim.activations(who)?.iter().find(|a| a.key == key).map(|a| a.grant),
+            Which::Activation(key) => self.sim.activations(who)?.find(|a| a.key == key).map(|a| a.grant),
         };
         found.map(|id| (who, id)).ok_or(Refusal::NotGranted)
     }
@@ -243,8 +243,11 @@ impl Runner<'_> {
                 let state = states?.into_iter().max_by_key(|s| *s as u8);
                 Found::text(format!("{:?}", state.unwrap_or(AbilityState::Granted)))
             }
-            OfAbility::Charges => self.charges(who, first)?.map_or(Found::Nothing, |n| Found::Number(f64::from(n))),
-            OfAbility::Cooldown => Found::Number(self.cooldown_left(who, first)?),
+            OfAbility::Charges => {
+                let charges = self.sim.charges(who, first)?;
+                charges.map_or(Found::Nothing, |c| Found::Number(f64::from(c.have)))
+            }
+            OfAbility::Cooldown => self.cooldown_left(who, first)?,
             OfAbility::Castable => {
                 let reasons = self.reasons(who, Which::Grant(first), Target::None);
                 match reasons.is_empty() {
@@ -263,8 +266,8 @@ impl Runner<'_> {
                 Err(_) => "NotGranted".to_owned(),
             },
             Handle::Activation(key) => {
-                let all = self.sim.activations(key.who).unwrap_or_default();
-                all.iter().find(|a| a.key == key).map_or("Ended".to_owned(), |a| format!("{:?}", a.state))
+                let found = self.sim.activations(key.who).ok().and_then(|mut all| all.find(|a| a.key == key));
+                found.map_or("Ended".to_owned(), |a| format!("{:?}", a.state))
             }
             Handle::Set(who, handle) => {
                 let there = self.set_grants.iter().any(|(w, _, h)| (*w, *h) == (who, handle));

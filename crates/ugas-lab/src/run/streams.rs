@@ -246,7 +246,7 @@ impl Runner<'_> {
         ]
     }
 
-    fn actor_field(&self, who: ControllerId) -> Found {
+    pub(crate) fn actor_field(&self, who: ControllerId) -> Found {
         match who.some() {
             None => Found::Nothing,
             Some(who) => match self.who_is.get(&who) {
@@ -275,7 +275,7 @@ impl Runner<'_> {
         name.map_or(Found::Nothing, Found::text)
     }
 
-    fn tag_field(&self, tag: TagId) -> Found {
+    pub(crate) fn tag_field(&self, tag: TagId) -> Found {
         let name = self.world.rules.tag_name(tag);
         name.map_or(Found::Nothing, Found::text)
     }
