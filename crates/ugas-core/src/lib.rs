@@ -47,6 +47,7 @@ pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
     LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, Trace, TraceKind,
 };
+pub use flow::ChargeView;
 pub use ids::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
     EffectKey, GrantId, GroupId, HookId, InputId, KeyId, OpId, ParamId, RUNTIME_BIT, SetId, TagId, TaskKey, TaskKindId,

@@ -679,6 +679,7 @@ impl Sim {
         // Nothing closes a circle: that was looked at before.
         let _ = flow.link_row(target);
         flow.relisten(target);
+        flow.refresh_frames(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         flow.welcome_back(who);

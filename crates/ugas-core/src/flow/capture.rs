@@ -197,6 +197,7 @@ impl Flow<'_> {
         self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
         self.relisten(target);
+        self.refresh_frames(target);
         self.publish(target);
         linked
     }

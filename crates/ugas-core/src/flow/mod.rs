@@ -31,6 +31,8 @@ mod task;
 mod view;
 mod write;
 
+pub use combat::ChargeView;
+
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};

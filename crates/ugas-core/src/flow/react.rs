@@ -42,12 +42,6 @@ pub(crate) enum Reaction {
         cast: u64,
         cause: Cause,
     },
-    /// An ability that revoked itself goes when its step is over.
-    Revoke {
-        who: ControllerId,
-        grant: GrantId,
-        cause: Cause,
-    },
 }
 
 /// What a row's tasks, triggers and cancel lists are told after a verb.
@@ -240,12 +234,6 @@ impl Flow<'_> {
                 self.cause = cause;
                 if let Some(target) = self.st.controllers.slot(who) {
                     self.cast_at_once(target, cast);
-                }
-            }
-            Reaction::Revoke { who, grant, cause } => {
-                self.cause = cause;
-                if let Some(target) = self.st.controllers.slot(who) {
-                    self.revoke_grant(target, grant, Via::NOTHING);
                 }
             }
             Reaction::Recheck { who, cause } => {

@@ -84,7 +84,7 @@ impl Flow<'_> {
             self.ask(slot, seq, deadline, &def, from);
             return Ok(key);
         }
-        self.start(slot, seq, &def)?;
+        self.launch(slot, seq, &def)?;
         Ok(key)
     }
 
@@ -154,7 +154,7 @@ impl Flow<'_> {
     }
 
     /// Starts an activation whose checks passed: others give way, it commits, its tasks begin.
-    pub(super) fn start(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
+    pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
         let (who, grant, level, state) = (row.id, a.grant, a.level, a.state);

@@ -88,7 +88,7 @@ const CHECKS: [(Check, CheckFn); 21] = [
     (Check::Group, group),
     (Check::Query, |v, t| {
         let tags = &v.row(t.slot).tags;
-        let holds = |q: &crate::TagQuery| q.eval(&|tag| v.has(t.slot, tag), &|tag| tags.has_exact(tag));
+        let holds = |q: &crate::TagQuery| q.eval(&|tag| v.has(t.slot, tag), &|tag| tags.count(&v.rules.tags, tag) > 0);
         forever(t.def.query.as_ref().is_some_and(|q| !holds(q)), Refusal::Query)
     }),
     (Check::Condition, condition),
@@ -108,8 +108,9 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
     (Check::Charges, |v, t| {
         let c = v.charges_of(t.slot, t.grant)?;
-        let heals = if c.left == SimTime::NEVER { c.left } else { v.local(t.slot) + c.left };
-        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left: c.left }, heals))
+        let heals = c.left.map_or(SimTime::NEVER, |left| v.local(t.slot) + left);
+        let left = c.left.unwrap_or(SimTime::NEVER);
+        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, heals))
     }),
     (Check::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
     (Check::Cooldown, |v, t| v.cooled(t).err()),

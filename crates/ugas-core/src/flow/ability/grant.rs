@@ -3,10 +3,9 @@
 use super::super::{Flow, Notice, Via};
 use super::EndHow;
 use super::state::Move;
-use crate::state::{Due, Grant, GrantMore, Timer};
+use crate::state::{Grant, GrantMore};
 use crate::{
-    AbilityGrant, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId, Refusal,
-    SimTime, Which,
+    AbilityGrant, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId, Refusal, Which,
 };
 
 impl Flow<'_> {
@@ -35,13 +34,9 @@ impl Flow<'_> {
             self.finish(target, seq, EndHow::Cancelled);
         }
         let Some(at) = self.row(target).grant(grant) else { return };
+        self.stop_charges(target, at);
         let row = self.row_mut(target);
         let (who, g) = (row.id, row.grants.remove(at));
-        if let Some(c) = g.more.as_ref().and_then(|m| m.charges)
-            && c.end != SimTime::NEVER
-        {
-            row.unschedule(Due::timer(c.end, Timer::Charge, c.seq));
-        }
         self.fact(who, via, FactKind::Revoked { ability: g.ability, grant });
         self.step_ability(who, (g.ability, grant), AbilityState::Granted, Move::Revoke);
         self.relisten(target);

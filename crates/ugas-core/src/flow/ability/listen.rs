@@ -2,7 +2,7 @@
 //! listens pays for news with one test of one byte.
 
 use super::super::Flow;
-use crate::rules::{TaskKind, TriggerDef, listen};
+use crate::rules::{TriggerDef, listen};
 use crate::state::alert;
 
 impl Flow<'_> {
@@ -40,23 +40,7 @@ impl Flow<'_> {
                 bits |= alert::TAG;
             }
         }
-        for t in &play.tasks {
-            let Some(def) = play.activation(t.of).and_then(|a| self.ability(a.ability)) else { continue };
-            bits |= def.program.task(t.pc).map_or(0, |task| heard_by(&task.kind));
-        }
+        bits |= self.task_alerts(slot);
         self.st.controllers.row_mut(slot).alert = bits;
-    }
-}
-
-/// What wakes a waiting task.
-fn heard_by(kind: &TaskKind) -> u8 {
-    match kind {
-        TaskKind::WaitGameplayEvent { .. } | TaskKind::WaitAnimationEvent { .. } => alert::EVENT,
-        TaskKind::WaitTag { .. } | TaskKind::WaitTagChanged { .. } | TaskKind::WaitTagQuery(_) => alert::TAG,
-        TaskKind::WaitAttributeChange { .. } | TaskKind::WaitAttributeThreshold { .. } => alert::ATTRIBUTE,
-        TaskKind::WaitEffect { .. } => alert::EFFECT,
-        TaskKind::WaitAbility { .. } => alert::ABILITY,
-        TaskKind::WaitInputPressed { .. } | TaskKind::WaitInputRelease { .. } => alert::INPUT,
-        _ => 0,
     }
 }

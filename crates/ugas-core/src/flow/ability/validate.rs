@@ -57,7 +57,7 @@ impl Flow<'_> {
             return;
         }
         // A commit that fails has dropped it and said why.
-        let _ = self.start(slot, seq, &def);
+        let _ = self.launch(slot, seq, &def);
     }
 
     /// Nobody answered in time.

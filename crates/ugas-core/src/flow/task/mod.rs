@@ -69,7 +69,7 @@ enum Step {
 impl Flow<'_> {
     /// An ability's definition, kept while its tasks change the sim.
     pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
-        self.rules.ability_def(ability).cloned()
+        self.st.definitions.ability(self.rules, ability)
     }
 
     fn def_of(&self, slot: usize, of: u64) -> Option<Arc<AbilityDef>> {
