@@ -9,8 +9,8 @@ mod ability_set;
 mod assemble;
 mod attribute;
 mod builder;
-mod code;
 mod calc;
+mod code;
 mod combat;
 mod compile;
 mod curve;
@@ -34,12 +34,12 @@ mod timeline;
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
+pub(crate) use code::{Call, CustomDef, TaskCode};
+pub use code::{CustomTask, News, Progression, TaskCx, Wake};
 pub use error::{LoadError, LoadIssue, Severity};
 pub use hook::{AbilityHookCx, HookReads};
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
-pub use code::{CustomTask, News, Progression, TaskCx, Wake};
 pub use task::TaskCategory;
-pub(crate) use code::{Call, CustomDef, TaskCode};
 
 pub(crate) use ability::{
     AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen,

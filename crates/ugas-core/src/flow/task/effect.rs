@@ -5,9 +5,7 @@ use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
 use crate::state::CueCount;
-use crate::{
-    ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId,
-};
+use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId};
 
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;
@@ -118,9 +116,7 @@ impl Flow<'_> {
     pub(super) fn is_picked(&self, def: &AbilityDef, pick: &AbilityPick) -> bool {
         match pick {
             AbilityPick::Ability(id) => def.id == *id,
-            AbilityPick::Tags(tags) => {
-                def.tags.iter().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
-            }
+            AbilityPick::Tags(tags) => def.tags.iter().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of))),
         }
     }
 

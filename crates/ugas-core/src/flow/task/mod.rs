@@ -310,7 +310,15 @@ impl Flow<'_> {
         }
     }
 
-    fn task_fact(&mut self, slot: usize, ability: AbilityId, task: TaskKindId, seq: u64, result: TaskResult, value: f64) {
+    fn task_fact(
+        &mut self,
+        slot: usize,
+        ability: AbilityId,
+        task: TaskKindId,
+        seq: u64,
+        result: TaskResult,
+        value: f64,
+    ) {
         let who = self.row(slot).id;
         let task_key = TaskKey { seq, who };
         self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });

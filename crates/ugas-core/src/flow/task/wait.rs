@@ -14,9 +14,7 @@ impl Flow<'_> {
             TaskKind::WaitDelay { duration } => {
                 done(self.length_of(slot, s.of, duration).is_some_and(|d| d <= SimTime::ZERO))
             }
-            TaskKind::WaitGameTime { time } => {
-                done(self.length_of(slot, s.of, time).is_some_and(|t| t <= self.st.now))
-            }
+            TaskKind::WaitGameTime { time } => done(self.length_of(slot, s.of, time).is_some_and(|t| t <= self.st.now)),
             TaskKind::WaitTag { tag, added } => done(self.has(slot, *tag) == *added),
             TaskKind::WaitTagQuery(query) => done(self.matches_query(slot, query)),
             TaskKind::WaitAttributeThreshold { attribute, comparison, value } => {
@@ -198,7 +196,9 @@ impl Flow<'_> {
             .filter(|t| t.age != LATE && t.due != SimTime::NEVER)
             .filter(|t| {
                 let def = self.def_of(slot, t.of);
-                def.is_some_and(|d| matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. })))
+                def.is_some_and(|d| {
+                    matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. }))
+                })
             })
             .map(|t| (t.seq, SimTime(t.value as i64)))
             .collect();
