@@ -77,7 +77,7 @@ fn why_not_agrees_with_activate_on_random_states() {
     let rules = rules();
     let names = ["GA_A", "GA_B", "GA_C", "GA_D", "GA_E", "GA_F"];
     let effects = ["GE_Cost", "GE_Gain", "GE_Hurt", "GE_Heal", "GE_Cool", "GE_Mute", "GE_Alive", "GE_Alive"];
-    for seed in 0..60 {
+    for seed in 0..700 {
         let mut n = Rng(seed + 1);
         let (mut sim, who) = common::one(&rules);
         let other = common::spawn(&mut sim);
