@@ -517,3 +517,23 @@ fn the_castable_status_follows_every_change() {
     apply(&mut sim, "GE_Potion", who);
     assert_eq!(kind(&sim), None);
 }
+
+// covers: UGAS-8.1-07
+#[test]
+fn an_ability_made_at_run_time_runs_and_travels() {
+    let (mut sim, who, _) = with(&[]);
+    let doc = Ability::new("GA_Made").owned("State.Casting").cost("GE_Cost").task(waits());
+    let ugas_core::DefId::Ability(made) = sim.define(doc).unwrap() else { panic!("an ability") };
+    sim.grant(who, AbilityGrant::new(made)).unwrap();
+    let key = sim.activate(who, made, Target::None).unwrap();
+    assert!(has(&sim, who, "State.Casting"));
+    let mut there = Sim::new(sim.rules().clone(), SimConfig::default());
+    there.define(Effect::infinite("GE_Other")).unwrap();
+    let portable = sim.extract(who).unwrap();
+    let back = there.insert(&portable).unwrap();
+    let view = there.activations(back).unwrap().next().unwrap();
+    assert_eq!((view.key, view.state), (key, AbilityState::Active));
+    assert_ne!(view.ability, made, "renumbered");
+    there.cancel(back, Which::Activation(key)).unwrap();
+    assert!(!has(&there, back, "State.Casting"));
+}
