@@ -60,7 +60,7 @@ pub use op::{
     Target, Which,
 };
 pub use query::{ActivationView, CastView, Castable, Reason, Timer};
-pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
+pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState, TaskView};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     CustomTask, News, Progression, TaskCx, Wake,

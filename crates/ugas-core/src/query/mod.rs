@@ -4,7 +4,9 @@ mod ability;
 mod effect;
 mod explain;
 mod tag;
+mod task;
 
 pub use ability::{ActivationView, CastView, Castable, Reason, Timer};
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
+pub use task::TaskView;
