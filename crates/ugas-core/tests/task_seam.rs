@@ -3,7 +3,7 @@
 mod common3;
 use common3::*;
 use ugas_core::{
-    Anchor, Answer, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig, SimTime, Target,
+    Anchor, Answer, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig, SimTime,
     TaskKey, TaskResult,
 };
 use ugas_doc::{Ability, AnswerTarget, Effect, Timeline};
@@ -13,7 +13,9 @@ fn requests(s: &mut Stage) -> Vec<(String, TaskKey)> {
     let rules = s.sim.rules().clone();
     let all = facts(&mut s.sim);
     let asked = all.into_iter().filter_map(|f| match f.kind {
-        FactKind::TaskRequest { task, task_key, .. } => Some((rules.task_kind_name(task).unwrap().to_owned(), task_key)),
+        FactKind::TaskRequest { task, task_key, .. } => {
+            Some((rules.task_kind_name(task).unwrap().to_owned(), task_key))
+        }
         _ => None,
     });
     asked.collect()
@@ -32,7 +34,8 @@ fn a_timeline_plays_notifies_and_ends_in_the_engines_place() {
         .task(mark("GE_Mark"))
         .task(task("WaitMontageEnded").param("Montage", "AM_Swing"))
         .task(mark("GE_Mark10"));
-    let line = Timeline::new("TL_Swing", 1.0).montage("AM_Swing").notify(0.2, "Event.Other").notify(0.5, "Event.Hit.Hard");
+    let line =
+        Timeline::new("TL_Swing", 1.0).montage("AM_Swing").notify(0.2, "Event.Other").notify(0.5, "Event.Hit.Hard");
     let rules = base().add(ga).add(line).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
     s.activate();
@@ -132,7 +135,6 @@ fn removing_what_is_not_there_is_no_mistake() {
     s.activate();
     assert_eq!(s.get("AttackPower"), 11.0);
     apply(&mut s.sim, "GE_Burn", s.hero);
-    apply(&mut s.sim, "GE_Burn", s.hero);
     s.activate();
     assert!(!s.sim.has_tag(s.hero, tag(s.sim.rules(), "Status.Burning")).unwrap());
     assert_eq!(s.get("AttackPower"), 12.0);
@@ -183,5 +185,4 @@ fn an_effect_from_an_ability_that_an_effect_triggered_knows_both() {
     assert_eq!(applied.who, s.hero);
     let chain = s.sim.chain(applied.link);
     assert!(chain.iter().any(|l| l.what == ugas_core::CauseWhat::Applied(burn)), "{chain:?}");
-    let _ = Target::None;
 }

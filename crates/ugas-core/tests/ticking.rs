@@ -168,7 +168,9 @@ fn categories_say_who_ticks_and_critical_looks_come_first() {
     assert_eq!(category("WaitDelay"), TaskCategory::Temporal);
     assert_eq!(category("WaitMontageEnded"), TaskCategory::Animation);
     assert_eq!(category("WaitTagAdded"), TaskCategory::State);
-    let rules = base().add(Ability::new("GA_A").task(task("WaitOverlap"))).add(Ability::new("GA_C").task(task("WaitForTarget")));
+    let rules = base()
+        .add(Ability::new("GA_A").task(task("WaitOverlap")))
+        .add(Ability::new("GA_C").task(task("WaitForTarget")));
     let rules = rules.build().unwrap();
     let config = SimConfig { task_budget: 1, ..SimConfig::default() };
     let (mut sim, all) = crowd(&rules, config, &["GA_A", "GA_C"]);
@@ -224,7 +226,9 @@ impl CustomTask for WaitForHealthThreshold {
     fn wake(&self, seen: &mut u32, news: Wake<'_>, cx: &TaskCx<'_>) -> Progression {
         *seen += 1;
         match news {
-            Wake::Attribute { attribute, new, .. } if cx.rules().attribute("Health") == Some(attribute) => self.look(cx, new),
+            Wake::Attribute { attribute, new, .. } if cx.rules().attribute("Health") == Some(attribute) => {
+                self.look(cx, new)
+            }
             _ => Progression::Wait,
         }
     }

@@ -1,5 +1,6 @@
 //! The compiler's room for task lists: nested documents become one flat program.
 
+use super::code::{CustomDef, TaskCode};
 use super::compile::Compiler;
 use super::lookup::suggestion;
 use super::names::nearest;
@@ -9,7 +10,6 @@ use super::scope::Scope;
 use super::task::{OnFail, TaskCategory, TaskDef, TaskKind, built_in, encode_params};
 use super::task_parse::{BUILT_IN, BuiltIn};
 use super::timeline::{AnswerDef, TimelineDef};
-use super::code::{CustomDef, TaskCode};
 use crate::{SimTime, TaskKindId};
 use std::collections::BTreeMap;
 use std::sync::Arc;

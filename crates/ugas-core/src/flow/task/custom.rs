@@ -20,7 +20,15 @@ pub(super) fn alerts(custom: &CustomDef) -> u8 {
 }
 
 impl Flow<'_> {
-    fn call(&self, slot: usize, def: &AbilityDef, of: u64, c: &CustomDef, state: &mut Vec<u8>, call: Call<'_>) -> Progression {
+    fn call(
+        &self,
+        slot: usize,
+        def: &AbilityDef,
+        of: u64,
+        c: &CustomDef,
+        state: &mut Vec<u8>,
+        call: Call<'_>,
+    ) -> Progression {
         let row = self.row(slot);
         let who = row.id;
         let cx = TaskCx {
@@ -39,7 +47,14 @@ impl Flow<'_> {
         }
     }
 
-    pub(super) fn start_custom(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef, c: &CustomDef) -> Step {
+    pub(super) fn start_custom(
+        &mut self,
+        slot: usize,
+        def: &AbilityDef,
+        s: Strand,
+        task: &TaskDef,
+        c: &CustomDef,
+    ) -> Step {
         let now = self.local_now(slot);
         let late = task.time_out.as_ref().and_then(|t| self.length_of(slot, s.of, t));
         let due = late.map_or(SimTime::NEVER, |t| now + t);

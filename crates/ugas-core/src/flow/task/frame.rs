@@ -67,7 +67,8 @@ impl Flow<'_> {
                 let Some(def) = self.def_of(slot, t.of) else { continue };
                 let Some(task) = def.program.task(t.pc) else { continue };
                 let Some(interval) = task.interval else { continue };
-                let empty = TaskRecord { task: task.name, at: self.st.now, running: 0, ticked: 0, deferred: 0, nanos: 0 };
+                let empty =
+                    TaskRecord { task: task.name, at: self.st.now, running: 0, ticked: 0, deferred: 0, nanos: 0 };
                 records.entry(task.name).or_insert(empty).running += 1;
                 let elapsed = now - t.since;
                 let active = row.play().activation(t.of).is_some_and(|a| a.state == AbilityState::Active);
@@ -116,9 +117,12 @@ impl Flow<'_> {
                 if let Some(host) = &mut self.host {
                     host.overlap(&query, &mut targets);
                 }
-                targets.retain(|&t| self.st.controllers.slot(t).is_some_and(|at| {
-                    filter.as_ref().is_none_or(|f| self.matches_query(at, f))
-                }));
+                targets.retain(|&t| {
+                    self.st
+                        .controllers
+                        .slot(t)
+                        .is_some_and(|at| filter.as_ref().is_none_or(|f| self.matches_query(at, f)))
+                });
             }
             TaskKind::WaitForTarget { .. } => {
                 let found = self.host.as_mut().and_then(|h| h.find_target(&query));
@@ -142,7 +146,15 @@ impl Flow<'_> {
         let place = match figures.binary_search_by_key(&record.task, |f| f.task) {
             Ok(place) => place,
             Err(place) => {
-                let new = crate::TaskFigures { task: record.task, running: 0, frames: 0, ticks: 0, nanos: 0, since: at, until: at };
+                let new = crate::TaskFigures {
+                    task: record.task,
+                    running: 0,
+                    frames: 0,
+                    ticks: 0,
+                    nanos: 0,
+                    since: at,
+                    until: at,
+                };
                 figures.insert(place, new);
                 place
             }

@@ -14,9 +14,7 @@ impl Flow<'_> {
             TaskKind::WaitDelay { duration } => {
                 done(self.length_of(slot, s.of, duration).is_some_and(|d| d <= SimTime::ZERO))
             }
-            TaskKind::WaitGameTime { time } => {
-                done(self.length_of(slot, s.of, time).is_some_and(|t| t <= self.st.now))
-            }
+            TaskKind::WaitGameTime { time } => done(self.length_of(slot, s.of, time).is_some_and(|t| t <= self.st.now)),
             TaskKind::WaitTag { tag, added } => done(self.has(slot, *tag) == *added),
             TaskKind::WaitTagQuery(query) => done(self.matches_query(slot, query)),
             TaskKind::WaitAttributeThreshold { attribute, comparison, value } => {
@@ -47,6 +45,10 @@ impl Flow<'_> {
             let Some(t) = self.row(slot).play().task(seq) else { continue };
             let (of, pc) = (t.of, t.pc);
             let Some(def) = self.def_of(slot, of) else { continue };
+            if pc == NO_PC {
+                self.code_hears(slot, seq, notice);
+                continue;
+            }
             let Some(task) = def.program.task(pc) else { continue };
             if let TaskKind::Custom(custom) = &task.kind {
                 let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
@@ -158,6 +160,9 @@ impl Flow<'_> {
         let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return };
         t.due = SimTime::NEVER;
         let (of, pc, late, player) = (t.of, t.pc, t.age == LATE, t.left == PLAYER);
+        if pc == NO_PC {
+            return self.code_due(slot, seq, of);
+        }
         let Some(def) = self.def_of(slot, of) else { return };
         let Some(task) = def.program.task(pc) else { return };
         if player {
@@ -190,7 +195,9 @@ impl Flow<'_> {
             .filter(|t| t.age != LATE && t.due != SimTime::NEVER)
             .filter(|t| {
                 let def = self.def_of(slot, t.of);
-                def.is_some_and(|d| matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. })))
+                def.is_some_and(|d| {
+                    matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. }))
+                })
             })
             .map(|t| (t.seq, SimTime(t.value as i64)))
             .collect();
