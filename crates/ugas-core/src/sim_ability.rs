@@ -104,13 +104,7 @@ impl Sim {
     }
 
     /// Sets a parameter of a grant.
-    pub fn set_param(
-        &mut self,
-        who: ControllerId,
-        grant: GrantId,
-        param: ParamId,
-        value: f64,
-    ) -> Result<(), Refusal> {
+    pub fn set_param(&mut self, who: ControllerId, grant: GrantId, param: ParamId, value: f64) -> Result<(), Refusal> {
         self.run(Op::SetParam { who, grant, param, value }).map(|_| ())
     }
 

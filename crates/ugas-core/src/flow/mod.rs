@@ -9,6 +9,7 @@ mod apply;
 mod capture;
 mod change;
 mod combat;
+mod cue;
 mod define;
 mod depend;
 mod execute;

@@ -3,10 +3,10 @@
 mod ability;
 mod effect;
 mod explain;
+mod play;
 mod tag;
-mod task;
 
 pub use ability::{ActivationView, CastView, Castable, Reason, Timer};
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
-pub use task::TaskView;
+pub use play::TaskView;

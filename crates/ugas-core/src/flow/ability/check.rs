@@ -157,9 +157,8 @@ fn others<'v>(v: &View<'v>, t: &Try<'_>) -> impl Iterator<Item = &'v Activation>
 }
 
 fn blocked_by_ability(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
-    let hit = |blocks: &[TagId]| {
-        t.def.tags.iter().any(|&mine| blocks.iter().any(|&of| v.rules.tags.is_under(mine, of)))
-    };
+    let hit =
+        |blocks: &[TagId]| t.def.tags.iter().any(|&mine| blocks.iter().any(|&of| v.rules.tags.is_under(mine, of)));
     let by = others(v, t).find(|a| v.ability(a.ability).is_some_and(|d| hit(&d.blocks)))?;
     Some((Refusal::BlockedByAbility { by: by.ability }, SimTime::NEVER))
 }
@@ -178,9 +177,8 @@ fn group(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     if policy == GroupPolicy::Independent {
         return None;
     }
-    let exclusive = |a: &&Activation| {
-        v.ability(a.ability).is_some_and(|d| d.group == Some((mine, GroupPolicy::Exclusive)))
-    };
+    let exclusive =
+        |a: &&Activation| v.ability(a.ability).is_some_and(|d| d.group == Some((mine, GroupPolicy::Exclusive)));
     let by = others(v, t).find(exclusive)?;
     Some((Refusal::Group { by: by.ability }, SimTime::NEVER))
 }

@@ -90,13 +90,7 @@ impl Flow<'_> {
         self.spend_ruled(&def, t, spec, birth)
     }
 
-    fn spend_ruled(
-        &mut self,
-        def: &EffectRef<'_>,
-        t: &Try<'_>,
-        spec: &Spec,
-        birth: u64,
-    ) -> Result<EffectKey, Refusal> {
+    fn spend_ruled(&mut self, def: &EffectRef<'_>, t: &Try<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let ordinal = self.number(t.slot, birth);
         let key = EffectKey { birth, target: spec.target, ordinal };
         let plan = self.capture_magnitudes(def, spec, t.slot, key, 1)?;
