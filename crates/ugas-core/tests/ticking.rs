@@ -300,3 +300,21 @@ fn a_cancelled_custom_task_ends_once_and_gives_nothing() {
 fn a_built_in_name_cannot_be_taken() {
     assert!(base().task("WaitDelay", Clockwork(Arc::default())).build().is_err());
 }
+
+#[test]
+fn a_held_input_is_tried_again_at_each_frame() {
+    let busy = ugas_doc::Effect::lasting("GE_Busy", 1.0).grants("Status.Frozen");
+    let ga = Ability::new("GA").held().blocked("Status.Frozen").task(mark("GE_Mark"));
+    let fire = Ability::new("GA_Fire").task(task("WaitInputPressed").param("InputID", "Fire"));
+    let rules = base().add(busy).add(ga).add(fire).build().unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    let input = rules.input("Fire").unwrap();
+    apply(&mut s.sim, "GE_Busy", s.hero);
+    s.sim.press(s.hero, input, ugas_core::Target::None).unwrap();
+    go(&mut s.sim, 0.9);
+    assert_eq!(s.get("AttackPower"), 10.0);
+    go(&mut s.sim, 1.1);
+    assert_eq!(s.get("AttackPower"), 11.0);
+    go(&mut s.sim, 2.0);
+    assert_eq!(s.get("AttackPower"), 11.0);
+}

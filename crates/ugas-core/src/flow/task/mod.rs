@@ -365,7 +365,6 @@ impl Flow<'_> {
     fn tasks_moved(&mut self, slot: usize) {
         self.row_mut(slot).trim();
         self.relisten(slot);
-        self.refresh_frames(slot);
         self.publish(slot);
     }
 
