@@ -40,6 +40,7 @@ pub struct RulesBuilder {
     docs: Vec<(Doc, Option<Origin>)>,
     calcs: Vec<(String, Arc<dyn Calculator>)>,
     hooks: Vec<(String, HookCode)>,
+    pub(super) codes: Vec<(String, Arc<dyn super::coded::ErasedAbility>)>,
     pub(super) tasks: Vec<(String, Arc<dyn super::code::ErasedTask>)>,
 }
 
@@ -234,6 +235,9 @@ impl RulesBuilder {
                 c.ability_doc(a, origin);
             }
         }
+        for (name, code) in &self.codes {
+            c.ability_code(name, code.clone());
+        }
         for (doc, origin) in &docs {
             if let Doc::AbilitySet(s) = doc {
                 c.about(doc.name(), origin.clone());
@@ -400,6 +404,7 @@ impl Compiler<'_> {
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
                 task_code: BTreeMap::new(),
+                ability_code: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
                 warnings: Vec::new(),
@@ -424,6 +429,7 @@ impl Compiler<'_> {
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
                 task_code: BTreeMap::new(),
+                ability_code: BTreeMap::new(),
                 task_names: Default::default(),
                 group_names: BTreeMap::new(),
                 param_names: BTreeMap::new(),

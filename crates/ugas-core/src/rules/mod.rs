@@ -11,6 +11,7 @@ mod attribute;
 mod builder;
 mod calc;
 mod code;
+mod coded;
 mod combat;
 mod compile;
 mod curve;
@@ -36,6 +37,8 @@ pub use builder::RulesBuilder;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
 pub(crate) use code::{Call, CustomDef, TaskCode};
 pub use code::{CustomTask, News, Progression, TaskCx, Wake};
+pub(crate) use coded::{AbilityCode, Act};
+pub use coded::{AbilityCx, CodedAbility, Next, Resume};
 pub use error::{LoadError, LoadIssue, Severity};
 pub use hook::{AbilityHookCx, HookReads};
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
@@ -110,6 +113,8 @@ pub struct Rules {
     pub(crate) task_names: Names,
     /// Code of the task types that are the host's.
     pub(crate) task_code: BTreeMap<TaskKindId, TaskCode>,
+    /// Code of abilities.
+    pub(crate) ability_code: BTreeMap<AbilityId, AbilityCode>,
     /// Names behind hashed ids, for people.
     pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
     pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,

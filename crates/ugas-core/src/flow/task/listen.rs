@@ -26,7 +26,7 @@ impl Flow<'_> {
         let tasks = self.row(slot).play().tasks.iter().filter(|t| t.left != PLAYER && t.age != CLOSED);
         tasks.fold(0, |bits, t| {
             let def = self.def_of(slot, t.of);
-            bits | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
+            bits | super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
         })
     }
 

@@ -4,6 +4,7 @@
 //! sleeps is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a sleeping
 //! task wakes by a timer, by a notice its row asked for, by the host's answer or, if it ticks, at a frame moment.
 
+mod coded;
 mod custom;
 mod effect;
 mod event;
@@ -84,6 +85,7 @@ impl Flow<'_> {
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(def.program.regs as usize, 0);
         }
+        self.resume(slot, seq, crate::rules::Resume::Activated);
         if def.program.entry.main != NO_PC {
             self.run_program(slot, &def, Strand { of: seq, pc: def.program.entry.main, parent: 0, list: false });
         }
@@ -363,7 +365,6 @@ impl Flow<'_> {
     fn tasks_moved(&mut self, slot: usize) {
         self.row_mut(slot).trim();
         self.relisten(slot);
-        self.refresh_frames(slot);
         self.publish(slot);
     }
 
