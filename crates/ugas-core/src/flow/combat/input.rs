@@ -64,7 +64,7 @@ impl Flow<'_> {
         let before = row.next_seq;
         self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: false, held });
         self.cancel_on_release(slot, input);
-        self.relisten(slot);
+        self.refresh_frames(slot);
         self.notify(slot, alert::INPUT, || Notice::Input { input, pressed: false, held, before });
         self.cause = cause;
         Ok(())
@@ -91,7 +91,7 @@ impl Flow<'_> {
         }
         if let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
             h.retry = true;
-            self.relisten(slot);
+            self.refresh_frames(slot);
         }
     }
 
@@ -131,7 +131,7 @@ impl Flow<'_> {
             let Some(slot) = self.st.controllers.slot(who) else { return };
             if done && let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
                 h.retry = false;
-                self.relisten(slot);
+                self.refresh_frames(slot);
             }
         }
     }
