@@ -63,9 +63,9 @@ pub use query::{ActivationView, CastView, Castable, Reason, TaskView, Timer};
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
-    AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, DamageCx, HookCx, HookReads,
-    LoadError, LoadIssue, Read, ReadKey, Rules, RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents,
-    tag_segments,
+    AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CustomTask, DamageCx, HookCx,
+    HookReads, LoadError, LoadIssue, News, Progression, Read, ReadKey, Rules, RulesBuilder, Severity, TagQuery, TagSet,
+    TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
 };
 pub use sim::{Host, NoHost, Progress, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord};
 pub use state::{CauseLink, CauseWhat};

@@ -110,15 +110,14 @@ fn pools_are_drained_by_their_order_and_overkill_is_told() {
 fn the_source_deals_more_and_mitigation_comes_after_the_rules() {
     let mitigated = Combat { mitigation: Some("Calc_Armor".into()), ..Combat::default() };
     let hit = Effect { combat: Some(mitigated), ..Effect::instant("GE_Hit").add("Health", -20.0) };
-    let mut w = World::new(
-        builder()
-            .add(hit)
-            .add(ruled("GE_Rage", factor("DamageDone", 1.5, None)))
-            .calc_fn("Calc_Armor", [Read::target("Armor")], |cx| {
-                let left = cx.amount() * 100.0 / (100.0 + cx.target("Armor"));
-                cx.give(left);
-            }),
-    );
+    let mut w = World::new(builder().add(hit).add(ruled("GE_Rage", factor("DamageDone", 1.5, None))).calc_fn(
+        "Calc_Armor",
+        [Read::target("Armor")],
+        |cx| {
+            let left = cx.amount() * 100.0 / (100.0 + cx.target("Armor"));
+            cx.give(left);
+        },
+    ));
     let (a, b) = (w.spawn("Vitals"), w.spawn("Vitals"));
     w.apply("GE_Rage", a);
     from(&mut w, "GE_Hit", a, b).unwrap();

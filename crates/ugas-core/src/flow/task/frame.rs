@@ -3,7 +3,7 @@
 
 use super::{CLOSED, OLDEST, PLAYER};
 use crate::flow::Flow;
-use crate::rules::{AbilityDef, TaskKind};
+use crate::rules::{AbilityDef, Call, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::{AbilityState, Answer, Cause, ControllerId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ impl Flow<'_> {
         }
     }
 
-    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, _dt: SimTime) {
+    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, dt: SimTime) {
         let Some(task) = def.program.task(pc) else { return };
         let range = self.row(slot).play().task(c.seq).map_or(f64::INFINITY, |t| t.value);
         let anchor = self.row(slot).side().anchor;
@@ -128,6 +128,10 @@ impl Flow<'_> {
             TaskKind::WaitForTarget { .. } => {
                 let found = self.host.as_mut().and_then(|h| h.find_target(&query));
                 targets.extend(found.filter(|&t| self.st.controllers.slot(t).is_some()));
+            }
+            TaskKind::Custom(_) => {
+                self.call_custom(slot, def, c.seq, Call::Tick(dt));
+                return self.moved(slot, c.of);
             }
             _ => return,
         }

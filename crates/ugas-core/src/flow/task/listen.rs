@@ -8,13 +8,14 @@ use crate::state::{Due, alert};
 
 /// The news that wakes a task.
 fn alert_of(task: &TaskDef) -> u8 {
-    match task.kind {
+    match &task.kind {
         TaskKind::WaitGameplayEvent { .. } => alert::EVENT,
         TaskKind::WaitTag { .. } | TaskKind::WaitTagChanged { .. } | TaskKind::WaitTagQuery(_) => alert::TAG,
         TaskKind::WaitAttributeChange { .. } | TaskKind::WaitAttributeThreshold { .. } => alert::ATTRIBUTE,
         TaskKind::WaitEffect { .. } => alert::EFFECT,
         TaskKind::WaitAbility { .. } => alert::ABILITY,
         TaskKind::WaitInputPressed { .. } | TaskKind::WaitInputRelease { .. } => alert::INPUT,
+        TaskKind::Custom(custom) => super::custom::alerts(custom),
         _ => 0,
     }
 }

@@ -4,6 +4,7 @@
 //! sleeps is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a sleeping
 //! task wakes by a timer, by a notice its row asked for, by the host's answer or, if it ticks, at a frame moment.
 
+mod custom;
 mod effect;
 mod event;
 mod frame;
@@ -305,6 +306,7 @@ impl Flow<'_> {
             && t.age != CLOSED
         {
             self.task_fact(slot, def.id, task.name, seq, TaskResult::Cancelled, 0.0);
+            self.end_custom(slot, def, &t, false);
         }
     }
 
@@ -336,6 +338,7 @@ impl Flow<'_> {
             return;
         }
         let Some(t) = self.take_task(slot, seq) else { return };
+        self.end_custom(slot, def, &t, result == TaskResult::Completed);
         self.go_on(slot, def, task, t, result);
     }
 

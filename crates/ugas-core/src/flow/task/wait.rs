@@ -2,7 +2,7 @@
 
 use super::{CLOSED, LATE, PLAYER, Strand};
 use crate::flow::{AbilityNews, Flow, Notice};
-use crate::rules::{AbilityDef, AbilityStep, EffectPick, NO_PC, TaskDef, TaskKind};
+use crate::rules::{AbilityDef, AbilityStep, Call, EffectPick, NO_PC, TaskDef, TaskKind};
 use crate::state::Task;
 use crate::{AbilityState, EffectId, InputId, SimTime, TaskResult};
 
@@ -46,6 +46,14 @@ impl Flow<'_> {
             let (of, pc) = (t.of, t.pc);
             let Some(def) = self.def_of(slot, of) else { continue };
             let Some(task) = def.program.task(pc) else { continue };
+            if let TaskKind::Custom(custom) = &task.kind {
+                let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
+                if let Some(wake) = super::custom::heard(custom, notice).filter(|_| active) {
+                    self.call_custom(slot, &def, seq, Call::Wake(wake));
+                    self.moved(slot, of);
+                }
+                continue;
+            }
             let Some(value) = self.hears(slot, seq, task, notice) else { continue };
             self.heard(slot, &def, seq, task, value, notice);
             self.moved(slot, of);
