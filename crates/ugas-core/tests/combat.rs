@@ -5,8 +5,8 @@ mod common2;
 
 use common2::World;
 use ugas_core::{
-    AbilityGrant, AbilityId, CastStep, CauseWhat, ControllerId, FactKind, GrantId, InputId, Op, Outcome, Refusal, Rules,
-    RulesBuilder, Target, Which,
+    AbilityGrant, AbilityId, CastStep, CauseWhat, ControllerId, FactKind, GrantId, InputId, Op, Outcome, Refusal,
+    Rules, RulesBuilder, Target, Which,
 };
 use ugas_doc::{
     Ability, AbilityTask, Attribute, AttributeSet, Cast, Combat, CombatRule, Effect, Modify, ModifyOperation,
@@ -113,10 +113,11 @@ fn each_change_of_combat_state_is_told() {
 // covers: OWN-03
 #[test]
 fn a_death_leads_back_to_the_press() {
-    let mut w = World::new(mage().add(damage(Effect::instant("GE_Kill"), 1e6)).add(Ability {
-        on_tick: vec![at_target("GE_Kill")],
-        ..Ability::new("GA_Kill")
-    }));
+    let mut w = World::new(
+        mage()
+            .add(damage(Effect::instant("GE_Kill"), 1e6))
+            .add(Ability { on_tick: vec![at_target("GE_Kill")], ..Ability::new("GA_Kill") }),
+    );
     let (hero, foe) = (w.spawn("Vitals"), w.spawn("Vitals"));
     let fire = InputId(7);
     grant(&mut w, hero, "GA_Kill", fire);
@@ -142,12 +143,16 @@ fn a_held_input_is_tried_again_until_it_works_or_goes_up() {
         let (a, b): (AbilityId, AbilityId) = (id("GA_Held"), id("GA_Tap"));
         let facts = w.facts();
         [a, b].map(|want| {
-            facts.iter().filter(|f| matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == want)).count()
+            facts
+                .iter()
+                .filter(|f| matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == want))
+                .count()
         })
     };
     press(&mut w, tap);
     w.to(0.25);
-    let Outcome::Pressed { activated: None, refused: Some(Refusal::GlobalCooldown { .. }) } = press(&mut w, hold) else {
+    let Outcome::Pressed { activated: None, refused: Some(Refusal::GlobalCooldown { .. }) } = press(&mut w, hold)
+    else {
         panic!()
     };
     press(&mut w, tap);

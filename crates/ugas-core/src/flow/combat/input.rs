@@ -3,7 +3,9 @@
 use super::super::ability::EndHow;
 use super::super::{Flow, Notice, Via, child_birth};
 use crate::state::{CauseWhat, Held, alert};
-use crate::{BadValue, Cause, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which};
+use crate::{
+    BadValue, Cause, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
+};
 
 /// Inputs one controller may hold at once.
 const MOST_HELD: usize = 64;
