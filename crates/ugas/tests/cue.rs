@@ -104,7 +104,7 @@ fn a_burst_plays_once_per_trigger_and_unknown_tags_are_ignored() {
     assert_eq!((figures.active, figures.unknown, figures.made), (0, 1, 1));
 }
 
-// covers: UGAS-12.3-02 UGAS-12.3-04 UGAS-12.4-02
+// covers: UGAS-12.3-02 UGAS-12.4-02
 #[test]
 fn a_loop_plays_from_start_to_end_of_its_effect_and_knows_its_context() {
     let (mut sim, who) = sim();

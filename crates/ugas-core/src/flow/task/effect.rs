@@ -4,7 +4,6 @@ use super::Strand;
 use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
-use crate::state::CueCount;
 use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId};
 
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
@@ -140,20 +139,12 @@ impl Flow<'_> {
     /// Starts a looping cue that ends with the activation.
     pub(super) fn add_cue(&mut self, slot: usize, of: u64, tag: TagId) {
         let via = self.own_via(slot);
-        let row = self.row_mut(slot);
-        let who = row.id;
-        let Some(a) = row.play_mut().activation_mut(of) else { return };
+        let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return };
         if a.cues.contains(&tag) {
             return;
         }
         a.cues.push(tag);
-        match row.cues().binary_search_by_key(&tag, |c| c.tag) {
-            Ok(i) => row.side_mut().cues[i].count += 1,
-            Err(i) => {
-                row.side_mut().cues.insert(i, CueCount { tag, count: 1 });
-                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
-            }
-        }
+        self.cue_in(slot, tag, via);
     }
 
     pub(super) fn remove_cue(&mut self, slot: usize, of: u64, tag: TagId) {
@@ -165,16 +156,7 @@ impl Flow<'_> {
 
     /// Ends what one activation holds of a looping cue.
     pub(crate) fn release_cue(&mut self, slot: usize, tag: TagId) {
-        let via = self.own_via(slot);
-        let row = self.row_mut(slot);
-        let who = row.id;
-        let Ok(i) = row.cues().binary_search_by_key(&tag, |c| c.tag) else { return };
-        let cue = &mut row.side_mut().cues[i];
-        cue.count -= 1;
-        if cue.count == 0 {
-            row.side_mut().cues.remove(i);
-            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
-        }
+        self.cue_out(slot, tag, self.own_via(slot));
     }
 
     /// Sim time as the row's own clock shows it now.
