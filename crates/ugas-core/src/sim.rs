@@ -617,6 +617,7 @@ impl Sim {
         let target = flow.slot(who)?;
         let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
+        flow.react();
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, definitions })
     }
 
@@ -679,7 +680,7 @@ impl Sim {
         // Nothing closes a circle: that was looked at before.
         let _ = flow.link_row(target);
         flow.relisten(target);
-        flow.refresh_frames(target);
+        flow.retime(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         flow.welcome_back(who);

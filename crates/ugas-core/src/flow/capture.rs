@@ -208,8 +208,12 @@ impl Flow<'_> {
         let mut row = self.image_row(from)?;
         row.clock.shift(self.st.now.0 - from.at.0);
         self.put_image(target, row)?;
+        // What waits for a time of the sim does so on a clock that was shifted.
+        self.retime(target);
+        self.publish(target);
         self.fact(who, Via::NOTHING, FactKind::Restored);
         self.catch_up_live(target);
+        self.react();
         Ok(())
     }
 

@@ -167,6 +167,8 @@ impl Flow<'_> {
         if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
             self.run_reactions();
         }
+        // Tasks count too, and most of them leave no reaction behind.
+        self.sc.reacted = 0;
         if !self.sc.births.is_empty() {
             self.sc.births.clear();
         }
@@ -188,7 +190,6 @@ impl Flow<'_> {
             self.react_to(reaction);
             self.finish_verb();
         }
-        self.sc.reacted = 0;
         self.sc.flipped.clear();
     }
 

@@ -151,7 +151,8 @@ pub(crate) struct Task {
     pub(crate) due: SimTime,
     /// When it last ran, local.
     pub(crate) since: SimTime,
-    /// A number of its own, by kind.
+    /// A number of its own, by kind; a range without limit is infinite, which not every format can write.
+    #[serde(with = "bits")]
     pub(crate) value: f64,
     /// Where in the program it sleeps.
     pub(crate) pc: u16,
@@ -161,6 +162,19 @@ pub(crate) struct Task {
     pub(crate) left: u16,
     /// State of a custom task.
     pub(crate) code: Vec<u8>,
+}
+
+/// A number as its bits.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(value.to_bits())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        u64::deserialize(from).map(f64::from_bits)
+    }
 }
 
 /// A cast under way. Times are local.
