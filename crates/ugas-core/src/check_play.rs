@@ -1,8 +1,16 @@
 //! Soundness of what runs on a row from outside: activations, tasks, casts, cooldowns, inputs, ability sets.
 
 use crate::check::Check;
+use crate::rules::{NO_PC, Next};
 use crate::state::{Activation, Cast, Grant, Row, Task};
-use crate::{AbilityState, SimTime, Target};
+use crate::{AbilityState, EventData, Hit, SimTime, Target};
+
+/// What the flow lets one controller have at most.
+const TASKS: usize = 1024;
+const HELD: usize = 64;
+const TARGETS: usize = 4096;
+/// Bytes of the state of a coded ability or a custom task.
+const STATE: usize = 256;
 
 fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
     if good { Ok(()) } else { Err(what) }
@@ -35,6 +43,8 @@ impl Check<'_> {
         want(rising(Box::new(play.sets.iter().map(|s| s.seq))), "the numbers of ability sets")?;
         let most = self.limits.activations_per_controller as usize;
         want(play.activations.len() <= most, "more activations than may run")?;
+        want(play.tasks.len() <= TASKS, "more tasks than may wait")?;
+        want(play.held.len() <= HELD, "more inputs than can be held")?;
         for g in &row.grants {
             self.grant_more(row, g)?;
         }
@@ -84,9 +94,23 @@ impl Check<'_> {
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
         want(a.owned == 0 || owner(a.owned) == def.owned && def.owned.is_some(), "an activation's own tags")?;
         want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
-        want(a.event.iter().all(|e| e.magnitude.is_finite()), "an activation's event")?;
+        want(a.event.iter().all(|e| self.event(e)), "an activation's event")?;
+        want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets")?;
+        want(a.code.len() <= STATE, "the state of an activation's code")?;
         want(a.repeats.len() <= def.program.regs as usize, "an activation's counters")?;
         want(a.cues.iter().all(|&t| self.rules.tags.def(t).is_some()), "an activation's cues")
+    }
+
+    fn event(&self, e: &EventData) -> bool {
+        let numbers = e.payload.iter().map(|(_, v)| *v).chain([e.magnitude]);
+        self.rules.tags.def(e.tag).is_some()
+            && numbers.into_iter().all(f64::is_finite)
+            && e.hit.iter().all(|h| self.hit(h))
+    }
+
+    fn hit(&self, hit: &Hit) -> bool {
+        let mut place = hit.position.iter().flatten().copied().chain(hit.distance);
+        place.all(f64::is_finite) && hit.tags.iter().all(|&t| self.rules.tags.def(t).is_some())
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
@@ -94,16 +118,29 @@ impl Check<'_> {
         let Some(a) = play.activation(t.of) else { return Err("a task without activation") };
         want(a.state == AbilityState::Active, "a task of what does not run")?;
         let def = self.defs.ability(self.rules, a.ability);
-        want(def.is_some_and(|d| (t.pc as usize) < d.program.code.len()), "a task's place")?;
+        let coded = || self.rules.code_of(a.ability).is_some() && t.parent == 0 && self.awaited(t);
+        let placed = def.is_some_and(|d| (t.pc as usize) < d.program.code.len());
+        want(if t.pc == NO_PC { coded() } else { placed }, "a task's place")?;
+        want(t.code.len() <= STATE, "the state of a task's code")?;
         let parent = |p: &Task| p.of == t.of && p.seq < t.seq;
         want(t.parent == 0 || play.task(t.parent).is_some_and(parent), "a task's parent")?;
         want(due(t.due) && due(t.since) && !t.value.is_nan(), "a task's values")
     }
 
+    /// Whether a record of a coded ability says what it waits for, and that exists.
+    fn awaited(&self, t: &Task) -> bool {
+        match postcard::from_bytes(&t.code) {
+            Ok(Next::Event(tag) | Next::Tag(tag)) => self.rules.tags.def(tag).is_some(),
+            Ok(_) => true,
+            Err(_) => false,
+        }
+    }
+
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {
         let Some(a) = row.play().activation(c.of) else { return Err("a cast without activation") };
-        let casts = self.defs.ability(self.rules, a.ability).is_some_and(|d| d.cast.is_some());
-        let counts = c.ticks > 0 && c.next > 0 && c.next <= c.ticks && c.seq < row.next_seq;
+        let def = self.defs.ability(self.rules, a.ability).and_then(|d| d.cast);
+        let casts = def.is_some_and(|d| d.ticks.max(1) == c.ticks);
+        let counts = c.next > 0 && c.next <= c.ticks && c.seq < row.next_seq;
         let times = moment(c.start) && c.length >= SimTime::ZERO && c.length <= SimTime::LONGEST;
         want(casts && counts && times && a.state == AbilityState::Active, "a cast")
     }

@@ -104,6 +104,8 @@ pub(crate) struct Activation {
     pub(crate) grant: GrantId,
     pub(crate) ability: AbilityId,
     pub(crate) root: OpId,
+    /// The nearest cause: a number of this sim's alone, and not state.
+    #[serde(skip)]
     pub(crate) link: u32,
     /// PendingConfirmation, Active or Ending.
     pub(crate) state: AbilityState,

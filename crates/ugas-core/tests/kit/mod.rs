@@ -249,6 +249,8 @@ pub(crate) struct Play {
     pub(crate) tick: u32,
     /// The script's tick 0 in sim time; what is restored goes on at another.
     pub(crate) start: i64,
+    /// Whether only the hero acts.
+    pub(crate) only: bool,
 }
 
 pub(crate) fn config(seed: u64) -> SimConfig {
@@ -280,13 +282,13 @@ impl Play {
             sim.run(Op::Move { who, anchor: Some(Anchor::at([x, 0.0, 0.0])) }).unwrap();
         }
         sim.take_facts(&mut Default::default());
-        Play { sim, hero, foe, seed, tick: 0, start: 0 }
+        Play { sim, hero, foe, seed, tick: 0, start: 0, only: false }
     }
 
     /// The op of a tick, by the script and what is there.
     pub(crate) fn op(&self, rng: &mut Rng) -> Op {
         let rules = self.sim.rules();
-        let who = if rng.below(4) == 0 { self.foe } else { self.hero };
+        let who = if rng.below(4) == 0 && !self.only { self.foe } else { self.hero };
         let other = if who == self.hero { self.foe } else { self.hero };
         let which = Which::Ability(ability(rules, rng.pick::<&str>(&ABILITIES)));
         let input = if rng.below(3) > 0 { rules.input("Fire").unwrap() } else { InputId(77) };
@@ -326,16 +328,28 @@ impl Play {
         }
     }
 
-    /// One tick: an op or two under ids of the tick, then a frame.
-    pub(crate) fn step(&mut self) {
+    /// The ops of a tick, under its ids.
+    pub(crate) fn ops(&mut self) {
         let mut rng = Rng(self.seed ^ (self.tick as u64) << 20);
         for n in 0..rng.below(3) {
             let op = self.op(&mut rng);
             let _ = self.sim.run_as(OpId::new(7, self.tick, n as u16), &op);
         }
+    }
+
+    pub(crate) fn time_of(&self, tick: u32) -> SimTime {
+        SimTime(self.start + SimTime::frames(tick as i64, 60).0)
+    }
+
+    /// The rest of a tick's frame.
+    pub(crate) fn frame(&mut self) {
         self.tick += 1;
-        let at = SimTime(self.start + SimTime::frames(self.tick as i64, 60).0);
-        assert!(self.sim.advance_to(at, &mut Ground(self.foe)).finished);
+        assert!(self.sim.advance_to(self.time_of(self.tick), &mut Ground(self.foe)).finished);
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.ops();
+        self.frame();
     }
 
     /// So many ticks: what they told and the hash after each.
