@@ -265,6 +265,7 @@ impl Flow<'_> {
         let hash = std::mem::take(self.st.controllers.hash_mut(target));
         self.st.hash_sum = self.st.hash_sum.wrapping_sub(hash);
         self.journals.remove(&who);
+        self.ix.frames.remove(&who);
         self.st.controllers.remove(who)
     }
 

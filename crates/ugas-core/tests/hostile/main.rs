@@ -10,3 +10,4 @@ mod ids;
 mod limits;
 mod loops;
 mod numbers;
+mod triggers;
