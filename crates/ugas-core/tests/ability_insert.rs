@@ -122,7 +122,7 @@ fn rich(seed: u64) -> (Sim, Vec<Portable>) {
     spawn(&mut sim);
     spawn(&mut sim);
     sim.despawn(ControllerId(0)).unwrap();
-    let few = best.into_iter().step_by(9).take(4).map(|b| b.1).collect();
+    let few = best.into_iter().step_by(9).take(2).map(|b| b.1).collect();
     (sim, few)
 }
 
@@ -182,7 +182,7 @@ fn forged_fields_of_running_abilities_never_panic_and_what_is_accepted_works() {
 fn bytes_damaged_in_running_abilities_never_panic() {
     let (blank, portables) = rich(8);
     let (mut rng, mut read, mut accepted) = (Rng(1), 0, 0);
-    for n in 0..1_500 {
+    for n in 0..1_000 {
         let mut bytes = postcard::to_allocvec(&portables[n % portables.len()]).unwrap();
         for _ in 0..=rng.below(2) {
             let at = rng.below(bytes.len());
@@ -201,19 +201,4 @@ fn bytes_damaged_in_running_abilities_never_panic() {
         }
     }
     assert!(read > 200 && accepted > 20, "{read} read, {accepted} accepted");
-}
-
-#[test]
-fn who_left_has_no_frame_work_any_more() {
-    let rules = kit();
-    let mut p = Play::new(&rules, 0);
-    let seams = ability(&rules, "GA_Seams");
-    p.sim.activate(p.hero, seams, Target::Controller(p.foe)).unwrap();
-    for frame in 1..60 {
-        p.sim.advance_to(SimTime::frames(frame, 60), &mut NoHost);
-    }
-    let portable = p.sim.extract(p.hero).unwrap();
-    p.sim.insert(&portable).unwrap();
-    p.sim.despawn(p.hero).unwrap();
-    assert!(p.sim.advance_to(SimTime::seconds(20.0), &mut NoHost).finished);
 }
