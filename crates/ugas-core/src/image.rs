@@ -38,7 +38,7 @@ impl RowJournal {
     pub fn ops(&self) -> impl Iterator<Item = (SimTime, OpId, &Op)> {
         self.inner.entries.iter().filter_map(|e| match &e.what {
             JournalWhat::Op(id, op) => Some((e.at, *id, op)),
-            JournalWhat::Source { .. } | JournalWhat::Follow { .. } | JournalWhat::Recheck(_) => None,
+            _ => None,
         })
     }
 

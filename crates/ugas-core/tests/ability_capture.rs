@@ -242,3 +242,24 @@ fn instructions_of_one_cause_are_not_held_against_the_next() {
         facts(&mut s.sim).iter().filter(|f| matches!(f.kind, FactKind::AbilityEnded { cancelled: true, .. })).count();
     assert_eq!(cut, 0);
 }
+
+// A client that predicts its own controller replays it alone.
+#[test]
+fn a_controller_replayed_alone_from_its_journal_is_the_same() {
+    let rules = kit();
+    for seed in 50..54 {
+        let mut p = Play { only: true, ..Play::new(&rules, seed) };
+        p.sim.keep_journal(p.hero).unwrap();
+        let mut image = RowImage::default();
+        for tick in 0..ticks(60) {
+            p.run(3);
+            p.sim.capture(p.hero, &mut image).unwrap();
+            let mut later = p.clone();
+            later.run(1 + tick % 16);
+            let mut replayed = later.sim.clone();
+            let journal = replayed.journal(p.hero).unwrap();
+            replayed.replay_row(&image, &journal, later.sim.now()).unwrap();
+            assert_eq!(replayed.row_hash(p.hero), later.sim.row_hash(p.hero), "seed {seed} tick {}", p.tick);
+        }
+    }
+}

@@ -20,6 +20,19 @@ pub(crate) enum JournalWhat {
     Recheck(Cause),
     /// A foreign attribute that a live modifier follows has moved.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
+    /// Work at a frame moment; whose turn comes depends on all rows.
+    Frame(FrameWork),
+}
+
+/// Work of one row at a frame moment.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FrameWork {
+    /// A task ticked, and whom the host found for it.
+    Tick { seq: u64, found: Vec<ControllerId> },
+    /// A task was passed over.
+    PassedOver(u64),
+    /// Held inputs were tried again under this op.
+    Retry(OpId),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -175,6 +188,32 @@ impl Flow<'_> {
         }
     }
 
+    #[inline]
+    pub(crate) fn journal_frame(&mut self, who: ControllerId, work: impl FnOnce() -> FrameWork) {
+        if self.journals.is_empty() || self.replay.is_some() {
+            return;
+        }
+        let (limit, at) = (self.limits.journal, self.st.now);
+        if let Some(j) = self.journals.get_mut(&who) {
+            j.push(limit, at, JournalWhat::Frame(work()));
+        }
+    }
+
+    /// Frame work at this point of the journal.
+    fn frame_again(&mut self, who: ControllerId, work: &FrameWork) {
+        match work {
+            FrameWork::Tick { seq, found } => {
+                self.tick_task(who, *seq, Some(found));
+            }
+            FrameWork::PassedOver(seq) => self.pass_over(who, *seq),
+            FrameWork::Retry(id) => {
+                if let Some(slot) = self.st.controllers.slot(who) {
+                    self.retry_as(slot, *id);
+                }
+            }
+        }
+    }
+
     /// Counts a due item of a journalled row.
     #[inline]
     pub(crate) fn journal_due(&mut self, who: ControllerId) {
@@ -284,6 +323,7 @@ impl Flow<'_> {
                     }
                     self.react();
                 }
+                JournalWhat::Frame(work) => self.frame_again(who, work),
                 JournalWhat::Source { .. } => {}
             }
             if self.st.controllers.slot(who).is_none() {
@@ -293,9 +333,15 @@ impl Flow<'_> {
         self.read_to(u64::MAX);
         self.run_row(who, to, None, &mut done);
         self.st.now = now;
+        // A frame planned in the past would be made up for.
+        if self.ix.next_frame <= now {
+            self.ix.next_frame = SimTime::NEVER;
+        }
         if let Some(target) = self.st.controllers.slot(who) {
+            self.refresh_frames(target);
             self.publish(target);
         }
+        self.plan_frame();
         Ok(())
     }
 

@@ -33,7 +33,7 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
+pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};

@@ -2,12 +2,11 @@
 //! older and with that more urgent, so nobody waits for ever.
 
 use super::{CLOSED, OLDEST, PLAYER};
-use crate::flow::{Flow, server_op};
-use crate::rules::{AbilityDef, Call, TaskKind};
+use crate::flow::{Flow, FrameWork, server_op};
+use crate::rules::{Call, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
-use crate::{AbilityState, Answer, Cause, ControllerId, SimTime, TaskKindId};
+use crate::{AbilityState, Answer, Cause, ControllerId, OpId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What a sim's setup says about frames and timelines.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +23,6 @@ struct Candidate {
     urgency: i64,
     who: ControllerId,
     seq: u64,
-    of: u64,
     task: TaskKindId,
 }
 
@@ -40,11 +38,7 @@ impl Flow<'_> {
         due.sort_by(|a, b| b.urgency.cmp(&a.urgency).then(a.who.cmp(&b.who)).then(a.seq.cmp(&b.seq)));
         let late = due.split_off(due.len().min(self.work.budget as usize));
         for c in late {
-            if let Some(slot) = self.st.controllers.slot(c.who)
-                && let Some(t) = self.row_mut(slot).play_mut().task_mut(c.seq)
-            {
-                t.age = (t.age + 1).min(OLDEST);
-            }
+            self.pass_over(c.who, c.seq);
             if let Some(r) = records.get_mut(&c.task) {
                 r.deferred += 1;
             }
@@ -71,14 +65,36 @@ impl Flow<'_> {
             let Some(slot) = self.st.controllers.slot(who) else { continue };
             let id = server_op(self.st.next_op);
             self.st.next_op += 1;
-            self.cause = Cause { root: id, link: 0 };
-            self.depth = 0;
-            self.retry_held(slot);
-            self.finish_verb();
-            self.react();
-            if let Some(slot) = self.st.controllers.slot(who) {
-                self.publish(slot);
-            }
+            self.retry_as(slot, id);
+        }
+    }
+
+    /// Tries a row's held inputs again under this op.
+    pub(crate) fn retry_as(&mut self, slot: usize, id: OpId) {
+        let who = self.row(slot).id;
+        self.journal_frame(who, || FrameWork::Retry(id));
+        self.cause = Cause { root: id, link: 0 };
+        self.depth = 0;
+        self.retry_held(slot);
+        self.frame_done(who);
+    }
+
+    /// After each piece of frame work.
+    fn frame_done(&mut self, who: ControllerId) {
+        self.finish_verb();
+        self.react();
+        if let Some(slot) = self.st.controllers.slot(who) {
+            self.publish(slot);
+        }
+    }
+
+    /// A task for which no budget was left grows older.
+    pub(crate) fn pass_over(&mut self, who: ControllerId, seq: u64) {
+        self.journal_frame(who, || FrameWork::PassedOver(seq));
+        if let Some(slot) = self.st.controllers.slot(who)
+            && let Some(t) = self.row_mut(slot).play_mut().task_mut(seq)
+        {
+            t.age = (t.age + 1).min(OLDEST);
         }
     }
 
@@ -98,7 +114,7 @@ impl Flow<'_> {
                 let active = row.play().activation(t.of).is_some_and(|a| a.state == AbilityState::Active);
                 if active && row.clock.active() && elapsed > SimTime::ZERO && elapsed >= interval {
                     let urgency = task.priority as i64 + t.age as i64;
-                    due.push(Candidate { urgency, who, seq: t.seq, of: t.of, task: task.name });
+                    due.push(Candidate { urgency, who, seq: t.seq, task: task.name });
                 }
             }
         }
@@ -106,62 +122,66 @@ impl Flow<'_> {
     }
 
     fn tick_one(&mut self, c: &Candidate, records: &mut BTreeMap<TaskKindId, TaskRecord>) {
-        // An earlier tick may have ended it.
-        let Some(slot) = self.st.controllers.slot(c.who) else { return };
-        let Some(a) = self.row(slot).play().activation(c.of) else { return };
-        self.cause = Cause { root: a.root, link: a.link };
-        self.depth = 0;
-        let Some(def) = self.def_of(slot, c.of) else { return };
-        let now = self.local_now(slot);
-        let Some(t) = self.row_mut(slot).play_mut().task_mut(c.seq) else { return };
-        let (pc, dt) = (t.pc, now - t.since);
-        (t.since, t.age) = (now, 0);
         let start = self.host.as_mut().map_or(0, |h| h.stopwatch());
-        self.tick(slot, &def, c, pc, dt);
+        if !self.tick_task(c.who, c.seq, None) {
+            return;
+        }
         let end = self.host.as_mut().map_or(0, |h| h.stopwatch());
         if let Some(r) = records.get_mut(&c.task) {
             r.ticked += 1;
             r.nanos += end.saturating_sub(start);
         }
-        self.finish_verb();
-        self.react();
-        if let Some(slot) = self.st.controllers.slot(c.who) {
-            self.publish(slot);
-        }
     }
 
-    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, dt: SimTime) {
-        let Some(task) = def.program.task(pc) else { return };
-        let range = self.row(slot).play().task(c.seq).map_or(f64::INFINITY, |t| t.value);
-        let anchor = self.row(slot).side().anchor;
-        let query = SpaceQuery { who: c.who, anchor, range };
+    /// One tick of a task; a replay knows whom it found. `false` if an earlier tick has ended it.
+    pub(crate) fn tick_task(&mut self, who: ControllerId, seq: u64, found: Option<&[ControllerId]>) -> bool {
+        let Some(slot) = self.st.controllers.slot(who) else { return false };
+        let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return false };
+        let Some(a) = self.row(slot).play().activation(of) else { return false };
+        self.cause = Cause { root: a.root, link: a.link };
+        self.depth = 0;
+        let Some(def) = self.def_of(slot, of) else { return false };
+        let now = self.local_now(slot);
+        let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return false };
+        let (pc, dt) = (t.pc, now - t.since);
+        (t.since, t.age) = (now, 0);
+        let Some(task) = def.program.task(pc) else { return false };
+        let targets = found.map_or_else(|| self.look(slot, seq, &task.kind), <[_]>::to_vec);
+        self.journal_frame(who, || FrameWork::Tick { seq, found: targets.clone() });
+        if let TaskKind::Custom(_) = task.kind {
+            self.call_custom(slot, &def, seq, Call::Tick(dt));
+            self.moved(slot, of);
+        } else if !targets.is_empty() {
+            self.take_answer(slot, &def, seq, &Answer { targets, ..Answer::default() });
+            self.moved(slot, of);
+        }
+        self.frame_done(who);
+        true
+    }
+
+    /// Whom the host finds for a task that looks around.
+    fn look(&mut self, slot: usize, seq: u64, kind: &TaskKind) -> Vec<ControllerId> {
+        let row = self.row(slot);
+        let range = row.play().task(seq).map_or(f64::INFINITY, |t| t.value);
+        let query = SpaceQuery { who: row.id, anchor: row.side().anchor, range };
         let mut targets = Vec::new();
-        match &task.kind {
+        match kind {
             TaskKind::WaitOverlap { filter, .. } => {
                 if let Some(host) = &mut self.host {
                     host.overlap(&query, &mut targets);
                 }
                 targets.retain(|&t| {
-                    self.st
-                        .controllers
-                        .slot(t)
-                        .is_some_and(|at| filter.as_ref().is_none_or(|f| self.matches_query(at, f)))
+                    let at = self.st.controllers.slot(t);
+                    at.is_some_and(|at| filter.as_ref().is_none_or(|f| self.matches_query(at, f)))
                 });
             }
             TaskKind::WaitForTarget { .. } => {
                 let found = self.host.as_mut().and_then(|h| h.find_target(&query));
                 targets.extend(found.filter(|&t| self.st.controllers.slot(t).is_some()));
             }
-            TaskKind::Custom(_) => {
-                self.call_custom(slot, def, c.seq, Call::Tick(dt));
-                return self.moved(slot, c.of);
-            }
-            _ => return,
+            _ => {}
         }
-        if !targets.is_empty() {
-            self.take_answer(slot, def, c.seq, &Answer { targets, ..Answer::default() });
-            self.moved(slot, c.of);
-        }
+        targets
     }
 
     fn note_record(&mut self, record: &TaskRecord) {
