@@ -255,10 +255,15 @@ fn a_controller_replayed_alone_from_its_journal_is_the_same() {
             p.run(3);
             p.sim.capture(p.hero, &mut image).unwrap();
             let mut later = p.clone();
-            later.run(1 + tick % 16);
+            let told = bare(&about(&later.run(1 + tick % 16).0, p.hero));
             let mut replayed = later.sim.clone();
             let journal = replayed.journal(p.hero).unwrap();
             replayed.replay_row(&image, &journal, later.sim.now()).unwrap();
+            let again = bare(&about(&facts(&mut replayed), p.hero));
+            for (n, (old, new)) in told.iter().zip(&again).enumerate() {
+                assert_eq!(new, old, "seed {seed} tick {} fact {n}", p.tick);
+            }
+            assert_eq!(again.len(), told.len(), "seed {seed} tick {}", p.tick);
             assert_eq!(replayed.row_hash(p.hero), later.sim.row_hash(p.hero), "seed {seed} tick {}", p.tick);
         }
     }

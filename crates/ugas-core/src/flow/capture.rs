@@ -229,9 +229,7 @@ impl Flow<'_> {
     /// is told and not followed.
     pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) -> Result<(), AttributeId> {
         self.unlink_row(target);
-        let old = self.row_mut(target);
-        row.readers = old.readers;
-        row.last_birth = old.last_birth;
+        row.readers = self.row_mut(target).readers;
         row.rebuild();
         self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
