@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use ugas_core::{ControllerId, Fact, FactKind, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Spec, Which};
 
 /// Ticks of a soak; CI runs fewer.
-fn ticks(few: u32) -> u32 {
-    if std::env::var_os("UGAS_SOAK").is_some() { 20_000 } else { few }
+fn ticks(few: u32, many: u32) -> u32 {
+    if std::env::var_os("UGAS_SOAK").is_some() { many } else { few }
 }
 
 // The script is worth nothing if it does not reach what it is for.
@@ -44,7 +44,7 @@ fn a_fork_goes_on_like_the_original_from_any_tick() {
     let rules = kit();
     for seed in 0..3 {
         let mut p = Play::new(&rules, seed);
-        for tick in 0..ticks(150) {
+        for tick in 0..ticks(150, 2_000) {
             let mut fork = p.clone();
             assert_eq!(fork.run(12), p.clone().run(12), "seed {seed} tick {tick}");
             p.step();
@@ -58,7 +58,7 @@ fn rolling_back_and_running_again_gives_the_same() {
     let rules = kit();
     let mut p = Play::new(&rules, 5);
     let mut saved = p.sim.clone();
-    let (mut k, all) = (1, ticks(500));
+    let (mut k, all) = (1, ticks(500, 20_000));
     while p.tick < all {
         let tick = p.tick;
         saved.clone_from(&p.sim);
@@ -89,7 +89,7 @@ fn a_fork_between_any_two_facts_goes_on_alike_and_the_stride_does_not_matter() {
     let rules = kit();
     let mut p = Play::new(&rules, 11);
     let mut moments = 0;
-    for tick in 0..ticks(200) {
+    for tick in 0..ticks(200, 2_000) {
         let whole = p.clone().run(8);
         let whole = (bare(&whole.0), whole.1);
         let (from, to) = (p.sim.now(), p.time_of(p.tick + 1));
@@ -151,7 +151,7 @@ fn a_captured_controller_that_did_something_else_is_put_back_as_it_was() {
     let rules = kit();
     let mut p = Play::new(&rules, 21);
     let mut image = RowImage::default();
-    for tick in 0..ticks(200) {
+    for tick in 0..ticks(200, 2_000) {
         p.step();
         let who = if tick % 3 == 0 { p.foe } else { p.hero };
         let (mut one, mut other) = (p.clone(), p.clone());
@@ -176,7 +176,7 @@ fn a_captured_controller_that_did_something_else_is_put_back_as_it_was() {
 fn a_controller_that_was_taken_out_and_put_in_again_goes_on_in_the_middle_of_everything() {
     let rules = kit();
     let mut p = Play::new(&rules, 31);
-    for tick in 0..ticks(200) {
+    for tick in 0..ticks(200, 2_000) {
         p.step();
         let who = if tick % 3 == 0 { p.foe } else { p.hero };
         let (mut one, mut other) = (p.clone(), p.clone());
@@ -200,7 +200,7 @@ fn a_controller_restored_later_does_the_same_later() {
     // What waits for a time of the sim is told of elsewhere.
     p.run(150);
     let mut image = RowImage::default();
-    for tick in 0..ticks(100) {
+    for tick in 0..ticks(100, 2_000) {
         p.step();
         facts(&mut p.sim);
         let (mut one, mut other) = (p.clone(), p.clone());
@@ -251,7 +251,7 @@ fn a_controller_replayed_alone_from_its_journal_is_the_same() {
         let mut p = Play { only: true, ..Play::new(&rules, seed) };
         p.sim.keep_journal(p.hero).unwrap();
         let mut image = RowImage::default();
-        for tick in 0..ticks(60) {
+        for tick in 0..ticks(60, 2_000) {
             p.run(3);
             p.sim.capture(p.hero, &mut image).unwrap();
             let mut later = p.clone();
