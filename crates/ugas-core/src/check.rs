@@ -37,6 +37,7 @@ impl Check<'_> {
         want(row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()), "an attribute's value")?;
         want(row.clock.is_sound(), "the clock")?;
         want(row.next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
+        want(row.last_birth.1 <= MANY, "the count of a cause's applications")?;
         want(row.next_grant <= MANY, "the number of the next grant")?;
         want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
         want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;

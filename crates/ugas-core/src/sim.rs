@@ -668,7 +668,7 @@ impl Sim {
         }
         row.clock.shift(flow.st.now.0 - from.at.0);
         row.rebuild();
-        (row.readers, row.last_birth) = (0, (0, 0, 0));
+        row.readers = 0;
         let target = flow.st.controllers.insert(row, &flow.rules.tags);
         if closes_circle(&flow, who) {
             flow.st.controllers.remove(who);

@@ -49,8 +49,7 @@ pub(crate) mod alert {
 #[repr(C, align(64))]
 pub(crate) struct Row {
     /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
-    /// Not state.
-    #[serde(skip)]
+    /// An ability that commits late goes on with its count, so it goes wherever the row goes; no hash holds it.
     pub(crate) last_birth: (u64, u32, u32),
     /// Which of the first 63 slots carry modifiers; bit 63 stands for all from 63 on.
     pub(crate) modded: u64,
