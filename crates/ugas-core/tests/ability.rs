@@ -11,7 +11,7 @@ use ugas_core::{
 };
 use ugas_doc::{Attribute, AttributeSet};
 
-// covers: UGAS-2-04 UGAS-4.5-09 UGAS-8.1-09
+// covers: UGAS-2-04 UGAS-4.5-09
 #[test]
 fn a_grant_is_its_own_and_its_handle_is_unique() {
     let (mut sim, who, grants) = with(&["GA_Many"]);
@@ -74,9 +74,12 @@ fn what_cannot_be_paid_changes_nothing() {
     assert_eq!(get(&sim, who, "Mana"), 30.0);
     assert!(cast(&mut sim, who, "GA_Quick").is_ok());
     assert_eq!(get(&sim, who, "Mana"), 10.0);
+    apply(&mut sim, "GE_Potion", who);
+    assert!(cast(&mut sim, who, "GA_Quick").is_ok(), "exactly enough is enough");
+    assert_eq!(get(&sim, who, "Mana"), 0.0);
 }
 
-// covers: UGAS-8.1-07 UGAS-8.4-01 UGAS-8.4-03 UGAS-8.5-02 UGAS-8.6-06 UGAS-8.6-07
+// covers: UGAS-8.1-07 UGAS-8.1-09 UGAS-8.4-01 UGAS-8.4-03 UGAS-8.6-06 UGAS-8.6-07
 #[test]
 fn commit_and_cancel_in_order_without_refund() {
     let (mut sim, who, grants) = with(&["GA_Bolt", "GA_Bare"]);
@@ -111,7 +114,7 @@ fn commit_and_cancel_in_order_without_refund() {
     assert_eq!(sim.effects(who).unwrap().len(), 1, "only the cooldown");
 }
 
-// covers: UGAS-8.3-06 UGAS-8.5-03 UGAS-8.5-05 PEER-19
+// covers: UGAS-8.3-06 UGAS-8.5-02 UGAS-8.5-03 UGAS-8.5-05 PEER-19
 #[test]
 fn a_cooldown_is_its_tag() {
     let (mut sim, who, grants) = with(&["GA_Bolt"]);
@@ -129,7 +132,9 @@ fn a_cooldown_is_its_tag() {
     let filter = EffectFilter { with_any_tag: vec![cooled], ..EffectFilter::default() };
     early.run(Op::RemoveMatching { who, filter }).unwrap();
     assert!(cast(&mut early, who, "GA_Bolt").is_ok());
+    assert!(has(&sim, who, "Cooldown.Bolt"));
     go(&mut sim, 5.0);
+    assert!(!has(&sim, who, "Cooldown.Bolt"));
     assert_eq!(sim.cooldown(who, grants[0]).unwrap(), None);
     assert!(cast(&mut sim, who, "GA_Bolt").is_ok());
 }

@@ -135,12 +135,18 @@ fn an_effect_takes_back_what_it_granted() {
     assert!(cast(&mut sim, who, "GA_Bare").is_ok());
 }
 
-// covers: UGAS-4.3-06 UGAS-B.1-06 UGAS-2-01 UGAS-4.1-03
+// covers: UGAS-B.1-06 UGAS-2-01 UGAS-4.1-03
 #[test]
 fn inactive_and_destroyed_controllers() {
     let (mut sim, who, g) = with(&["GA_Bolt"]);
+    let ward = apply(&mut sim, "GE_Cooldown", who);
     sim.run(Op::SetActive { who, active: false }).unwrap();
     assert_eq!(cast(&mut sim, who, "GA_Bolt"), Err(Refusal::Inactive));
+    go(&mut sim, 2.0);
+    assert_eq!(sim.effect(ward).unwrap().remaining, Some(ugas_core::SimTime::seconds(5.0)));
+    sim.remove(ward, -1).unwrap();
+    apply(&mut sim, "GE_Last", who);
+    assert_eq!(get(&sim, who, "Health"), 99.0);
     sim.run(Op::SetActive { who, active: true }).unwrap();
     cast(&mut sim, who, "GA_Bolt").unwrap();
     assert_eq!(sim.ability_state(who, g[0]).unwrap(), AbilityState::Active);
