@@ -187,6 +187,8 @@ pub struct SpawnSpec {
     pub effects: Vec<EffectId>,
     /// Abilities granted before the effects.
     pub abilities: Vec<AbilityGrant>,
+    /// Ability sets granted after everything else.
+    pub ability_sets: Vec<AbilitySetId>,
     /// The id to use; the next free one if none.
     pub id: Option<ControllerId>,
     /// The owner; by default the template's, else none.

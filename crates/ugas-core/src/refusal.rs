@@ -17,6 +17,8 @@ pub enum NameKind {
     Tag,
     /// An attribute set.
     Set,
+    /// An ability set.
+    AbilitySet,
     /// A controller template.
     Template,
     /// A run-time definition.

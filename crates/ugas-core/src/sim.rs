@@ -231,11 +231,7 @@ impl Sim {
             replay: None,
             cause: Cause::default(),
             depth: 0,
-            work: Work {
-                frame: self.config.frame,
-                budget: self.config.task_budget,
-                timelines: self.config.timelines,
-            },
+            work: Work { frame: self.config.frame, budget: self.config.task_budget, timelines: self.config.timelines },
             host: None,
         }
     }

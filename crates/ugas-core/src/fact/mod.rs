@@ -6,8 +6,8 @@
 
 mod detail;
 
-pub use detail::{ParamValue, Params};
 pub(crate) use detail::put as put_param;
+pub use detail::{ParamValue, Params};
 
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, ControllerId, EffectId, EffectKey, GrantId, GroupId,

@@ -144,7 +144,13 @@ impl Flow<'_> {
         }
     }
 
-    pub(crate) fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
+    pub(crate) fn apply_instant(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        plan: &Plan,
+    ) -> Result<(), Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);

@@ -34,8 +34,7 @@ impl Flow<'_> {
             }
             self.mark(about.target, slot);
         }
-        let result =
-            self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
+        let result = self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
         if result.is_err() {
             self.undo_changes();
         }
@@ -229,8 +228,7 @@ impl Flow<'_> {
             self.mark(about.target, slot);
         }
         self.sc.captures = captured;
-        let result =
-            self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
+        let result = self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
         self.sc.captures.clear();
         if result.is_err() {
             self.undo_changes();

@@ -123,6 +123,9 @@ impl Flow<'_> {
         if spec.abilities.iter().any(|g| g.level == 0) {
             return Err(Refusal::BadValue { what: crate::BadValue::Level });
         }
+        if let Some(s) = spec.ability_sets.iter().find(|s| self.rules.ability_set_def(**s).is_none()) {
+            return unknown(NameKind::AbilitySet, s.0);
+        }
         match spec.abilities.iter().find(|g| !known(g.ability)) {
             Some(g) => unknown(NameKind::Ability, g.ability.0),
             None => Ok(()),
@@ -158,6 +161,8 @@ impl Flow<'_> {
         for &effect in &spec.effects {
             start(self, Spec::new(effect, who).from(who));
         }
+        let sets = template.iter().flat_map(|t| t.ability_sets.iter()).chain(&spec.ability_sets).copied();
+        self.furnish_sets(who, &sets.collect::<Vec<_>>());
     }
 
     /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it.
@@ -210,7 +215,7 @@ impl Flow<'_> {
         self.spawn(&spec)?;
         let slot = self.slot(first)?;
         let row = self.row(slot);
-        let plain = row.effects.is_empty() && row.grants.is_empty() && !self.log.tracing;
+        let plain = row.effects.is_empty() && row.grants.is_empty() && row.play().is_empty() && !self.log.tracing;
         if !plain {
             for _ in 1..count {
                 self.spawn(&spec)?;

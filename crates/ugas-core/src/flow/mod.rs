@@ -9,6 +9,7 @@ mod apply;
 mod capture;
 mod change;
 mod combat;
+mod cue;
 mod define;
 mod depend;
 mod execute;
@@ -38,8 +39,8 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
-pub(crate) use view::View;
 pub(crate) use task::{ListKind, Work};
+pub(crate) use view::View;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};

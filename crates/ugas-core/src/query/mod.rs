@@ -3,8 +3,10 @@
 mod ability;
 mod effect;
 mod explain;
+mod play;
 mod tag;
 
 pub use ability::{ActivationView, CastView, Castable, Reason, Timer};
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
+pub use play::TaskView;

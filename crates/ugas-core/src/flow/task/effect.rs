@@ -4,22 +4,25 @@ use super::Strand;
 use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
-use crate::state::CueCount;
-use crate::{
-    ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId,
-};
+use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId};
 
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;
+
+/// The birth of what an activation does next; counts it.
+pub(super) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, pc: u16) -> u64 {
+    let acts = a.acts;
+    a.acts = acts.wrapping_add(1);
+    let key = EffectKey { birth: a.birth, target: who, ordinal: a.ordinal };
+    child_birth(key, TASK, acts, pc as usize)
+}
 
 impl Flow<'_> {
     /// Applies an effect from a task. A refusal is traced and the list goes on.
     pub(super) fn apply_from(&mut self, slot: usize, s: Strand, apply: &ApplyDef, target: ControllerId) {
         let who = self.row(slot).id;
         let Some(a) = self.row_mut(slot).play_mut().activation_mut(s.of) else { return };
-        let acts = a.acts;
-        a.acts = acts.wrapping_add(1);
-        let key = EffectKey { birth: a.birth, target: who, ordinal: a.ordinal };
+        let birth = child_of_act(a, who, s.pc);
         let (ability, level, hit) = (a.ability, a.level, a.hit.clone());
         // What a replayed row does to others happened already.
         if self.replay.is_some_and(|r| r.only != target) {
@@ -45,7 +48,7 @@ impl Flow<'_> {
         if let Some(hit) = hit {
             spec = spec.hit(*hit);
         }
-        let _ = self.apply(&spec, child_birth(key, TASK, acts, s.pc as usize));
+        let _ = self.apply(&spec, birth);
     }
 
     /// Applies an effect to everybody around, the nearest first.
@@ -118,9 +121,7 @@ impl Flow<'_> {
     pub(super) fn is_picked(&self, def: &AbilityDef, pick: &AbilityPick) -> bool {
         match pick {
             AbilityPick::Ability(id) => def.id == *id,
-            AbilityPick::Tags(tags) => {
-                def.tags.iter().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
-            }
+            AbilityPick::Tags(tags) => def.tags.iter().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of))),
         }
     }
 
@@ -138,20 +139,12 @@ impl Flow<'_> {
     /// Starts a looping cue that ends with the activation.
     pub(super) fn add_cue(&mut self, slot: usize, of: u64, tag: TagId) {
         let via = self.own_via(slot);
-        let row = self.row_mut(slot);
-        let who = row.id;
-        let Some(a) = row.play_mut().activation_mut(of) else { return };
+        let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return };
         if a.cues.contains(&tag) {
             return;
         }
         a.cues.push(tag);
-        match row.cues().binary_search_by_key(&tag, |c| c.tag) {
-            Ok(i) => row.side_mut().cues[i].count += 1,
-            Err(i) => {
-                row.side_mut().cues.insert(i, CueCount { tag, count: 1 });
-                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
-            }
-        }
+        self.cue_in(slot, tag, via);
     }
 
     pub(super) fn remove_cue(&mut self, slot: usize, of: u64, tag: TagId) {
@@ -163,16 +156,7 @@ impl Flow<'_> {
 
     /// Ends what one activation holds of a looping cue.
     pub(crate) fn release_cue(&mut self, slot: usize, tag: TagId) {
-        let via = self.own_via(slot);
-        let row = self.row_mut(slot);
-        let who = row.id;
-        let Ok(i) = row.cues().binary_search_by_key(&tag, |c| c.tag) else { return };
-        let cue = &mut row.side_mut().cues[i];
-        cue.count -= 1;
-        if cue.count == 0 {
-            row.side_mut().cues.remove(i);
-            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
-        }
+        self.cue_out(slot, tag, self.own_via(slot));
     }
 
     /// Sim time as the row's own clock shows it now.

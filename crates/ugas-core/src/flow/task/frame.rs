@@ -2,8 +2,8 @@
 //! older and with that more urgent, so nobody waits for ever.
 
 use super::{CLOSED, OLDEST, PLAYER};
-use crate::flow::Flow;
-use crate::rules::{AbilityDef, TaskKind};
+use crate::flow::{Flow, server_op};
+use crate::rules::{AbilityDef, Call, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::{AbilityState, Answer, Cause, ControllerId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
@@ -52,10 +52,35 @@ impl Flow<'_> {
         for c in due {
             self.tick_one(&c, &mut records);
         }
+        self.retry_all();
         for record in records.values() {
             self.note_record(record);
         }
+        self.retry_inputs();
         self.plan_frame();
+    }
+
+    /// Held inputs whose ability could not start yet, by controller. Each try counts as an op of its own: nothing
+    /// else would tell its activations apart.
+    fn retry_all(&mut self) {
+        let holding = |who: &ControllerId| {
+            let row = self.st.controllers.get(*who);
+            row.is_some_and(|r| r.clock.active() && r.play().held.iter().any(|h| h.retry))
+        };
+        let waiting: Vec<ControllerId> = self.ix.frames.iter().copied().filter(holding).collect();
+        for who in waiting {
+            let Some(slot) = self.st.controllers.slot(who) else { continue };
+            let id = server_op(self.st.next_op);
+            self.st.next_op += 1;
+            self.cause = Cause { root: id, link: 0 };
+            self.depth = 0;
+            self.retry_held(slot);
+            self.finish_verb();
+            self.react();
+            if let Some(slot) = self.st.controllers.slot(who) {
+                self.publish(slot);
+            }
+        }
     }
 
     fn candidates(&self, records: &mut BTreeMap<TaskKindId, TaskRecord>) -> Vec<Candidate> {
@@ -67,7 +92,8 @@ impl Flow<'_> {
                 let Some(def) = self.def_of(slot, t.of) else { continue };
                 let Some(task) = def.program.task(t.pc) else { continue };
                 let Some(interval) = task.interval else { continue };
-                let empty = TaskRecord { task: task.name, at: self.st.now, running: 0, ticked: 0, deferred: 0, nanos: 0 };
+                let empty =
+                    TaskRecord { task: task.name, at: self.st.now, running: 0, ticked: 0, deferred: 0, nanos: 0 };
                 records.entry(task.name).or_insert(empty).running += 1;
                 let elapsed = now - t.since;
                 let active = row.play().activation(t.of).is_some_and(|a| a.state == AbilityState::Active);
@@ -105,7 +131,7 @@ impl Flow<'_> {
         }
     }
 
-    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, _dt: SimTime) {
+    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, dt: SimTime) {
         let Some(task) = def.program.task(pc) else { return };
         let range = self.row(slot).play().task(c.seq).map_or(f64::INFINITY, |t| t.value);
         let anchor = self.row(slot).side().anchor;
@@ -116,13 +142,20 @@ impl Flow<'_> {
                 if let Some(host) = &mut self.host {
                     host.overlap(&query, &mut targets);
                 }
-                targets.retain(|&t| self.st.controllers.slot(t).is_some_and(|at| {
-                    filter.as_ref().is_none_or(|f| self.matches_query(at, f))
-                }));
+                targets.retain(|&t| {
+                    self.st
+                        .controllers
+                        .slot(t)
+                        .is_some_and(|at| filter.as_ref().is_none_or(|f| self.matches_query(at, f)))
+                });
             }
             TaskKind::WaitForTarget { .. } => {
                 let found = self.host.as_mut().and_then(|h| h.find_target(&query));
                 targets.extend(found.filter(|&t| self.st.controllers.slot(t).is_some()));
+            }
+            TaskKind::Custom(_) => {
+                self.call_custom(slot, def, c.seq, Call::Tick(dt));
+                return self.moved(slot, c.of);
             }
             _ => return,
         }
@@ -138,7 +171,15 @@ impl Flow<'_> {
         let place = match figures.binary_search_by_key(&record.task, |f| f.task) {
             Ok(place) => place,
             Err(place) => {
-                let new = crate::TaskFigures { task: record.task, running: 0, frames: 0, ticks: 0, nanos: 0, since: at, until: at };
+                let new = crate::TaskFigures {
+                    task: record.task,
+                    running: 0,
+                    frames: 0,
+                    ticks: 0,
+                    nanos: 0,
+                    since: at,
+                    until: at,
+                };
                 figures.insert(place, new);
                 place
             }
