@@ -59,13 +59,13 @@ pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
     Target, Which,
 };
-pub use query::{ActivationView, CastView, Castable, Reason, TaskView, Timer};
-pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
+pub use query::{ActivationView, CastView, Castable, Reason, Timer};
+pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState, TaskView};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
-    AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, DamageCx, HookCx, HookReads,
-    LoadError, LoadIssue, Read, ReadKey, Rules, RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents,
-    tag_segments,
+    AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
+    DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
+    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
 };
 pub use sim::{Host, NoHost, Progress, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord};
 pub use state::{CauseLink, CauseWhat};

@@ -82,10 +82,6 @@ fn cut(text: &str, max: usize) -> &str {
 pub struct Params<'a>(&'a [u8]);
 
 impl<'a> Params<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Params<'a> {
-        Params(bytes)
-    }
-
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -186,11 +182,11 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         all.iter().for_each(|(name, value)| put(&mut bytes, name, *value));
-        assert_eq!(Params::new(&bytes).collect::<Vec<_>>(), all);
+        assert_eq!(Params(&bytes).collect::<Vec<_>>(), all);
         for len in 0..bytes.len() {
-            assert!(Params::new(&bytes[..len]).count() < all.len());
+            assert!(Params(&bytes[..len]).count() < all.len());
         }
         bytes.extend([1, 0, b'x', 99]);
-        assert_eq!(Params::new(&bytes).count(), all.len());
+        assert_eq!(Params(&bytes).count(), all.len());
     }
 }

@@ -26,7 +26,8 @@ impl Sim {
         let view = |t: &crate::state::Task| {
             let a = row.play().activation(t.of)?;
             let def = self.view().ability(a.ability)?;
-            let kind = def.program.task(t.pc)?.name;
+            // A montage that plays is not waited for.
+            let kind = def.program.task(t.pc).filter(|task| task.kind.waits())?.name;
             let remaining = (t.due != SimTime::NEVER).then(|| t.due - now);
             let key = TaskKey { seq: t.seq, who };
             Some(TaskView { key, kind, ability: a.ability, activation: a.key(who), remaining })

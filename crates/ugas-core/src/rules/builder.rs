@@ -40,6 +40,8 @@ pub struct RulesBuilder {
     docs: Vec<(Doc, Option<Origin>)>,
     calcs: Vec<(String, Arc<dyn Calculator>)>,
     hooks: Vec<(String, HookCode)>,
+    pub(super) codes: Vec<(String, Arc<dyn super::coded::ErasedAbility>)>,
+    pub(super) tasks: Vec<(String, Arc<dyn super::code::ErasedTask>)>,
 }
 
 enum HookCode {
@@ -190,6 +192,9 @@ impl RulesBuilder {
             std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
 
         self.declare(&mut c, &docs);
+        for (name, code) in &self.tasks {
+            c.custom_task(name, code.clone());
+        }
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
             match doc {
@@ -229,6 +234,9 @@ impl RulesBuilder {
                 c.about(doc.name(), origin.clone());
                 c.ability_doc(a, origin);
             }
+        }
+        for (name, code) in &self.codes {
+            c.ability_code(name, code.clone());
         }
         for (doc, origin) in &docs {
             if let Doc::AbilitySet(s) = doc {
@@ -395,6 +403,8 @@ impl Compiler<'_> {
                 timelines: old.timelines.iter().map(|_| None).collect(),
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
+                task_code: BTreeMap::new(),
+                ability_code: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
                 warnings: Vec::new(),
@@ -418,6 +428,8 @@ impl Compiler<'_> {
                 timelines: Vec::new(),
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
+                task_code: BTreeMap::new(),
+                ability_code: BTreeMap::new(),
                 task_names: Default::default(),
                 group_names: BTreeMap::new(),
                 param_names: BTreeMap::new(),

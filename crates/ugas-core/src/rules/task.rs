@@ -1,5 +1,6 @@
 //! Compiled tasks: one variant per task type, with typed parameters.
 
+use super::code::CustomDef;
 use super::expr::Expr;
 use super::tag::TagQuery;
 use super::task_parse::{BUILT_IN, BuiltIn};
@@ -36,6 +37,8 @@ pub enum TaskCategory {
     Animation,
     /// Runs other tasks.
     Composite,
+    /// The host's own code.
+    Custom,
 }
 
 /// A number of a task: written, computed when the task starts, or a count of the sim's frames.
@@ -264,6 +267,8 @@ pub(crate) enum TaskKind {
     WaitForTarget {
         max_range: Option<Num>,
     },
+    /// Code of the host's.
+    Custom(CustomDef),
 }
 
 impl TaskKind {

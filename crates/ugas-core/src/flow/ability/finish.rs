@@ -50,6 +50,7 @@ impl Flow<'_> {
         let interrupted = how == EndHow::Interrupted;
         let ended = FactKind::AbilityEnded { ability, grant, activation: key, cancelled, interrupted };
         self.fact(who, Via::NOTHING, ended);
+        self.code_ended(slot, seq, cancelled);
         if cancelled {
             let list = if interrupted { ListKind::Interrupt } else { ListKind::Cancel };
             self.run_list(slot, seq, list);

@@ -42,5 +42,6 @@ impl Flow<'_> {
         }
         bits |= self.task_alerts(slot);
         self.st.controllers.row_mut(slot).alert = bits;
+        self.refresh_frames(slot);
     }
 }

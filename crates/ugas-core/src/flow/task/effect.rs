@@ -9,14 +9,20 @@ use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, Effec
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;
 
+/// The birth of what an activation does next; counts it.
+pub(super) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, pc: u16) -> u64 {
+    let acts = a.acts;
+    a.acts = acts.wrapping_add(1);
+    let key = EffectKey { birth: a.birth, target: who, ordinal: a.ordinal };
+    child_birth(key, TASK, acts, pc as usize)
+}
+
 impl Flow<'_> {
     /// Applies an effect from a task. A refusal is traced and the list goes on.
     pub(super) fn apply_from(&mut self, slot: usize, s: Strand, apply: &ApplyDef, target: ControllerId) {
         let who = self.row(slot).id;
         let Some(a) = self.row_mut(slot).play_mut().activation_mut(s.of) else { return };
-        let acts = a.acts;
-        a.acts = acts.wrapping_add(1);
-        let key = EffectKey { birth: a.birth, target: who, ordinal: a.ordinal };
+        let birth = child_of_act(a, who, s.pc);
         let (ability, level, hit) = (a.ability, a.level, a.hit.clone());
         // What a replayed row does to others happened already.
         if self.replay.is_some_and(|r| r.only != target) {
@@ -42,7 +48,7 @@ impl Flow<'_> {
         if let Some(hit) = hit {
             spec = spec.hit(*hit);
         }
-        let _ = self.apply(&spec, child_birth(key, TASK, acts, s.pc as usize));
+        let _ = self.apply(&spec, birth);
     }
 
     /// Applies an effect to everybody around, the nearest first.

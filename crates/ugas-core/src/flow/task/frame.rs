@@ -2,8 +2,8 @@
 //! older and with that more urgent, so nobody waits for ever.
 
 use super::{CLOSED, OLDEST, PLAYER};
-use crate::flow::Flow;
-use crate::rules::{AbilityDef, TaskKind};
+use crate::flow::{Flow, server_op};
+use crate::rules::{AbilityDef, Call, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::{AbilityState, Answer, Cause, ControllerId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
@@ -52,10 +52,34 @@ impl Flow<'_> {
         for c in due {
             self.tick_one(&c, &mut records);
         }
+        self.retry_all();
         for record in records.values() {
             self.note_record(record);
         }
         self.plan_frame();
+    }
+
+    /// Held inputs whose ability could not start yet, by controller. Each try counts as an op of its own: nothing
+    /// else would tell its activations apart.
+    fn retry_all(&mut self) {
+        let holding = |who: &ControllerId| {
+            let row = self.st.controllers.get(*who);
+            row.is_some_and(|r| r.clock.active() && r.play().held.iter().any(|h| h.retry))
+        };
+        let waiting: Vec<ControllerId> = self.ix.frames.iter().copied().filter(holding).collect();
+        for who in waiting {
+            let Some(slot) = self.st.controllers.slot(who) else { continue };
+            let id = server_op(self.st.next_op);
+            self.st.next_op += 1;
+            self.cause = Cause { root: id, link: 0 };
+            self.depth = 0;
+            self.retry_held(slot);
+            self.finish_verb();
+            self.react();
+            if let Some(slot) = self.st.controllers.slot(who) {
+                self.publish(slot);
+            }
+        }
     }
 
     fn candidates(&self, records: &mut BTreeMap<TaskKindId, TaskRecord>) -> Vec<Candidate> {
@@ -106,7 +130,7 @@ impl Flow<'_> {
         }
     }
 
-    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, _dt: SimTime) {
+    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, dt: SimTime) {
         let Some(task) = def.program.task(pc) else { return };
         let range = self.row(slot).play().task(c.seq).map_or(f64::INFINITY, |t| t.value);
         let anchor = self.row(slot).side().anchor;
@@ -127,6 +151,10 @@ impl Flow<'_> {
             TaskKind::WaitForTarget { .. } => {
                 let found = self.host.as_mut().and_then(|h| h.find_target(&query));
                 targets.extend(found.filter(|&t| self.st.controllers.slot(t).is_some()));
+            }
+            TaskKind::Custom(_) => {
+                self.call_custom(slot, def, c.seq, Call::Tick(dt));
+                return self.moved(slot, c.of);
             }
             _ => return,
         }

@@ -8,13 +8,14 @@ use crate::state::{Due, alert};
 
 /// The news that wakes a task.
 fn alert_of(task: &TaskDef) -> u8 {
-    match task.kind {
+    match &task.kind {
         TaskKind::WaitGameplayEvent { .. } => alert::EVENT,
         TaskKind::WaitTag { .. } | TaskKind::WaitTagChanged { .. } | TaskKind::WaitTagQuery(_) => alert::TAG,
         TaskKind::WaitAttributeChange { .. } | TaskKind::WaitAttributeThreshold { .. } => alert::ATTRIBUTE,
         TaskKind::WaitEffect { .. } => alert::EFFECT,
         TaskKind::WaitAbility { .. } => alert::ABILITY,
         TaskKind::WaitInputPressed { .. } | TaskKind::WaitInputRelease { .. } => alert::INPUT,
+        TaskKind::Custom(custom) => super::custom::alerts(custom),
         _ => 0,
     }
 }
@@ -25,7 +26,7 @@ impl Flow<'_> {
         let tasks = self.row(slot).play().tasks.iter().filter(|t| t.left != PLAYER && t.age != CLOSED);
         tasks.fold(0, |bits, t| {
             let def = self.def_of(slot, t.of);
-            bits | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
+            bits | super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
         })
     }
 

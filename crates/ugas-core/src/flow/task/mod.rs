@@ -4,6 +4,8 @@
 //! sleeps is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a sleeping
 //! task wakes by a timer, by a notice its row asked for, by the host's answer or, if it ticks, at a frame moment.
 
+mod coded;
+mod custom;
 mod effect;
 mod event;
 mod frame;
@@ -83,6 +85,7 @@ impl Flow<'_> {
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(def.program.regs as usize, 0);
         }
+        self.resume(slot, seq, crate::rules::Resume::Activated);
         if def.program.entry.main != NO_PC {
             self.run_program(slot, &def, Strand { of: seq, pc: def.program.entry.main, parent: 0, list: false });
         }
@@ -305,6 +308,7 @@ impl Flow<'_> {
             && t.age != CLOSED
         {
             self.task_fact(slot, def.id, task.name, seq, TaskResult::Cancelled, 0.0);
+            self.end_custom(slot, def, &t, false);
         }
     }
 
@@ -336,6 +340,7 @@ impl Flow<'_> {
             return;
         }
         let Some(t) = self.take_task(slot, seq) else { return };
+        self.end_custom(slot, def, &t, result == TaskResult::Completed);
         self.go_on(slot, def, task, t, result);
     }
 
@@ -360,7 +365,6 @@ impl Flow<'_> {
     fn tasks_moved(&mut self, slot: usize) {
         self.row_mut(slot).trim();
         self.relisten(slot);
-        self.refresh_frames(slot);
         self.publish(slot);
     }
 

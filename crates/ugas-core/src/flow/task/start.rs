@@ -62,6 +62,7 @@ impl Flow<'_> {
             }
             TaskKind::SpawnProjectile { .. } | TaskKind::Request { .. } => self.request(slot, def, task, TaskKey::NONE),
             _ if s.list => {}
+            TaskKind::Custom(custom) => return self.start_custom(slot, def, s, task, custom),
             _ => return self.start_wait(slot, def, s, task),
         }
         Step::Next

@@ -2,7 +2,7 @@
 
 use super::{CLOSED, LATE, PLAYER, Strand};
 use crate::flow::{AbilityNews, Flow, Notice};
-use crate::rules::{AbilityDef, AbilityStep, EffectPick, NO_PC, TaskDef, TaskKind};
+use crate::rules::{AbilityDef, AbilityStep, Call, EffectPick, NO_PC, TaskDef, TaskKind};
 use crate::state::Task;
 use crate::{AbilityState, EffectId, InputId, SimTime, TaskResult};
 
@@ -45,7 +45,19 @@ impl Flow<'_> {
             let Some(t) = self.row(slot).play().task(seq) else { continue };
             let (of, pc) = (t.of, t.pc);
             let Some(def) = self.def_of(slot, of) else { continue };
+            if pc == NO_PC {
+                self.code_hears(slot, seq, notice);
+                continue;
+            }
             let Some(task) = def.program.task(pc) else { continue };
+            if let TaskKind::Custom(custom) = &task.kind {
+                let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
+                if let Some(wake) = super::custom::heard(custom, notice).filter(|_| active) {
+                    self.call_custom(slot, &def, seq, Call::Wake(wake));
+                    self.moved(slot, of);
+                }
+                continue;
+            }
             let Some(value) = self.hears(slot, seq, task, notice) else { continue };
             self.heard(slot, &def, seq, task, value, notice);
             self.moved(slot, of);
@@ -147,7 +159,10 @@ impl Flow<'_> {
     pub(crate) fn task_due(&mut self, slot: usize, seq: u64) {
         let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return };
         t.due = SimTime::NEVER;
-        let (of, pc, late, player, value) = (t.of, t.pc, t.age == LATE, t.left == PLAYER, t.value);
+        let (of, pc, late, player) = (t.of, t.pc, t.age == LATE, t.left == PLAYER);
+        if pc == NO_PC {
+            return self.code_due(slot, seq, of);
+        }
         let Some(def) = self.def_of(slot, of) else { return };
         let Some(task) = def.program.task(pc) else { return };
         if player {
@@ -156,16 +171,8 @@ impl Flow<'_> {
         }
         match &task.kind {
             _ if late => self.finish_task(slot, &def, seq, TaskResult::Failed, 0.0),
-            TaskKind::WaitDelay { .. } => self.finish_task(slot, &def, seq, TaskResult::Completed, 0.0),
-            TaskKind::WaitGameTime { .. } => {
-                let time = SimTime(value as i64);
-                if self.st.now >= time {
-                    self.finish_task(slot, &def, seq, TaskResult::Completed, 0.0);
-                } else {
-                    // A clock of another rate rounds down; one step more is enough.
-                    let due = self.row(slot).clock.local(time).max(self.local_now(slot) + SimTime(1));
-                    self.set_due(slot, seq, due);
-                }
+            TaskKind::WaitDelay { .. } | TaskKind::WaitGameTime { .. } => {
+                self.finish_task(slot, &def, seq, TaskResult::Completed, 0.0);
             }
             _ => match task.answer.as_ref().filter(|_| self.work.timelines && task.kind.is_seam()) {
                 Some(answer) => {
