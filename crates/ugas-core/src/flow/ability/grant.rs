@@ -16,7 +16,8 @@ impl Flow<'_> {
         row.next_grant += 1;
         let AbilityGrant { ability, level, input } = g;
         row.grants.push(Grant { id, ability, level, input, by, more: None, status: Default::default() });
-        let who = row.id;
+        let (who, at) = (row.id, row.grants.len() - 1);
+        self.init_charges(target, at);
         self.fact(who, via, FactKind::Granted { ability, grant: id, level, input });
         self.step_ability(who, (ability, id), AbilityState::NotGranted, Move::Grant);
         self.relisten(target);

@@ -1,12 +1,17 @@
 //! Input: presses and releases. A press holds the input, tries the abilities bound to it and wakes who waits for it.
 
 use super::super::ability::EndHow;
-use super::super::{Flow, Notice, Via};
+use super::super::{Flow, Notice, Via, child_birth};
 use crate::state::{CauseWhat, Held, alert};
-use crate::{BadValue, ControllerId, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which};
+use crate::{
+    BadValue, Cause, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
+};
 
 /// Inputs one controller may hold at once.
 const MOST_HELD: usize = 64;
+
+/// Stands for "held" among what a birth is mixed of.
+const RETRY: u64 = 32;
 
 impl Flow<'_> {
     /// An input goes down. That no ability could be activated is told, not refused: the press itself happened.
@@ -61,7 +66,7 @@ impl Flow<'_> {
         let before = row.next_seq;
         self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: false, held });
         self.cancel_on_release(slot, input);
-        self.relisten(slot);
+        self.refresh_frames(slot);
         self.notify(slot, alert::INPUT, || Notice::Input { input, pressed: false, held, before });
         self.cause = cause;
         Ok(())
@@ -88,12 +93,29 @@ impl Flow<'_> {
         }
         if let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
             h.retry = true;
-            self.relisten(slot);
+            self.refresh_frames(slot);
         }
     }
 
-    /// Frame work: tries held abilities that could not start yet, by input.
-    pub(crate) fn retry_held(&mut self, slot: usize) {
+    /// Frame work: tries held abilities that could not start yet, by controller, then by input.
+    pub(crate) fn retry_inputs(&mut self) {
+        let rows: Vec<ControllerId> = self.ix.frames.iter().copied().collect();
+        for who in rows {
+            let Some(slot) = self.st.controllers.slot(who) else { continue };
+            let row = self.row(slot);
+            if row.clock.active() && row.play().held.iter().any(|h| h.retry) {
+                (self.cause, self.depth) = (Cause::default(), 0);
+                self.retry_held(slot);
+                self.finish_verb();
+                self.react();
+                if let Some(slot) = self.st.controllers.slot(who) {
+                    self.publish(slot);
+                }
+            }
+        }
+    }
+
+    fn retry_held(&mut self, slot: usize) {
         let waiting: Vec<Held> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
         let who = self.row(slot).id;
         for Held { input, target, .. } in waiting {
@@ -103,13 +125,15 @@ impl Flow<'_> {
             let grants: Vec<_> =
                 row.grants.iter().filter(|g| g.input == input && holds(g.ability)).map(|g| g.id).collect();
             let cause = self.because(CauseWhat::Pressed(input), who, who);
-            let birth = self.cause.root.0;
+            // No op asks for it: the moment and the input tell one try from another.
+            let moment = EffectKey { birth: self.st.now.0 as u64, target: who, ordinal: input.0 };
+            let birth = child_birth(moment, RETRY, 0, 0);
             let done = grants.iter().any(|&g| self.activate(slot, Which::Grant(g), target, birth, None).is_ok());
             self.cause = cause;
             let Some(slot) = self.st.controllers.slot(who) else { return };
             if done && let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
                 h.retry = false;
-                self.relisten(slot);
+                self.refresh_frames(slot);
             }
         }
     }
