@@ -27,6 +27,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod check;
+mod check_play;
 mod fact;
 mod flow;
 mod ids;

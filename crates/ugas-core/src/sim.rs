@@ -733,6 +733,9 @@ impl Sim {
             q.spec.ability = ability(q.spec.ability);
         }
         row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
+        if let Some(play) = row.side.as_mut().and_then(|s| s.play.as_mut()) {
+            play.activations.iter_mut().for_each(|a| a.ability = crate::AbilityId(map(a.ability.0)));
+        }
         Ok(made)
     }
 

@@ -115,10 +115,7 @@ impl Flow<'_> {
         if let Some(e) = spec.effects.iter().find(|e| self.def(**e).is_none()) {
             return unknown(NameKind::Effect, e.0);
         }
-        let known = |a: crate::AbilityId| match a.is_runtime() {
-            true => self.st.definitions.get(a.0).is_some(),
-            false => self.rules.abilities.get(a.index()).is_some_and(Option::is_some),
-        };
+        let known = |a: crate::AbilityId| self.ability(a).is_some();
         if spec.abilities.len() > self.limits.grants_per_controller as usize {
             let max = self.limits.grants_per_controller;
             return Err(Refusal::Limit { what: LimitKind::Grants, max, link: self.cause.link });

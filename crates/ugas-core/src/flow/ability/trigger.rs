@@ -4,7 +4,7 @@
 use super::super::{Flow, Notice, child_birth};
 use super::activate::Wish;
 use crate::rules::{AbilityDef, TriggerDef};
-use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, Target};
+use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
 
 /// In the birth of an activation that a notice caused.
 const TRIGGER: u64 = 33;
@@ -28,7 +28,8 @@ impl Flow<'_> {
         let Some(target) = self.st.controllers.slot(who) else { return };
         self.trigger(target, notice);
         if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
-            self.try_passives(target);
+            let flipped = if let Notice::Tag { tag, .. } = notice { Some(*tag) } else { None };
+            self.try_passives(target, flipped);
         }
         self.publish(target);
     }
@@ -94,8 +95,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Passive abilities that do not run start if nothing speaks against it.
-    fn try_passives(&mut self, slot: usize) {
+    /// Passive abilities that do not run start if nothing speaks against it. Tags that one owns itself are no reason
+    /// to try it: else whatever ends it would start it.
+    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>) {
         let row = self.row(slot);
         let idle = |g: &&crate::state::Grant| !row.play().activations.iter().any(|a| a.grant == g.id);
         let passive = |g: &&crate::state::Grant| self.ability(g.ability).is_some_and(|d| d.passive);
@@ -103,6 +105,13 @@ impl Flow<'_> {
         for grant in list {
             let Some(at) = self.row(slot).grant(grant) else { continue };
             let Some(def) = self.ability(self.row(slot).grants[at].ability) else { continue };
+            let owned = def.owned.and_then(|o| self.def(o));
+            let own = |tag: TagId| {
+                owned.as_ref().is_some_and(|o| o.granted_tags.iter().any(|&t| self.rules.tags.is_under(t, tag)))
+            };
+            if flipped.is_some_and(own) {
+                continue;
+            }
             let t = self.view().attempt(slot, at, &def, Target::None);
             if self.view().first_refusal(&t).is_ok() {
                 self.set_off(slot, grant, 0, Target::None, None, None);
