@@ -115,7 +115,7 @@ impl Flow<'_> {
         }
     }
 
-    fn retry_held(&mut self, slot: usize) {
+    pub(crate) fn retry_held(&mut self, slot: usize) {
         let waiting: Vec<Held> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
         let who = self.row(slot).id;
         for Held { input, target, .. } in waiting {
