@@ -50,7 +50,7 @@ fn what_waits_for_news_is_never_visited() {
     assert_eq!(s.waiting(), 3);
 }
 
-// covers: UGAS-10.3-01 UGAS-10.3-02 UGAS-PACK.0-03
+// covers: UGAS-10.3-01
 #[test]
 fn every_task_type_of_the_specification_is_registered() {
     let rules = base().build().unwrap();

@@ -154,7 +154,6 @@ fn a_request_carries_its_parameters() {
     assert_eq!(params, [("ProjectileClass", ParamValue::Text("BP_Arrow")), ("Speed", ParamValue::Number(30.0))]);
 }
 
-// covers: UGAS-3.4-02
 #[test]
 fn a_worker_thread_computes_what_a_task_waits_for() {
     let wait = task("WaitTargetData").param("TargetingMethod", "Worker");
