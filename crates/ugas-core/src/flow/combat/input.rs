@@ -4,7 +4,7 @@ use super::super::ability::EndHow;
 use super::super::{Flow, Notice, Via, child_birth};
 use crate::state::{CauseWhat, Held, alert};
 use crate::{
-    BadValue, Cause, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
+    BadValue, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
 };
 
 /// Inputs one controller may hold at once.
@@ -97,24 +97,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Frame work: tries held abilities that could not start yet, by controller, then by input.
-    pub(crate) fn retry_inputs(&mut self) {
-        let rows: Vec<ControllerId> = self.ix.frames.iter().copied().collect();
-        for who in rows {
-            let Some(slot) = self.st.controllers.slot(who) else { continue };
-            let row = self.row(slot);
-            if row.clock.active() && row.play().held.iter().any(|h| h.retry) {
-                (self.cause, self.depth) = (Cause::default(), 0);
-                self.retry_held(slot);
-                self.finish_verb();
-                self.react();
-                if let Some(slot) = self.st.controllers.slot(who) {
-                    self.publish(slot);
-                }
-            }
-        }
-    }
-
+    /// Tries held abilities of a row that could not start yet, by input. Whoever calls says why.
     pub(crate) fn retry_held(&mut self, slot: usize) {
         let waiting: Vec<Held> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
         let who = self.row(slot).id;

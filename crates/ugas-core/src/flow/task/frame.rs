@@ -56,7 +56,6 @@ impl Flow<'_> {
         for record in records.values() {
             self.note_record(record);
         }
-        self.retry_inputs();
         self.plan_frame();
     }
 
