@@ -60,8 +60,8 @@ pub use op::{
 pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
-    AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, HookReads, LoadError, LoadIssue, Read, ReadKey, Rules,
-    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents, tag_segments,
+    AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, HookReads, LoadError,
+    LoadIssue, Read, ReadKey, Rules, RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents, tag_segments,
 };
 pub use sim::{Host, NoHost, Progress, Sim, SimConfig};
 pub use state::{CauseLink, CauseWhat};

@@ -386,4 +386,3 @@ pub struct Ability {
     #[serde(rename = "Static", skip_serializing_if = "Vec::is_empty")]
     pub static_values: Vec<String>,
 }
-

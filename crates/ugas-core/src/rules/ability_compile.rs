@@ -1,8 +1,6 @@
 //! The compiler's room for abilities, ability sets and timelines.
 
-use super::ability::{
-    AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen,
-};
+use super::ability::{AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen};
 use super::compile::Compiler;
 use super::effect::EffectDef;
 use super::error::LoadError;
@@ -206,8 +204,7 @@ impl Compiler<'_> {
         let Some(def) = cooldown.and_then(|id| self.rules.effect_def(id)) else {
             return Box::default();
         };
-        let under: Box<[TagId]> =
-            def.granted_tags.iter().copied().filter(|&t| self.rules.is_cooldown_tag(t)).collect();
+        let under: Box<[TagId]> = def.granted_tags.iter().copied().filter(|&t| self.rules.is_cooldown_tag(t)).collect();
         if under.is_empty() { def.granted_tags.clone() } else { under }
     }
 

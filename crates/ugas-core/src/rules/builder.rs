@@ -1,9 +1,9 @@
 //! The builder: documents and code in, rules or every reason against them out.
 
+use super::ability_compile::owned_tags_effect;
 use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
 use super::curve::CurveDef;
-use super::ability_compile::owned_tags_effect;
 use super::error::{LoadError, LoadIssue, Severity};
 use super::hook::{AbilityHookCx, ActivationHook, HookReads};
 use super::lookup::Kind;

@@ -506,7 +506,10 @@ mod tests {
         assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event"));
         assert_eq!(task("has_tag(self, State.Ded)").unwrap_err(), "column 15: unknown tag State.Ded");
         assert!(task("has_tag(self State.Dead)").unwrap_err().contains("expected ,"));
-        assert_eq!(task("event.Magnitud").unwrap_err(), "column 1: event has no Magnitud; did you mean event.Magnitude?");
+        assert_eq!(
+            task("event.Magnitud").unwrap_err(),
+            "column 1: event has no Magnitud; did you mean event.Magnitude?"
+        );
         assert_eq!(task("event.Direct").unwrap_err(), "column 1: event.Direct cannot be read here");
         assert_eq!(task("sbc.Data.Power").unwrap_err(), "column 1: sbc.Data.Power cannot be read here");
         assert_eq!(rule("param.Charge").unwrap_err(), "column 1: param.Charge cannot be read here");

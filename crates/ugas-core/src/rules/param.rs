@@ -133,7 +133,8 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
                 }
             }
             other => {
-                let expected = if frames { "seconds, an expression or frames such as 12f" } else { "a number or an expression" };
+                let expected =
+                    if frames { "seconds, an expression or frames such as 12f" } else { "a number or an expression" };
                 self.wrong(name, expected, other);
                 None
             }

@@ -48,13 +48,27 @@ pub(crate) enum Inst {
     Task(Box<TaskDef>),
     Jump(u16),
     /// Goes on with the next instruction if the test holds, else at `otherwise`.
-    Branch { test: Test, otherwise: u16 },
+    Branch {
+        test: Test,
+        otherwise: u16,
+    },
     /// Sets the register to `count` and goes on with the next instruction; at `end` if it is 0.
-    Loop { reg: u8, count: u32, end: u16 },
+    Loop {
+        reg: u8,
+        count: u32,
+        end: u16,
+    },
     /// Takes one off the register and goes back unless it is 0 then.
-    Again { reg: u8, back: u16 },
+    Again {
+        reg: u8,
+        back: u16,
+    },
     /// Starts one strand per child; the strand that forks goes on at `join` when all are over, or in a race one.
-    Fork { race: bool, starts: Box<[u16]>, join: u16 },
+    Fork {
+        race: bool,
+        starts: Box<[u16]>,
+        join: u16,
+    },
     /// The end of a strand.
     End,
 }

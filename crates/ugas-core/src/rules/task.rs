@@ -151,50 +151,119 @@ pub(crate) enum TaskKind {
     // Actions: never sleep.
     ApplyToOwner(ApplyDef),
     ApplyToTarget(ApplyDef),
-    ApplyInRadius { apply: ApplyDef, radius: Num, ignore: Box<[TagId]>, max: Option<u32> },
+    ApplyInRadius {
+        apply: ApplyDef,
+        radius: Num,
+        ignore: Box<[TagId]>,
+        max: Option<u32>,
+    },
     RemoveFromOwner(RemoveDef),
     RemoveFromTarget(RemoveDef),
     Commit,
-    End { cancelled: bool },
+    End {
+        cancelled: bool,
+    },
     CancelAbility(AbilityPick),
-    SendEvent { tag: TagId, to: EventTo, magnitude: Option<Num> },
-    SetParam { param: ParamId, value: Num },
-    SetRestriction { name: ParamId, active: bool },
+    SendEvent {
+        tag: TagId,
+        to: EventTo,
+        magnitude: Option<Num>,
+    },
+    SetParam {
+        param: ParamId,
+        value: Num,
+    },
+    SetRestriction {
+        name: ParamId,
+        active: bool,
+    },
     ExecuteCue(TagId),
     AddCue(TagId),
     RemoveCue(TagId),
     // Requests: a fact for the engine, never sleep.
-    PlayMontage { montage: Arc<str>, rate: Num, timeline: Option<TimelineId> },
-    SpawnProjectile { effect: Option<EffectId> },
-    Request { name: Arc<str> },
+    PlayMontage {
+        montage: Arc<str>,
+        rate: Num,
+        timeline: Option<TimelineId>,
+    },
+    SpawnProjectile {
+        effect: Option<EffectId>,
+    },
+    Request {
+        name: Arc<str>,
+    },
     // Waits.
     /// Seconds of the owner's clock.
-    WaitDelay { duration: Num },
+    WaitDelay {
+        duration: Num,
+    },
     /// Seconds of the sim's clock.
-    WaitGameTime { time: Num },
+    WaitGameTime {
+        time: Num,
+    },
     /// `body`: where the tasks for each event start, or `NO_PC`.
-    WaitGameplayEvent { tag: TagId, once: bool, body: u16 },
+    WaitGameplayEvent {
+        tag: TagId,
+        once: bool,
+        body: u16,
+    },
     /// Added or removed.
-    WaitTag { tag: TagId, added: bool },
-    WaitTagChanged { tag: TagId, once: bool },
+    WaitTag {
+        tag: TagId,
+        added: bool,
+    },
+    WaitTagChanged {
+        tag: TagId,
+        once: bool,
+    },
     WaitTagQuery(TagQuery),
-    WaitAttributeChange { attribute: AttributeId, once: bool },
-    WaitAttributeThreshold { attribute: AttributeId, comparison: Comparison, value: Num },
+    WaitAttributeChange {
+        attribute: AttributeId,
+        once: bool,
+    },
+    WaitAttributeThreshold {
+        attribute: AttributeId,
+        comparison: Comparison,
+        value: Num,
+    },
     /// Applied or removed.
-    WaitEffect { what: EffectPick, applied: bool },
-    WaitAbility { what: AbilityPick, step: AbilityStep },
+    WaitEffect {
+        what: EffectPick,
+        applied: bool,
+    },
+    WaitAbility {
+        what: AbilityPick,
+        step: AbilityStep,
+    },
     /// Without an input the grant's own.
-    WaitInputPressed { input: Option<InputId> },
-    WaitInputRelease { input: Option<InputId> },
+    WaitInputPressed {
+        input: Option<InputId>,
+    },
+    WaitInputRelease {
+        input: Option<InputId>,
+    },
     // Seams: the engine or a timeline answers.
     /// Without a montage any.
-    WaitMontageEnded { montage: Option<Arc<str>> },
+    WaitMontageEnded {
+        montage: Option<Arc<str>>,
+    },
     /// By tag where the text is one; always by name.
-    WaitAnimationEvent { name: Arc<str>, tag: Option<TagId> },
-    WaitTargetData { method: Arc<str>, max_range: Option<Num> },
+    WaitAnimationEvent {
+        name: Arc<str>,
+        tag: Option<TagId>,
+    },
+    WaitTargetData {
+        method: Arc<str>,
+        max_range: Option<Num>,
+    },
     // Seams that tick.
-    WaitOverlap { radius: Option<Num>, filter: Option<TagQuery> },
-    WaitForTarget { max_range: Option<Num> },
+    WaitOverlap {
+        radius: Option<Num>,
+        filter: Option<TagQuery>,
+    },
+    WaitForTarget {
+        max_range: Option<Num>,
+    },
 }
 
 impl TaskKind {

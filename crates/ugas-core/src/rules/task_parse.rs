@@ -2,9 +2,7 @@
 
 use super::param::Fields;
 use super::program::NO_PC;
-use super::task::{
-    AbilityStep, ApplyDef, Comparison, EventTo, Num, RemoveDef, TaskCategory, TaskKind,
-};
+use super::task::{AbilityStep, ApplyDef, Comparison, EventTo, Num, RemoveDef, TaskCategory, TaskKind};
 
 pub(crate) type Parse = fn(&mut Fields<'_, '_, '_>) -> Option<TaskKind>;
 
