@@ -267,30 +267,6 @@ pub(crate) enum TaskKind {
 }
 
 impl TaskKind {
-    /// Whether it may sleep: such a task has no place in OnTick, OnCancel and the like.
-    pub(crate) fn waits(&self) -> bool {
-        !matches!(
-            self,
-            TaskKind::ApplyToOwner(_)
-                | TaskKind::ApplyToTarget(_)
-                | TaskKind::ApplyInRadius { .. }
-                | TaskKind::RemoveFromOwner(_)
-                | TaskKind::RemoveFromTarget(_)
-                | TaskKind::Commit
-                | TaskKind::End { .. }
-                | TaskKind::CancelAbility(_)
-                | TaskKind::SendEvent { .. }
-                | TaskKind::SetParam { .. }
-                | TaskKind::SetRestriction { .. }
-                | TaskKind::ExecuteCue(_)
-                | TaskKind::AddCue(_)
-                | TaskKind::RemoveCue(_)
-                | TaskKind::PlayMontage { .. }
-                | TaskKind::SpawnProjectile { .. }
-                | TaskKind::Request { .. }
-        )
-    }
-
     /// Whether the engine answers it: it has a request fact and a task key.
     pub(crate) fn is_seam(&self) -> bool {
         matches!(
