@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Sim(SimArgs),
     /// Show how a number came about.
     Explain(ExplainArgs),
+    /// Show what speaks against activating an ability.
+    WhyNot(WhyNotArgs),
     /// Check documents and scenarios without running them.
     Check(CheckArgs),
 }
@@ -78,6 +80,28 @@ pub(crate) struct ExplainArgs {
     /// Which attribute.
     #[arg(long, value_name = "X")]
     pub(crate) attribute: String,
+    /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
+    #[arg(long, value_name = "T")]
+    pub(crate) at: String,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WhyNotArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Whose ability.
+    #[arg(long, value_name = "A")]
+    pub(crate) actor: String,
+    /// Which ability.
+    #[arg(long, value_name = "G")]
+    pub(crate) ability: String,
+    /// At whom.
+    #[arg(long, value_name = "A")]
+    pub(crate) target: Option<String>,
     /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
     #[arg(long, value_name = "T")]
     pub(crate) at: String,

@@ -9,6 +9,7 @@ mod explain;
 mod output;
 mod sim;
 mod test;
+mod why_not;
 
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};
@@ -38,6 +39,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Test(args)) => test::run(&args, out),
         Some(Command::Sim(args)) => sim::run(&args, out),
         Some(Command::Explain(args)) => explain::run(&args, out),
+        Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
     }
 }

@@ -167,6 +167,40 @@ fn explain_shows_how_a_number_came_about() {
 }
 
 #[test]
+fn why_not_lists_every_failed_check_and_when_it_heals() {
+    let text = r#"
+Scenario: A shout
+Entities:
+  - {Kind: attribute_set, Name: V, Attributes: [{Name: Mana, DefaultBaseValue: 10, Clamping: {Min: 0}}]}
+  - Kind: gameplay_effect
+    Name: GE_Cost
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -10}}]
+  - Kind: gameplay_effect
+    Name: GE_Cooldown
+    DurationPolicy: HasDuration
+    Duration: {Type: ScalableFloat, Value: 5}
+    GrantedTags: [Cooldown.Shout]
+  - {Kind: gameplay_ability, Name: GA_Shout, Cost: GE_Cost, Cooldown: GE_Cooldown}
+Actors: {Hero: {AttributeSets: [V], Abilities: [GA_Shout]}}
+Timeline: [{At: 1, Do: [{Activate: {Actor: Hero, Ability: GA_Shout}}]}]
+"#;
+    let folder = Folder::new("why-not").with("a.yaml", text);
+    let ask = |ability: &str, at: &str| {
+        folder.ugas(&["why-not", "a.yaml", "--actor", "Hero", "--ability", ability, "--at", at])
+    };
+    let free = ask("GA_Shout", "0.5");
+    assert_eq!((free.code, free.out.trim()), (Some(0), "nothing speaks against GA_Shout at 0.5 s"));
+    let ran = ask("GA_Shout", "2");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(lines[0].starts_with("Cost: ") && lines[1].starts_with("Cooldown: "), "{lines:?}");
+    assert!(lines[1].ends_with("(until 6 s)"), "{lines:?}");
+    let wrong = ask("GA_Shuot", "2");
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("did you mean \"GA_Shout\"?"), "{}", wrong.err);
+}
+
+#[test]
 fn check_finds_without_running() {
     let effect = "Kind: gameplay_effect\nName: GE_X\nDurationPolicy: Instant\nModifiers:\n  \
                   - {Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n";

@@ -47,6 +47,7 @@ impl Check<'_> {
         }
         self.grants(row)?;
         self.queue(row)?;
+        self.play(row)?;
         let now = row.clock.local(self.at);
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
@@ -60,7 +61,10 @@ impl Check<'_> {
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
             watching += e.watches() as u32;
-            immunities += !def.immunity.is_empty() as u16;
+            immunities += def.refuses_others() as u16;
+        }
+        for tag in row.play().activations.iter().flat_map(|a| &a.cues) {
+            *cues.entry(*tag).or_default() += 1;
         }
         (row.watching, row.immunities) = (watching, immunities);
         want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
@@ -72,10 +76,7 @@ impl Check<'_> {
     }
 
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
-        let ability = |id: crate::AbilityId| match id.is_runtime() {
-            true => self.defs.get(id.0).is_some(),
-            false => self.rules.abilities.get(id.index()).is_some_and(Option::is_some),
-        };
+        let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
             want(g.level > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
             want(g.by == 0 || row.effect_at(g.by).is_some(), "a grant that no effect explains")?;

@@ -27,6 +27,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod check;
+mod check_play;
 mod fact;
 mod flow;
 mod ids;
@@ -39,13 +40,15 @@ mod refusal;
 mod rng;
 mod rules;
 mod sim;
+mod sim_ability;
 mod state;
 mod time;
 
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
-    LifecycleStep, RemoveReason, Span, TaskResult, Trace, TraceKind,
+    LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, Trace, TraceKind,
 };
+pub use flow::ChargeView;
 pub use ids::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
     EffectKey, GrantId, GroupId, HookId, InputId, KeyId, OpId, ParamId, RUNTIME_BIT, SetId, TagId, TaskKey, TaskKindId,
@@ -57,12 +60,14 @@ pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
     Target, Which,
 };
-pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState};
+pub use query::{ActivationView, CastView, Castable, Reason, Timer};
+pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState, TaskView};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
-    AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, HookCx, HookReads, LoadError,
-    LoadIssue, Read, ReadKey, Rules, RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, tag_parents, tag_segments,
+    AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
+    DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
+    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
 };
-pub use sim::{Host, NoHost, Progress, Sim, SimConfig};
+pub use sim::{Host, NoHost, Progress, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord};
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

@@ -41,6 +41,10 @@ pub struct Limits {
     pub definitions: u32,
     /// Ops journalled per row.
     pub journal: u32,
+    /// Activations of a controller at once.
+    pub activations_per_controller: u32,
+    /// Parameters of a grant, and restrictions of it.
+    pub params_per_grant: u32,
     /// Flips of one effect by ongoing requirements under one root cause.
     pub flips: u32,
 }
@@ -63,6 +67,8 @@ impl Default for Limits {
             cause_links: 4_096,
             definitions: 65_536,
             journal: 4_096,
+            activations_per_controller: 64,
+            params_per_grant: 64,
             flips: 2,
         }
     }

@@ -187,6 +187,8 @@ pub struct SpawnSpec {
     pub effects: Vec<EffectId>,
     /// Abilities granted before the effects.
     pub abilities: Vec<AbilityGrant>,
+    /// Ability sets granted after everything else.
+    pub ability_sets: Vec<AbilitySetId>,
     /// The id to use; the next free one if none.
     pub id: Option<ControllerId>,
     /// The owner; by default the template's, else none.
@@ -197,6 +199,23 @@ pub struct SpawnSpec {
     pub anchor: Option<Anchor>,
     /// Starts inactive.
     pub inactive: bool,
+}
+
+impl AbilityGrant {
+    /// An ability at level 1 without input.
+    pub fn new(ability: AbilityId) -> AbilityGrant {
+        AbilityGrant { ability, level: 1, input: crate::InputId::NONE }
+    }
+
+    /// At a level.
+    pub fn level(self, level: u32) -> AbilityGrant {
+        AbilityGrant { level, ..self }
+    }
+
+    /// Bound to an input.
+    pub fn input(self, input: crate::InputId) -> AbilityGrant {
+        AbilityGrant { input, ..self }
+    }
 }
 
 impl SpawnSpec {

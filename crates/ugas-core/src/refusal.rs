@@ -17,6 +17,8 @@ pub enum NameKind {
     Tag,
     /// An attribute set.
     Set,
+    /// An ability set.
+    AbilitySet,
     /// A controller template.
     Template,
     /// A run-time definition.
@@ -69,6 +71,8 @@ pub enum LimitKind {
     Layouts,
     /// Activations of a controller at once.
     Activations,
+    /// Parameters or restrictions of a grant.
+    Params,
     /// Waiting tasks of a controller.
     Tasks,
     /// Inputs held at once.

@@ -1,7 +1,7 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, Via, server_op};
+use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, Via, View, Work, server_op};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -9,8 +9,8 @@ use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
 use crate::{
     ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, FactKind, Facts,
-    InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TemplateId,
-    Trace,
+    InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TaskKindId,
+    TemplateId, Trace,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,19 +30,105 @@ pub struct SimConfig {
     pub limits: Limits,
     /// Whether lifecycle steps and refusals are traced.
     pub trace: bool,
-    /// Length of a frame, for work that happens at frame moments. Reserved: nothing in this release does.
+    /// Length of a frame: tasks that tick do so at whole multiples of it.
     pub frame: SimTime,
+    /// How many tasks may tick in one frame; the others grow more urgent.
+    pub task_budget: u32,
+    /// Whether timelines of the data play and answer waiting tasks. An engine that plays animations itself says no.
+    pub timelines: bool,
 }
 
 impl Default for SimConfig {
     fn default() -> SimConfig {
-        SimConfig { seed: 0, limits: Limits::default(), trace: false, frame: SimTime::frames(1, 60) }
+        SimConfig {
+            seed: 0,
+            limits: Limits::default(),
+            trace: false,
+            frame: SimTime::frames(1, 60),
+            task_budget: u32::MAX,
+            timelines: true,
+        }
     }
 }
 
-/// What the surrounding engine answers inside a step. This release asks nothing yet; spatial queries come with the
-/// space layer, and their answers are journalled.
-pub trait Host {}
+/// What a task that looks around asks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpaceQuery {
+    /// Whose task.
+    pub who: ControllerId,
+    /// Where it stands, if the sim knows.
+    pub anchor: Option<Anchor>,
+    /// How far it looks; infinite if the task does not say.
+    pub range: f64,
+}
+
+/// Ticks of one task type in one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRecord {
+    /// The task type.
+    pub task: TaskKindId,
+    /// The frame.
+    pub at: SimTime,
+    /// How many run.
+    pub running: u32,
+    /// How many ticked.
+    pub ticked: u32,
+    /// How many should have but for the budget.
+    pub deferred: u32,
+    /// What the ticks took by the host's stopwatch.
+    pub nanos: u64,
+}
+
+/// Ticks of one task type since the sim began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskFigures {
+    /// The task type.
+    pub task: TaskKindId,
+    /// How many ran in the last frame.
+    pub running: u32,
+    /// Frames with such tasks.
+    pub frames: u64,
+    /// All ticks.
+    pub ticks: u64,
+    /// What all ticks took by the host's stopwatch.
+    pub nanos: u64,
+    /// The first such frame.
+    pub since: SimTime,
+    /// The last such frame.
+    pub until: SimTime,
+}
+
+impl TaskFigures {
+    /// What a tick takes on average, in nanoseconds.
+    pub fn average(&self) -> f64 {
+        self.nanos as f64 / self.ticks.max(1) as f64
+    }
+
+    /// Ticks a second of one such task, after throttling.
+    pub fn rate(&self) -> f64 {
+        let seconds = (self.until - self.since).as_seconds();
+        if seconds > 0.0 { self.ticks as f64 / self.running.max(1) as f64 / seconds } else { 0.0 }
+    }
+}
+
+/// What the surrounding engine answers inside a step. Everything has an empty answer by default.
+pub trait Host {
+    /// Whom a volume touches, for a task that waits for an overlap.
+    fn overlap(&mut self, _query: &SpaceQuery, _found: &mut Vec<ControllerId>) {}
+
+    /// A target, for a task that waits for one.
+    fn find_target(&mut self, _query: &SpaceQuery) -> Option<ControllerId> {
+        None
+    }
+
+    /// Nanoseconds of a clock of the host's, for figures only; the sim has none.
+    fn stopwatch(&mut self) -> u64 {
+        0
+    }
+
+    /// What one type of ticking task did in one frame.
+    fn task_record(&mut self, _record: &TaskRecord) {}
+}
 
 /// A host that answers nothing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,6 +205,19 @@ impl Sim {
     }
 
     #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            rules: &self.rules,
+            limits: &self.config.limits,
+            st: &self.state,
+            ix: &self.index,
+            replay: None,
+            root: OpId::default(),
+            link: 0,
+        }
+    }
+
+    #[inline]
     fn flow(&mut self) -> Flow<'_> {
         Flow {
             rules: &self.rules,
@@ -132,6 +231,8 @@ impl Sim {
             replay: None,
             cause: Cause::default(),
             depth: 0,
+            work: Work { frame: self.config.frame, budget: self.config.task_budget, timelines: self.config.timelines },
+            host: None,
         }
     }
 
@@ -273,11 +374,13 @@ impl Sim {
     }
 
     /// Runs what falls due up to an absolute time, in order. A time before now changes nothing.
-    pub fn advance_to(&mut self, time: SimTime, _host: &mut dyn Host) -> Progress {
+    pub fn advance_to(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
             return Progress { reached: self.state.now, due: 0, finished: false };
         }
-        let (due, finished) = self.flow().advance(time);
+        let mut flow = self.flow();
+        flow.host = Some(host);
+        let (due, finished) = flow.advance(time);
         if finished {
             self.state.now = time;
         }
@@ -308,6 +411,11 @@ impl Sim {
     pub fn take_trace(&mut self, into: &mut Vec<Trace>) {
         into.clear();
         std::mem::swap(&mut self.log.trace, into);
+    }
+
+    /// What tasks that tick cost so far, by task type.
+    pub fn task_figures(&self) -> &[TaskFigures] {
+        &self.index.figures
     }
 
     /// The chain of causes behind a fact's link, nearest first, as far as the ring remembers.
@@ -570,6 +678,8 @@ impl Sim {
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
         // Nothing closes a circle: that was looked at before.
         let _ = flow.link_row(target);
+        flow.relisten(target);
+        flow.refresh_frames(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         flow.welcome_back(who);
@@ -623,6 +733,9 @@ impl Sim {
             q.spec.ability = ability(q.spec.ability);
         }
         row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
+        if let Some(play) = row.side.as_mut().and_then(|s| s.play.as_mut()) {
+            play.activations.iter_mut().for_each(|a| a.ability = crate::AbilityId(map(a.ability.0)));
+        }
         Ok(made)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A scenario is a YAML document that says what exists, what happens when, and what must hold. The same file is a
 //! regression test, an experiment in balance and a demo. Here it is read ([`Scenario`]), run ([`run_str`],
-//! [`check_folder`]), sampled over time ([`sample()`]), asked for explanations ([`explain()`]) and checked without
+//! [`check_folder`]), sampled over time ([`sample()`]), asked for explanations ([`explain()`], [`why_not()`]) and checked without
 //! running ([`check_path`]). The command line is a thin layer over this crate, and a game can run its own scenarios
 //! from its own tests:
 //!
@@ -24,6 +24,7 @@ mod report;
 mod run;
 mod sample;
 mod scenario;
+mod why_not;
 
 pub use check::{Finding, FindingSeverity, check_path};
 pub use explain::{ExplainError, explain};
@@ -33,3 +34,4 @@ pub use report::{Failure, Report, Results};
 pub use run::RunOptions;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{Place, Scenario, parse_time};
+pub use why_not::why_not;

@@ -240,7 +240,12 @@ fn repetitions_hashes_and_changes_work() {
 fn misspelt_words_are_errors_with_the_nearest_right_one() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
     assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 there is no verb \"Aply\" (did you mean \"Apply\"?)");
-    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smash}"), "3:9 verb Activate comes with a later release");
+    assert_eq!(step("Undo: {}"), "3:9 verb Undo comes with a later release");
+    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smsh}"), "3:42 there is no ability GA_Smsh");
+    assert_eq!(step("Activate: {Actor: Hero}"), "3:19 write one of Ability, InputID, Handle");
+    assert_eq!(step("Cancel: {Handle: nobody}"), "3:26 there is no named result nobody");
+    assert_eq!(step("Press: {Actor: Heroo, InputID: Jump}"), "3:24 there is no actor Heroo (did you mean \"Hero\"?)");
+    assert!(step("Expect: {Hero.Cast.Length: 1}").contains("of a cast there are Tick, Remaining"));
     assert!(step("Apply: {Efect: GE_Hit, To: Hero}").contains("Apply has no field \"Efect\""));
     assert!(step("Apply: {Efect: GE_Hit, To: Hero}").ends_with("(did you mean \"Effect\"?)"));
     assert_eq!(step("Apply: {Effect: GE_Hti, To: Hero}"), "3:25 there is no effect GE_Hti (did you mean \"GE_Hit\"?)");
@@ -256,7 +261,7 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
     );
     assert!(step("ExpectFacts: [{Kind: EffectAplied}]").ends_with("(did you mean \"EffectApplied\"?)"));
     assert!(step("ExpectFacts: [{Kind: Cue, Tga: A}]").ends_with("(did you mean \"Tag\"?)"));
-    assert!(step("ExpectFacts: [{Kind: AbilityEnded}]").contains("later release"));
+    assert!(step("ExpectFacts: [{Kind: Attack}]").contains("later release"));
     assert!(step("ExpectHash: {Equals: nothing}").contains("no hash marked before as nothing"));
     assert!(step("Expect: {Hero.Health: 5}\n        Refused: Any").contains("Expect is never refused"));
 }

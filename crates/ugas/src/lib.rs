@@ -1,9 +1,10 @@
-//! What a game adds to its `Cargo.toml`: the runtime, the documents and their reading under one name, and three
+//! What a game adds to its `Cargo.toml`: the runtime, the documents and their reading under one name, and four
 //! small helpers for hosts.
 //!
 //! - [`prelude`]: the names most programs need;
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, for a jam;
 //! - [`Observers`]: callbacks per attribute, tag or effect, dispatched after a step;
+//! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim and change nothing;
 //! - [`ids!`](crate::ids): resolves names to ids once, with every missing name in one error.
 //!
 //! ```
@@ -21,12 +22,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod cue;
 mod ids;
 mod load;
 mod observe;
 pub mod simple;
 mod spec;
 
+pub use cue::{BurstCue, CueContext, CueFigures, CueManager, LoopCue};
 pub use ids::{FromRules, MissingNames};
 pub use load::{LoadFailure, load_folder, load_str};
 pub use observe::{Notice, ObserverId, Observers};

@@ -4,6 +4,11 @@
 //! Two other streams exist: diagnostics (mistakes people should hear of) and the trace (lifecycle steps and
 //! refusals, opt-in).
 
+mod detail;
+
+pub(crate) use detail::put as put_param;
+pub use detail::{ParamValue, Params};
+
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, ControllerId, EffectId, EffectKey, GrantId, GroupId,
     InputId, KeyId, OpId, Refusal, SetId, SimTime, TagId, TaskKey, TaskKindId,

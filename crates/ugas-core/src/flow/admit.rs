@@ -1,13 +1,13 @@
 //! Admit: everything that may say no before anything is changed. Pure checks, in the order people are told.
 
 use super::magnitude::{About, SITE_CHANCE};
-use super::{Flow, Via};
+use super::{Flow, Via, View};
 use crate::rules::{EffectDef, HookCx, Side};
 use crate::state::Effect;
 use crate::{BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId};
 use ugas_doc::StackBy;
 
-impl Flow<'_> {
+impl<'a> View<'a> {
     #[inline]
     pub(crate) fn check_spec(&self, spec: &Spec) -> Result<(), Refusal> {
         let bad = |what| Err(Refusal::BadValue { what });
@@ -55,7 +55,7 @@ impl Flow<'_> {
     }
 
     pub(crate) fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {
-        let (row, link) = (self.row(target), self.cause.link);
+        let (row, link) = (self.row(target), self.link);
         let limit = |what, max| Err(Refusal::Limit { what, max, link });
         if row.effects.len() + row.queue().len() >= self.limits.effects_per_controller as usize {
             return limit(LimitKind::Effects, self.limits.effects_per_controller);
@@ -80,8 +80,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Everything that may say no before numbers are looked at.
-    pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
+    /// Everything that may say no before numbers are looked at. Changes nothing and tells nobody.
+    pub(crate) fn refuse(&self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
         self.check_target_tags(def, target)?;
         if !def.source_required.is_empty() || !def.source_blocked.is_empty() {
             let has = |t: TagId| self.source_has(spec.source, t);
@@ -95,10 +95,9 @@ impl Flow<'_> {
         if self.row(target).immunities > 0
             && let Some((blocker, by)) = self.immune(def, spec, target)
         {
-            let via = Via { source: spec.source, key, effect: spec.effect };
-            self.fact(spec.target, via, FactKind::Immune { blocker, by });
             return Err(Refusal::Immune { blocker, by });
         }
+        self.check_restrictions(def, spec, target)?;
         if let Some(condition) = &def.condition {
             let mut read = |side, attribute| match side {
                 Side::Own | Side::Target => self.current_of(spec.target, attribute),
@@ -185,5 +184,46 @@ impl Flow<'_> {
 
     fn stacks_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> u64 {
         self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks as u64)
+    }
+}
+
+impl Flow<'_> {
+    /// Everything that may say no before numbers are looked at. Whoever is immune is told.
+    pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
+        let result = self.view().refuse(def, spec, target, key);
+        if let Err(Refusal::Immune { blocker, by }) = result {
+            let via = Via { source: spec.source, key, effect: spec.effect };
+            self.fact(spec.target, via, FactKind::Immune { blocker, by });
+        }
+        result
+    }
+
+    #[inline]
+    pub(crate) fn check_spec(&self, spec: &Spec) -> Result<(), Refusal> {
+        self.view().check_spec(spec)
+    }
+
+    #[inline]
+    pub(crate) fn check_attributes(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+        self.view().check_attributes(def, target)
+    }
+
+    pub(crate) fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {
+        self.view().check_room(target, def)
+    }
+
+    #[inline]
+    pub(crate) fn check_target_tags(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
+        self.view().check_target_tags(def, target)
+    }
+
+    /// Whether a source has a tag; nobody has none.
+    pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
+        self.view().source_has(source, tag)
+    }
+
+    /// The instance a further application stacks onto.
+    pub(crate) fn stack_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<usize> {
+        self.view().stack_of(def, spec, target)
     }
 }

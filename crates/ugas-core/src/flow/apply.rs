@@ -144,7 +144,13 @@ impl Flow<'_> {
         }
     }
 
-    fn apply_instant(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) -> Result<(), Refusal> {
+    pub(crate) fn apply_instant(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        plan: &Plan,
+    ) -> Result<(), Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
@@ -230,6 +236,9 @@ impl Flow<'_> {
         }
         let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
         self.tell_applied(target, via, spec.level, stacks);
+        if !def.rules.is_empty() {
+            self.recharge(target);
+        }
         if !inhibited {
             self.hold_cues(def, target, via);
         }
@@ -300,7 +309,7 @@ impl Flow<'_> {
             effect.cold_mut().length = plan.duration;
         }
         row.watching += def.watches as u32;
-        row.immunities += !def.immunity.is_empty() as u16;
+        row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
             row.schedule(due.lying_at(row.effects.len()));
         }
@@ -362,7 +371,7 @@ impl Flow<'_> {
 
     /// Whether a modifier's tag filter holds now.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
-        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| self.source_has(source, t))
+        self.view().filter_holds(m, source, target)
     }
 
     /// Turns an effect's modifiers off or on again, as inhibition does.
@@ -385,7 +394,8 @@ impl Flow<'_> {
         let mut wanted = Vec::new();
         for hook in &self.rules.hooks.after {
             let values = |w, a| self.current_of(w, a);
-            let see = self.hook_cx(spec, target, &values);
+            let view = self.view();
+            let see = view.hook_cx(spec, target, &values);
             hook(&mut AfterCx { see, then: &mut wanted });
         }
         for (position, effect) in wanted.into_iter().enumerate() {

@@ -196,6 +196,8 @@ impl Flow<'_> {
         row.rebuild();
         self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
+        self.relisten(target);
+        self.refresh_frames(target);
         self.publish(target);
         linked
     }

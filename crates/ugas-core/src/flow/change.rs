@@ -222,5 +222,8 @@ impl Flow<'_> {
         let via = Via { source: e.source, key: e.key(who), effect: e.def };
         let kind = FactKind::EffectChanged { what, stacks: e.stacks, level: e.level };
         self.fact(who, via, kind);
+        if self.def(via.effect).is_some_and(|d| !d.rules.is_empty()) {
+            self.recharge(target);
+        }
     }
 }

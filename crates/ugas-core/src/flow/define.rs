@@ -1,7 +1,7 @@
 //! Definitions made at run time: compiled against the rules, kept in the sim's state.
 
 use super::Flow;
-use crate::rules::{Compiler, LoadError, LoadIssue, Severity};
+use crate::rules::{CompiledAbility, Compiler, LoadError, LoadIssue, Severity, compile_ability};
 use crate::state::Definition;
 use crate::{AbilityId, DefId, EffectId, RUNTIME_BIT};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Flow<'_> {
             Some(error) => error,
             None => issue("bad-kind", "only effects and abilities can be defined at run time".into()),
         })?;
-        let is_effect = definition.effect.is_some();
+        let is_effect = definition.ability.is_none();
         self.st.definitions.list.push(Some(definition));
         Ok(if is_effect { DefId::Effect(EffectId(number)) } else { DefId::Ability(AbilityId(number)) })
     }
@@ -37,16 +37,23 @@ impl Flow<'_> {
 /// Compiles a run-time document; `None` if its kind cannot be defined at run time.
 pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<Definition, Option<LoadError>> {
     debug_assert!(number & RUNTIME_BIT != 0);
-    let mut c = Compiler::over(rules);
-    c.about(doc.name(), None);
-    let effect = match doc {
-        Doc::Effect(e) => c.effect(e, EffectId(number), None),
-        Doc::Ability(_) => None,
+    let (effect, ability) = match doc {
+        Doc::Effect(e) => {
+            let mut c = Compiler::over(rules);
+            c.about(doc.name(), None);
+            let effect = c.effect(e, EffectId(number), None);
+            if c.has_errors() {
+                return Err(Some(LoadError { issues: c.issues }));
+            }
+            (effect, None)
+        }
+        // The effect that grants its own tags has the ability's number.
+        Doc::Ability(a) => {
+            let CompiledAbility { ability, owned } = compile_ability(rules, a, number).map_err(Some)?;
+            (owned, Some(Arc::new(ability)))
+        }
         _ => return Err(None),
     };
-    if c.has_errors() {
-        return Err(Some(LoadError { issues: c.issues }));
-    }
     let fingerprint = format!("{doc:?}").bytes().fold(3, |h, b| crate::rng::fold(h, b as u64));
-    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), fingerprint })
+    Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), ability, fingerprint })
 }

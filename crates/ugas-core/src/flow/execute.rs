@@ -2,7 +2,6 @@
 
 use super::magnitude::About;
 use super::remove::Trigger;
-use super::settle::Emit;
 use super::{Flow, Via, stacked};
 use crate::rules::{CaptureTime, EffectDef};
 use crate::state::{CauseWhat, ModOp};
@@ -35,8 +34,7 @@ impl Flow<'_> {
             }
             self.mark(about.target, slot);
         }
-        self.settle(via, Emit::Later);
-        let result = self.execute_results(def, about, via, context);
+        let result = self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
         if result.is_err() {
             self.undo_changes();
         }
@@ -101,8 +99,7 @@ impl Flow<'_> {
                 return Err(refusal);
             }
         }
-        self.settle(via, Emit::Later);
-        Ok(())
+        self.settle_writes(def, about, via)
     }
 
     /// Takes the reads that calculations want fixed at application; NaN stands for "at execution".
@@ -230,9 +227,8 @@ impl Flow<'_> {
             }
             self.mark(about.target, slot);
         }
-        self.settle(via, Emit::Later);
         self.sc.captures = captured;
-        let result = self.execute_results(def, about, via, context);
+        let result = self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
         self.sc.captures.clear();
         if result.is_err() {
             self.undo_changes();

@@ -1,9 +1,9 @@
-//! What an effect gives beside numbers: tags, abilities, looping cues; all counted, all taken back.
+//! What an effect gives beside numbers: tags and abilities; all counted, all taken back.
 
 use super::{Flow, Notice, Via};
 use crate::rules::EffectDef;
-use crate::state::{CueCount, TagFlip, alert};
-use crate::{AbilityGrant, Cause, CueType, DiagnosticKind, Fact, FactKind, TagId};
+use crate::state::{TagFlip, alert};
+use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
 
 impl Flow<'_> {
     fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
@@ -102,39 +102,6 @@ impl Flow<'_> {
                 if let Some(slot) = self.st.controllers.slot(w) {
                     self.recheck_later(slot);
                 }
-            }
-        }
-    }
-
-    // Cues ------------------------------------------------------------------------------------------------------
-
-    /// Counts an effect's looping cues; the first one starts the loop.
-    pub(crate) fn hold_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
-        for &tag in &def.cues {
-            let row = self.row_mut(target);
-            let who = row.id;
-            match row.cues().binary_search_by_key(&tag, |c| c.tag) {
-                Ok(i) => row.side_mut().cues[i].count += 1,
-                Err(i) => {
-                    row.side_mut().cues.insert(i, CueCount { tag, count: 1 });
-                    self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
-                }
-            }
-        }
-    }
-
-    /// The last one stops the loop.
-    pub(crate) fn release_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
-        for &tag in &def.cues {
-            let row = self.row_mut(target);
-            let who = row.id;
-            let Ok(i) = row.cues().binary_search_by_key(&tag, |c| c.tag) else {
-                continue;
-            };
-            row.side_mut().cues[i].count -= 1;
-            if row.side_mut().cues[i].count == 0 {
-                row.side_mut().cues.remove(i);
-                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
             }
         }
     }

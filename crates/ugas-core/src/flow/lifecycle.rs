@@ -115,16 +115,16 @@ impl Flow<'_> {
         if let Some(e) = spec.effects.iter().find(|e| self.def(**e).is_none()) {
             return unknown(NameKind::Effect, e.0);
         }
-        let known = |a: crate::AbilityId| match a.is_runtime() {
-            true => self.st.definitions.get(a.0).is_some(),
-            false => self.rules.abilities.get(a.index()).is_some_and(Option::is_some),
-        };
+        let known = |a: crate::AbilityId| self.ability(a).is_some();
         if spec.abilities.len() > self.limits.grants_per_controller as usize {
             let max = self.limits.grants_per_controller;
             return Err(Refusal::Limit { what: LimitKind::Grants, max, link: self.cause.link });
         }
         if spec.abilities.iter().any(|g| g.level == 0) {
             return Err(Refusal::BadValue { what: crate::BadValue::Level });
+        }
+        if let Some(s) = spec.ability_sets.iter().find(|s| self.rules.ability_set_def(**s).is_none()) {
+            return unknown(NameKind::AbilitySet, s.0);
         }
         match spec.abilities.iter().find(|g| !known(g.ability)) {
             Some(g) => unknown(NameKind::Ability, g.ability.0),
@@ -161,6 +161,8 @@ impl Flow<'_> {
         for &effect in &spec.effects {
             start(self, Spec::new(effect, who).from(who));
         }
+        let sets = template.iter().flat_map(|t| t.ability_sets.iter()).chain(&spec.ability_sets).copied();
+        self.furnish_sets(who, &sets.collect::<Vec<_>>());
     }
 
     /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it.
@@ -213,7 +215,7 @@ impl Flow<'_> {
         self.spawn(&spec)?;
         let slot = self.slot(first)?;
         let row = self.row(slot);
-        let plain = row.effects.is_empty() && row.grants.is_empty() && !self.log.tracing;
+        let plain = row.effects.is_empty() && row.grants.is_empty() && row.play().is_empty() && !self.log.tracing;
         if !plain {
             for _ in 1..count {
                 self.spawn(&spec)?;
@@ -277,6 +279,7 @@ impl Flow<'_> {
         let new = avatar.unwrap_or(ActorId::NONE);
         self.row_mut(target).set_avatar(new);
         self.step(who, LifecycleStep::AvatarSet);
+        self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
@@ -322,6 +325,7 @@ impl Flow<'_> {
         let now = self.st.now;
         let clock = &mut self.row_mut(target).clock;
         clock.set(now, rate.unwrap_or(clock.rate()), active.unwrap_or(clock.active()));
+        self.retime(target);
         self.publish(target);
         Ok(())
     }

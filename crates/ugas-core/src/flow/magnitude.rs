@@ -1,6 +1,6 @@
 //! Magnitudes: where a number comes from at the moment it is asked for.
 
-use super::Flow;
+use super::{Flow, View};
 use crate::rng::DrawAt;
 use crate::rules::{Calc, CalcDef, CalcResult, CurveInput, Mag};
 use crate::state::Tags;
@@ -25,8 +25,9 @@ pub(crate) struct About<'s> {
 const SITE_EXECUTION: u32 = 1 << 16;
 pub(crate) const SITE_DURATION: u32 = 1 << 17;
 pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
+pub(crate) const SITE_MITIGATION: u32 = 1 << 18;
 
-impl Flow<'_> {
+impl<'a> View<'a> {
     /// An attribute's current value, wherever it is.
     pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         if let Some(replay) = &self.replay
@@ -46,7 +47,7 @@ impl Flow<'_> {
     }
 
     /// A controller's tags, wherever it is.
-    pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&Tags> {
+    pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&'a Tags> {
         if let Some(replay) = &self.replay
             && who != replay.only
             && let Some(tags) = replay.tags(who, self.st.now)
@@ -78,7 +79,7 @@ impl Flow<'_> {
     }
 
     /// Evaluates a magnitude. A missing caller's value and a number that is not finite are refusals.
-    pub(crate) fn magnitude(&mut self, m: &Mag, about: About<'_>, site: u32) -> Result<f64, Refusal> {
+    pub(crate) fn magnitude(&self, m: &Mag, about: About<'_>, site: u32) -> Result<f64, Refusal> {
         let spec = about.spec;
         let value = match m {
             Mag::Value(v) => *v,
@@ -105,7 +106,27 @@ impl Flow<'_> {
     /// where none was).
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn calculate(
-        &mut self,
+        &self,
+        calc: CalcId,
+        about: About<'_>,
+        site: u32,
+        params: &[(Arc<str>, Value)],
+        results: &mut Vec<CalcResult>,
+        context_tags: &mut Vec<TagId>,
+        captured: Option<&[f64]>,
+    ) -> Result<f64, Refusal> {
+        self.calculate_on(0.0, calc, about, site, params, results, context_tags, captured)
+    }
+
+    /// What a mitigation lets through of an amount.
+    pub(crate) fn mitigate(&self, amount: f64, calc: CalcId, about: About<'_>, site: u32) -> Result<f64, Refusal> {
+        self.calculate_on(amount, calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn calculate_on(
+        &self,
+        amount: f64,
         calc: CalcId,
         about: About<'_>,
         site: u32,
@@ -142,6 +163,7 @@ impl Flow<'_> {
             results,
             context_tags,
             value: 0.0,
+            amount,
             stacks: about.stacks,
             undeclared: false,
         };
@@ -153,7 +175,7 @@ impl Flow<'_> {
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
         DrawAt {
             seed: self.st.seed,
-            sub: if self.cause.root.client() == 0 { 0 } else { self.cause.root.sub() },
+            sub: if self.root.client() == 0 { 0 } else { self.root.sub() },
             target: about.spec.target.0,
             birth: about.birth,
             ordinal: about.ordinal,
@@ -162,6 +184,49 @@ impl Flow<'_> {
             site: about.spec.effect.0,
             draw: 0,
         }
+    }
+}
+
+/// The flow reads as a view does.
+impl Flow<'_> {
+    /// An attribute's current value.
+    #[inline]
+    pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        self.view().current_of(who, attribute)
+    }
+
+    #[inline]
+    pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
+        self.view().read(who, attribute)
+    }
+
+    #[inline]
+    pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&Tags> {
+        self.view().tags_of(who)
+    }
+
+    #[inline]
+    pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
+        self.view().live_value(m, value, level, extra)
+    }
+
+    #[inline]
+    pub(crate) fn magnitude(&self, m: &Mag, about: About<'_>, site: u32) -> Result<f64, Refusal> {
+        self.view().magnitude(m, about, site)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn calculate(
+        &self,
+        calc: CalcId,
+        about: About<'_>,
+        site: u32,
+        params: &[(Arc<str>, Value)],
+        results: &mut Vec<CalcResult>,
+        context_tags: &mut Vec<TagId>,
+        captured: Option<&[f64]>,
+    ) -> Result<f64, Refusal> {
+        self.view().calculate(calc, about, site, params, results, context_tags, captured)
     }
 
     pub(crate) fn execution_site(index: usize) -> u32 {

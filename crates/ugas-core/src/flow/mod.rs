@@ -9,6 +9,7 @@ mod apply;
 mod capture;
 mod change;
 mod combat;
+mod cue;
 mod define;
 mod depend;
 mod execute;
@@ -27,7 +28,10 @@ mod set_grant;
 mod settle;
 mod strike;
 mod task;
+mod view;
 mod write;
+
+pub use combat::ChargeView;
 
 pub(crate) use capture::{Captured, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
@@ -35,6 +39,8 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
+pub(crate) use task::{ListKind, Work};
+pub(crate) use view::View;
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
@@ -116,6 +122,8 @@ pub(crate) struct Scratch {
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+    /// What combat did in the application under way.
+    pub(crate) blows: Vec<combat::Blown>,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.
@@ -132,6 +140,9 @@ pub(crate) struct Flow<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
+    pub(crate) work: Work,
+    /// Who answers inside a step; nobody outside an advance.
+    pub(crate) host: Option<&'a mut dyn crate::Host>,
 }
 
 impl<'a> Flow<'a> {
@@ -221,7 +232,7 @@ impl<'a> Flow<'a> {
     }
 
     #[cold]
-    fn trace(&mut self, who: ControllerId, kind: TraceKind) {
+    pub(crate) fn trace(&mut self, who: ControllerId, kind: TraceKind) {
         if self.log.trace.len() >= self.limits.facts as usize {
             let half = self.log.trace.len() / 2;
             self.log.trace.drain(..half);
@@ -268,6 +279,9 @@ impl<'a> Flow<'a> {
             if row.published.at != SimTime::NEVER {
                 self.ix.agenda.push(row.published.at, row.published.phase, row.id);
             }
+        }
+        if self.ix.next_frame > self.st.now && self.ix.next_frame != SimTime::NEVER {
+            self.ix.agenda.push(self.ix.next_frame, crate::state::Due::FRAME, ControllerId::NONE);
         }
     }
 

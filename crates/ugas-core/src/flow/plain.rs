@@ -80,8 +80,14 @@ impl Flow<'_> {
             }
             self.publish(target);
         }
+        // A link of its own only where somebody hears of it: what follows then knows through what.
+        let cause = self.cause;
+        if self.row(target).alert != 0 {
+            self.because(crate::state::CauseWhat::Applied(def.id), spec.target, spec.source);
+        }
         self.tell_applied(target, via, spec.level, spec.stacks);
         self.finish_verb();
+        self.cause = cause;
         Ok(key)
     }
 }

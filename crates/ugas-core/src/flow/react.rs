@@ -36,10 +36,10 @@ pub(crate) enum Reaction {
         cause: Cause,
         depth: u32,
     },
-    /// An ability that revoked itself goes when its step is over.
-    Revoke {
+    /// A cast without length ticks when the activation that began it is through.
+    Ticks {
         who: ControllerId,
-        grant: GrantId,
+        cast: u64,
         cause: Cause,
     },
 }
@@ -70,6 +70,10 @@ pub(crate) enum Notice {
         pressed: bool,
         held: SimTime,
         before: u64,
+    },
+    /// An ability was granted that may start by itself.
+    Granted {
+        grant: GrantId,
     },
     Ability {
         ability: AbilityId,
@@ -226,10 +230,10 @@ impl Flow<'_> {
                     self.hear(target, &notice);
                 }
             }
-            Reaction::Revoke { who, grant, cause } => {
+            Reaction::Ticks { who, cast, cause } => {
                 self.cause = cause;
                 if let Some(target) = self.st.controllers.slot(who) {
-                    self.revoke_grant(target, grant, Via::NOTHING);
+                    self.cast_at_once(target, cast);
                 }
             }
             Reaction::Recheck { who, cause } => {

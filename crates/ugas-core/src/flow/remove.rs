@@ -168,6 +168,9 @@ impl Flow<'_> {
         self.sc.flips = flips;
         self.revoke_by(target, seq, via);
         self.tell_removed(target, via, reason);
+        if !def.rules.is_empty() {
+            self.recharge(target);
+        }
         if !e.inhibited() {
             self.release_cues(&def, target, via);
         }
@@ -199,7 +202,7 @@ impl Flow<'_> {
             row.unschedule(due);
         }
         row.watching -= e.watches() as u32;
-        row.immunities -= !def.immunity.is_empty() as u16;
+        row.immunities -= def.refuses_others() as u16;
         self.take_mods(target, seq, def);
         e
     }

@@ -1,13 +1,130 @@
-//! Ability sets: granted and taken back as a whole.
+//! Ability sets: attribute sets, effects and abilities that come and go as one: equipment, a class, a form. One grant is
+//! all or nothing, and its handle takes back exactly what it gave; parts that went another way before are passed over.
 
-use super::Flow;
-use crate::{AbilitySetId, ControllerId, NameKind, Refusal};
+use super::{Flow, Via};
+use crate::state::{Row, SetGrant};
+use crate::{AbilitySetId, ControllerId, FactKind, LimitKind, NameKind, Refusal, RemoveReason, SetId, Spec};
 
 impl Flow<'_> {
-    pub(crate) fn grant_set(&mut self, _: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
-        Err(Refusal::UnknownName { kind: NameKind::Set, id: set.0 })
+    /// Grants an ability set: attribute sets, then effects, then abilities. A refusal of any part leaves nothing behind.
+    pub(crate) fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
+        let target = self.slot(who)?;
+        let rules = self.rules;
+        let Some(def) = rules.ability_set_def(set) else {
+            return Err(Refusal::UnknownName { kind: NameKind::AbilitySet, id: set.0 });
+        };
+        let row = self.row(target);
+        let limit = |what, max| Refusal::Limit { what, max, link: self.cause.link };
+        if row.play().sets.len() >= self.limits.grants_per_controller as usize {
+            return Err(limit(LimitKind::AbilitySets, self.limits.grants_per_controller));
+        }
+        let grants = self.limits.grants_per_controller;
+        if row.grants.len() + def.abilities.len() > grants as usize {
+            return Err(limit(LimitKind::Grants, grants));
+        }
+        let saved = self.save_row(target);
+        let given = self.give_parts(target, who, &def.sets, &def.effects);
+        let (attributes, effects) = match given {
+            Ok(given) => given,
+            Err(refusal) => {
+                self.roll_back(Some(saved), target);
+                return Err(refusal);
+            }
+        };
+        let seq = self.row_mut(target).take_seq();
+        let mut grants = Vec::with_capacity(def.abilities.len());
+        for &ability in &def.abilities {
+            let id = self.grant_ability(target, ability, 0, Via::NOTHING);
+            let row = self.row_mut(target);
+            if let Some(at) = row.grant(id) {
+                row.grants[at].more.get_or_insert_default().set = seq;
+            }
+            grants.push(id);
+        }
+        let row = self.row_mut(target);
+        row.play_mut().sets.push(SetGrant { seq, set, effects, grants, attributes });
+        self.fact(who, Via::NOTHING, FactKind::SetGranted { set, handle: seq });
+        Ok(seq)
     }
-    pub(crate) fn revoke_set(&mut self, _: ControllerId, _: u64) -> Result<(), Refusal> {
-        Err(Refusal::StaleHandle)
+
+    /// The attribute sets this grant brought or shares with another grant, and the numbers of its effects.
+    fn give_parts(
+        &mut self,
+        target: usize,
+        who: ControllerId,
+        sets: &[SetId],
+        list: &[crate::EffectId],
+    ) -> Result<(Vec<SetId>, Vec<u64>), Refusal> {
+        let mut attributes = Vec::new();
+        for &set in sets {
+            if !self.layout(target).sets.contains(&set) {
+                self.add_set(who, set)?;
+                attributes.push(set);
+            } else if is_shared(self.row(target), set) {
+                attributes.push(set);
+            }
+        }
+        let birth = self.cause.root.0;
+        let mut effects = Vec::with_capacity(list.len());
+        for &effect in list {
+            let key = self.apply(&Spec::new(effect, who).from(who), birth)?;
+            let row = self.row(target);
+            effects.extend(row.find(key).map(|at| row.effects[at].seq));
+        }
+        Ok((attributes, effects))
     }
+
+    /// Takes back what one grant of an ability set gave, in reverse. Refused as a whole if something else needs an
+    /// attribute set that would go.
+    pub(crate) fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
+        let target = self.slot(who)?;
+        let sets = &self.row(target).play().sets;
+        let at = sets.binary_search_by_key(&handle, |s| s.seq).map_err(|_| Refusal::StaleHandle)?;
+        let taken = self.row_mut(target).play_mut().sets.remove(at);
+        let doomed: Vec<SetId> =
+            taken.attributes.iter().rev().copied().filter(|&set| !is_shared(self.row(target), set)).collect();
+        if let Err(refusal) = self.can_lose(target, who, &doomed) {
+            self.row_mut(target).play_mut().sets.insert(at, taken);
+            return Err(refusal);
+        }
+        for &grant in taken.grants.iter().rev() {
+            self.revoke_grant(target, grant, Via::NOTHING);
+        }
+        for &seq in taken.effects.iter().rev() {
+            self.end(target, seq, RemoveReason::Removed, Some(super::remove::Trigger::Removed));
+        }
+        for &set in &doomed {
+            // What stood in the way was asked before; one that is gone already is gone.
+            let _ = self.remove_set(who, set, true);
+        }
+        self.row_mut(target).trim();
+        self.fact(who, Via::NOTHING, FactKind::SetRevoked { set: taken.set, handle });
+        Ok(())
+    }
+
+    /// Whether a controller can do without these attribute sets.
+    fn can_lose(&mut self, target: usize, who: ControllerId, doomed: &[SetId]) -> Result<(), Refusal> {
+        if doomed.is_empty() {
+            return Ok(());
+        }
+        let kept: Vec<SetId> = self.layout(target).sets.iter().copied().filter(|s| !doomed.contains(s)).collect();
+        if kept.is_empty() {
+            return Err(Refusal::NoSets);
+        }
+        self.layout_for(&kept, who).map(|_| ())
+    }
+
+    /// Grants the ability sets a controller starts with; a refusal is a diagnostic, like that of a first effect.
+    pub(crate) fn furnish_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
+        for &set in sets {
+            if let Err(refusal) = self.grant_set(who, set) {
+                self.diagnose(who, crate::EffectId::NONE, crate::DiagnosticKind::ReactionRefused { refusal });
+            }
+        }
+    }
+}
+
+/// Whether a grant of an ability set holds this attribute set.
+fn is_shared(row: &Row, set: SetId) -> bool {
+    row.play().sets.iter().any(|s| s.attributes.contains(&set))
 }

@@ -171,10 +171,14 @@ impl Flow<'_> {
         }
         self.sc.before = before;
         self.sc.before.clear();
+        if !self.sc.blows.is_empty() {
+            self.damage_facts(via);
+        }
     }
 
     /// Puts back what an application that failed halfway had written.
     pub(crate) fn undo_changes(&mut self) {
+        self.sc.blows.clear();
         let before = std::mem::take(&mut self.sc.before);
         for b in &before {
             self.row_mut(b.row as usize).attrs[b.slot as usize].base = b.base;

@@ -1,8 +1,12 @@
 //! Queries: reads that change nothing. The number `explain` shows is produced by the code that produced the value.
 
+mod ability;
 mod effect;
 mod explain;
+mod play;
 mod tag;
 
+pub use ability::{ActivationView, CastView, Castable, Reason, Timer};
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
+pub use play::TaskView;

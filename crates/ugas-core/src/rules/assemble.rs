@@ -1,5 +1,6 @@
 //! The compiler's room for task lists: nested documents become one flat program.
 
+use super::code::{CustomDef, TaskCode};
 use super::compile::Compiler;
 use super::lookup::suggestion;
 use super::names::nearest;
@@ -11,6 +12,7 @@ use super::task_parse::{BUILT_IN, BuiltIn};
 use super::timeline::{AnswerDef, TimelineDef};
 use crate::{SimTime, TaskKindId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use ugas_doc::{Ability, AbilityTask};
 
 /// Instructions of one ability.
@@ -121,6 +123,11 @@ impl Compiler<'_> {
             return;
         }
         let Some((id, kind)) = built_in(&doc.kind) else {
+            if let Some(id) = self.rules.task_names.find(&doc.kind).map(TaskKindId)
+                && let Some(code) = self.rules.task_code.get(&id).cloned()
+            {
+                return self.custom(asm, doc, id, code, path, quick);
+            }
             let message = match doc.kind.as_str() {
                 "" => format!("{path}: the field Type is missing"),
                 name => {
@@ -139,6 +146,41 @@ impl Compiler<'_> {
                 self.composite(asm, doc, path, depth, quick);
             }
         }
+    }
+
+    /// A task of the host's: its parameters are its own affair.
+    fn custom(
+        &mut self,
+        asm: &mut Assembler<'_>,
+        doc: &AbilityTask,
+        id: TaskKindId,
+        TaskCode(code): TaskCode,
+        path: &str,
+        quick: Option<&str>,
+    ) {
+        if let Some(list) = quick {
+            self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", doc.kind));
+        }
+        let mut f = Fields::new(self, doc, path);
+        let time_out = f.time("TimeOut");
+        let words = [("Continue", OnFail::Continue), ("End", OnFail::End), ("Cancel", OnFail::Cancel)];
+        let on_fail = f.word("OnFail", &words).unwrap_or_default();
+        f.accept_rest();
+        f.finish();
+        let written = doc.tick_interval.and_then(SimTime::try_seconds).filter(|t| *t >= SimTime::ZERO);
+        let interval = code.interval().map(|own| written.unwrap_or(own));
+        let priority = doc.priority.unwrap_or(code.priority());
+        asm.put(Inst::Task(Box::new(TaskDef {
+            answer: None,
+            kind: TaskKind::Custom(CustomDef { code, params: Arc::new(doc.params.clone()) }),
+            name: id,
+            interval,
+            priority,
+            time_out,
+            on_fail,
+            request: encode_params(&doc.params),
+            path: path.into(),
+        })));
     }
 
     /// Fields that only other task types have.

@@ -1,7 +1,7 @@
 //! The builder: documents and code in, rules or every reason against them out.
 
 use super::ability_compile::owned_tags_effect;
-use super::calc::{AfterCx, Calc, CalcDef, Calculator, FnCalculator, HookCx, Read, ReadDef};
+use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
 use super::curve::CurveDef;
 use super::error::{LoadError, LoadIssue, Severity};
@@ -40,11 +40,14 @@ pub struct RulesBuilder {
     docs: Vec<(Doc, Option<Origin>)>,
     calcs: Vec<(String, Arc<dyn Calculator>)>,
     hooks: Vec<(String, HookCode)>,
+    pub(super) codes: Vec<(String, Arc<dyn super::coded::ErasedAbility>)>,
+    pub(super) tasks: Vec<(String, Arc<dyn super::code::ErasedTask>)>,
 }
 
 enum HookCode {
     Before(super::calc::Predicate),
     After(super::calc::After),
+    Damage(super::calc::OnDamage),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
     Activation(ActivationHook),
@@ -55,6 +58,7 @@ impl HookCode {
         match self {
             HookCode::Before(_) => "a before-hook",
             HookCode::After(_) => "an after-hook",
+            HookCode::Damage(_) => "a damage hook",
             HookCode::Requirement(_) => "a requirement",
             HookCode::Avatar(_) => "an avatar validator",
             HookCode::Activation(_) => "an activation hook",
@@ -130,6 +134,16 @@ impl RulesBuilder {
         self
     }
 
+    /// Registers a hook that runs after each deed of combat and may ask for further effects.
+    pub fn after_damage(
+        mut self,
+        name: impl Into<String>,
+        hook: impl Fn(&mut DamageCx<'_>) + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::Damage(Arc::new(hook))));
+        self
+    }
+
     /// Registers a requirement that effects name under `ApplicationRequirement`.
     pub fn requirement(
         mut self,
@@ -178,6 +192,9 @@ impl RulesBuilder {
             std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
 
         self.declare(&mut c, &docs);
+        for (name, code) in &self.tasks {
+            c.custom_task(name, code.clone());
+        }
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
             match doc {
@@ -217,6 +234,9 @@ impl RulesBuilder {
                 c.about(doc.name(), origin.clone());
                 c.ability_doc(a, origin);
             }
+        }
+        for (name, code) in &self.codes {
+            c.ability_code(name, code.clone());
         }
         for (doc, origin) in &docs {
             if let Doc::AbilitySet(s) = doc {
@@ -323,6 +343,7 @@ impl RulesBuilder {
             match code {
                 HookCode::Before(f) => hooks.before.push((id, f.clone())),
                 HookCode::After(f) => hooks.after.push(f.clone()),
+                HookCode::Damage(f) => hooks.damage.push(f.clone()),
                 HookCode::Requirement(f) => {
                     hooks.requirements.insert(id, f.clone());
                 }
@@ -382,6 +403,8 @@ impl Compiler<'_> {
                 timelines: old.timelines.iter().map(|_| None).collect(),
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
+                task_code: BTreeMap::new(),
+                ability_code: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
                 warnings: Vec::new(),
@@ -405,6 +428,8 @@ impl Compiler<'_> {
                 timelines: Vec::new(),
                 by_montage: BTreeMap::new(),
                 by_ability: BTreeMap::new(),
+                task_code: BTreeMap::new(),
+                ability_code: BTreeMap::new(),
                 task_names: Default::default(),
                 group_names: BTreeMap::new(),
                 param_names: BTreeMap::new(),

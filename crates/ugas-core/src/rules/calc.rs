@@ -149,6 +149,7 @@ pub struct Calc<'a> {
     pub(crate) results: &'a mut Vec<CalcResult>,
     pub(crate) context_tags: &'a mut Vec<TagId>,
     pub(crate) value: f64,
+    pub(crate) amount: f64,
     pub(crate) stacks: u32,
     pub(crate) undeclared: bool,
 }
@@ -202,6 +203,10 @@ impl Calc<'_> {
     /// The effect's stacks.
     pub fn stacks(&self) -> u32 {
         self.stacks
+    }
+    /// As a mitigation: what arrived, of which [`Calc::give`] says what gets through. Elsewhere 0.
+    pub fn amount(&self) -> f64 {
+        self.amount
     }
     /// A value set by the caller.
     pub fn set_by_caller(&self, key: &str) -> Option<f64> {
@@ -313,6 +318,47 @@ impl AfterCx<'_> {
     }
 }
 
+/// What a damage hook sees: one deed of combat as it turned out. It may ask for further effects, such as a lifesteal.
+pub struct DamageCx<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
+    /// Who did it, or [`ControllerId::NONE`].
+    pub source: ControllerId,
+    /// Whom it hit.
+    pub target: ControllerId,
+    /// Whom it is credited to.
+    pub credit: ControllerId,
+    /// What it was.
+    pub kind: ugas_doc::CombatKind,
+    /// In which manner.
+    pub style: ugas_doc::CombatStyle,
+    /// What arrived.
+    pub amount: f64,
+    /// What was meant.
+    pub raw: f64,
+    /// What pools took.
+    pub absorbed: f64,
+    /// What was beyond the end.
+    pub overkill: f64,
+    pub(crate) then: &'a mut Vec<Spec>,
+}
+
+impl DamageCx<'_> {
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        self.rules
+    }
+    /// An attribute of anybody.
+    pub fn value(&self, who: ControllerId, attribute: impl ReadKey) -> Option<f64> {
+        (self.values)(who, attribute.attribute(self.rules)?)
+    }
+    /// Applies a further effect, as a reaction.
+    pub fn then(&mut self, spec: Spec) {
+        self.then.push(spec);
+    }
+}
+
+pub(crate) type OnDamage = Arc<dyn Fn(&mut DamageCx<'_>) + Send + Sync>;
 pub(crate) type Predicate = Arc<dyn Fn(&HookCx<'_>) -> bool + Send + Sync>;
 pub(crate) type After = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
 
@@ -321,6 +367,8 @@ pub(crate) type After = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
 pub(crate) struct Hooks {
     pub(crate) before: Vec<(crate::HookId, Predicate)>,
     pub(crate) after: Vec<After>,
+    /// After each deed of combat.
+    pub(crate) damage: Vec<OnDamage>,
     pub(crate) requirements: std::collections::BTreeMap<crate::HookId, Predicate>,
     pub(crate) avatar: Option<Predicate>,
     /// `CanActivate` of abilities.

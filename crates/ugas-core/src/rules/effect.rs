@@ -1,6 +1,6 @@
 //! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
 
-use super::combat::{CombatDef, RuleDef};
+use super::combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
 use super::expr::Expr;
 use crate::flow::Trigger;
 use crate::state::ModOp;
@@ -169,6 +169,12 @@ pub(crate) struct EffectDef {
 impl EffectDef {
     pub(crate) fn has_ongoing(&self) -> bool {
         !self.ongoing_required.is_empty() || !self.ongoing_blocked.is_empty()
+    }
+
+    /// Whether it may refuse other effects while it is active.
+    pub(crate) fn refuses_others(&self) -> bool {
+        let bars = |r: &RuleDef| r.on == RuleOn::BuffApplied && r.what == RuleWhat::Restrict;
+        !self.immunity.is_empty() || self.rules.iter().any(bars)
     }
 
     pub(crate) fn is_filtered(&self) -> bool {

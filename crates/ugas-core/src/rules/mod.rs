@@ -10,6 +10,8 @@ mod assemble;
 mod attribute;
 mod builder;
 mod calc;
+mod code;
+mod coded;
 mod combat;
 mod compile;
 mod curve;
@@ -35,7 +37,11 @@ mod tests;
 
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
-pub use calc::{AfterCx, Calc, Calculator, CaptureTime, HookCx, Read, ReadKey};
+pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
+pub(crate) use code::{Call, CustomDef, TaskCode};
+pub use code::{CustomTask, News, Progression, TaskCx, Wake};
+pub(crate) use coded::{AbilityCode, Act};
+pub use coded::{AbilityCx, CodedAbility, Next, Resume};
 pub use error::{LoadError, LoadIssue, Severity};
 pub use hook::{AbilityHookCx, HookReads};
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
@@ -106,6 +112,10 @@ pub struct Rules {
     pub(crate) by_ability: BTreeMap<AbilityId, TimelineId>,
     /// Task types, the built-in ones first.
     pub(crate) task_names: Names,
+    /// Code of the task types that are the host's.
+    pub(crate) task_code: BTreeMap<TaskKindId, TaskCode>,
+    /// Code of abilities.
+    pub(crate) ability_code: BTreeMap<AbilityId, AbilityCode>,
     /// Names behind hashed ids, for people.
     pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
     pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,
@@ -272,7 +282,8 @@ impl Rules {
     }
     /// What starts or wakes a task of this type.
     pub fn task_category(&self, name: &str) -> Option<TaskCategory> {
-        task::category(name)
+        let custom = || self.task_kind(name).filter(|id| self.task_code.contains_key(id));
+        task::category(name).or_else(|| custom().map(|_| TaskCategory::Custom))
     }
     /// The name of a cooldown group or activation group that documents use.
     pub fn group_name(&self, id: GroupId) -> Option<&str> {

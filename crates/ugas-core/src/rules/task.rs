@@ -1,5 +1,6 @@
 //! Compiled tasks: one variant per task type, with typed parameters.
 
+use super::code::CustomDef;
 use super::expr::Expr;
 use super::tag::TagQuery;
 use super::task_parse::{BUILT_IN, BuiltIn};
@@ -36,6 +37,8 @@ pub enum TaskCategory {
     Animation,
     /// Runs other tasks.
     Composite,
+    /// The host's own code.
+    Custom,
 }
 
 /// A number of a task: written, computed when the task starts, or a count of the sim's frames.
@@ -264,9 +267,35 @@ pub(crate) enum TaskKind {
     WaitForTarget {
         max_range: Option<Num>,
     },
+    /// Code of the host's.
+    Custom(CustomDef),
 }
 
 impl TaskKind {
+    /// Whether it may sleep: such a task has no place in OnTick, OnCancel and the like.
+    pub(crate) fn waits(&self) -> bool {
+        !matches!(
+            self,
+            TaskKind::ApplyToOwner(_)
+                | TaskKind::ApplyToTarget(_)
+                | TaskKind::ApplyInRadius { .. }
+                | TaskKind::RemoveFromOwner(_)
+                | TaskKind::RemoveFromTarget(_)
+                | TaskKind::Commit
+                | TaskKind::End { .. }
+                | TaskKind::CancelAbility(_)
+                | TaskKind::SendEvent { .. }
+                | TaskKind::SetParam { .. }
+                | TaskKind::SetRestriction { .. }
+                | TaskKind::ExecuteCue(_)
+                | TaskKind::AddCue(_)
+                | TaskKind::RemoveCue(_)
+                | TaskKind::PlayMontage { .. }
+                | TaskKind::SpawnProjectile { .. }
+                | TaskKind::Request { .. }
+        )
+    }
+
     /// Whether the engine answers it: it has a request fact and a task key.
     pub(crate) fn is_seam(&self) -> bool {
         matches!(

@@ -1,7 +1,7 @@
 //! Cause links: a bounded ring from which the chain behind a fact is walked back. Old links fall out; the root op
 //! stays in every fact.
 
-use crate::{ControllerId, EffectId, OpId, SimTime};
+use crate::{AbilityId, ControllerId, EffectId, OpId, SimTime};
 
 /// What a link stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,14 @@ pub enum CauseWhat {
     Expired(EffectId),
     /// The removal of an effect.
     Removed(EffectId),
+    /// The activation of an ability.
+    Activated(AbilityId),
+    /// The end of an ability.
+    Ended(AbilityId),
+    /// An input that went down.
+    Pressed(crate::InputId),
+    /// An input that went up.
+    Released(crate::InputId),
 }
 
 /// One step of a cause chain.

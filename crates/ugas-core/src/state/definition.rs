@@ -1,8 +1,8 @@
 //! Definitions made at run time: procedural items and the like. They live in the sim's state and are saved and sent
 //! with it.
 
-use crate::rules::{EffectDef, Rules};
-use crate::{EffectId, RUNTIME_BIT};
+use crate::rules::{AbilityDef, EffectDef, Rules};
+use crate::{AbilityId, EffectId, RUNTIME_BIT};
 use std::ops::Deref;
 use std::sync::Arc;
 use ugas_doc::Doc;
@@ -27,8 +27,9 @@ impl Deref for EffectRef<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) doc: Doc,
-    /// Effects only; an ability is kept as its document until the abilities issue compiles it.
+    /// An effect, or the effect that grants an ability's own tags.
     pub(crate) effect: Option<Arc<EffectDef>>,
+    pub(crate) ability: Option<Arc<AbilityDef>>,
     pub(crate) fingerprint: u64,
 }
 
@@ -53,5 +54,11 @@ impl Definitions {
             return self.get(id.0)?.effect.clone().map(EffectRef::Runtime);
         }
         rules.effect_def(id).map(EffectRef::Rules)
+    }
+
+    /// An ability's definition, to be kept while its sim changes.
+    #[inline]
+    pub(crate) fn ability(&self, rules: &Rules, id: AbilityId) -> Option<Arc<AbilityDef>> {
+        if id.is_runtime() { self.get(id.0)?.ability.clone() } else { rules.ability_def(id).cloned() }
     }
 }

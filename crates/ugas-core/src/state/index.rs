@@ -2,7 +2,7 @@
 
 use super::Agenda;
 use crate::rules::Layout;
-use crate::{AttributeId, ControllerId, SetId};
+use crate::{AttributeId, ControllerId, SetId, SimTime, TaskFigures};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -20,6 +20,11 @@ pub(crate) struct LiveEdge {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) agenda: Agenda,
+    /// Rows with work at frame moments, and the moment the agenda holds; a past one or `NEVER` is none.
+    pub(crate) frames: BTreeSet<ControllerId>,
+    pub(crate) next_frame: SimTime,
+    /// What ticking tasks cost, by task type.
+    pub(crate) figures: Vec<TaskFigures>,
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
@@ -62,5 +67,7 @@ impl Index {
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();
+        self.frames.clear();
+        self.next_frame = SimTime::ZERO;
     }
 }

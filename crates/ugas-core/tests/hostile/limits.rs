@@ -199,6 +199,7 @@ fn all_limits(n: u32) -> Limits {
         definitions: n,
         journal: n,
         flips: n,
+        ..Limits::default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Verbs that change the sim, as ops.
 
+use super::ability::Handle;
 use super::look::filter_of;
 use super::{Applied, Runner};
 use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
@@ -49,6 +50,7 @@ impl Runner<'_> {
                 let rate = Rate::new(*rate).ok_or(Refusal::BadValue { what: BadValue::Rate })?;
                 self.op(Op::SetRate { who, rate })
             }
+            Verb::Ability(verb) => self.ability_verb(verb),
             Verb::Repeat { .. }
             | Verb::Expect(_)
             | Verb::ExpectStream { .. }
@@ -58,7 +60,7 @@ impl Runner<'_> {
         }
     }
 
-    fn op(&mut self, op: Op) -> Result<(), Refusal> {
+    pub(crate) fn op(&mut self, op: Op) -> Result<(), Refusal> {
         self.sim.run(op).map(|_| ())
     }
 
@@ -190,7 +192,7 @@ impl Runner<'_> {
         let first = own.len().saturating_sub(def.abilities.len());
         for (ability, id) in def.abilities.iter().zip(&own[first..]) {
             if let Some(handle) = &ability.handle {
-                self.granted.insert(handle.text.clone(), (def.name.text.clone(), *id));
+                self.handles.insert(handle.text.clone(), Handle::Grant(who, *id));
             }
         }
         Ok(())

@@ -4,7 +4,8 @@
 use super::look::resolve;
 use super::world::World;
 use crate::scenario::{
-    ApplyVerb, Found, Matcher, Name, Partial, RemoveWhat, Scenario, Step, Verb, did_you_mean, for_each_step,
+    AbilityVerb, Aim, ApplyVerb, Found, Matcher, Name, Of, Partial, Pick, RemoveWhat, Scenario, Step, Verb,
+    did_you_mean, for_each_step,
 };
 use std::collections::BTreeSet;
 use ugas_data::ReadError;
@@ -72,6 +73,12 @@ impl<'a> Binder<'a> {
         }
     }
 
+    fn ability_set(&mut self, name: &Name) {
+        if self.world.rules.ability_set(&name.text).is_none() {
+            self.unknown("ability set", name, None);
+        }
+    }
+
     fn handle(&mut self, name: &Name) {
         if !self.scenario.handles.iter().any(|h| h.text == name.text) {
             let known = self.scenario.handles.iter().map(|h| h.text.as_str());
@@ -124,6 +131,7 @@ impl<'a> Binder<'a> {
                     self.set(set);
                 }
             }
+            Verb::Ability(verb) => self.ability_verb(verb, unknown_is_meant),
             Verb::Repeat { .. } => {}
             Verb::Expect(list) => {
                 for expectation in list {
@@ -151,6 +159,61 @@ impl<'a> Binder<'a> {
         }
     }
 
+    fn pick(&mut self, pick: &Pick, unknown_is_meant: bool) {
+        match pick {
+            Pick::Ability(name) if !unknown_is_meant => self.ability(name),
+            Pick::Set(name) if !unknown_is_meant => self.ability_set(name),
+            Pick::Handle(name) => self.handle(name),
+            Pick::Ability(_) | Pick::Set(_) | Pick::Input(_) => {}
+        }
+    }
+
+    fn of(&mut self, of: &Of, unknown_is_meant: bool) {
+        of.actor.iter().for_each(|n| self.actor(n));
+        self.pick(&of.pick, unknown_is_meant);
+    }
+
+    fn aim(&mut self, aim: &Aim) {
+        if let Aim::Actor(name) = aim {
+            self.actor(name);
+        }
+    }
+
+    fn ability_verb(&mut self, verb: &AbilityVerb, unknown_is_meant: bool) {
+        match verb {
+            AbilityVerb::Grant { actor, what, .. } => {
+                self.actor(actor);
+                self.pick(what, unknown_is_meant);
+            }
+            AbilityVerb::Activate { of, aim, .. } => {
+                self.of(of, unknown_is_meant);
+                self.aim(aim);
+            }
+            AbilityVerb::Interrupt { actor, what } => {
+                actor.iter().for_each(|n| self.actor(n));
+                what.iter().for_each(|p| self.pick(p, unknown_is_meant));
+            }
+            AbilityVerb::Revoke(of)
+            | AbilityVerb::Stop { of, .. }
+            | AbilityVerb::Validate { of, .. }
+            | AbilityVerb::SetParam { of, .. }
+            | AbilityVerb::SetLevel { of, .. } => self.of(of, unknown_is_meant),
+            AbilityVerb::Event { to, from, .. } => {
+                self.actor(to);
+                from.iter().for_each(|n| self.actor(n));
+            }
+            AbilityVerb::Press { actor, aim, .. } => {
+                self.actor(actor);
+                self.aim(aim);
+            }
+            AbilityVerb::Release { actor, .. } => self.actor(actor),
+            AbilityVerb::Complete(c) => {
+                self.actor(&c.actor);
+                c.targets.iter().for_each(|n| self.actor(n));
+            }
+        }
+    }
+
     fn apply(&mut self, apply: &ApplyVerb, unknown_is_meant: bool) {
         if !unknown_is_meant {
             self.effect(&apply.effect);
@@ -167,7 +230,8 @@ impl<'a> Binder<'a> {
             };
             let name = Name { text: text.clone(), place: field.place };
             match field.text.as_str() {
-                "Actor" | "Source" => self.actor(&name),
+                "AbilitySet" => self.ability_set(&name),
+                "Actor" | "Source" | "Credit" => self.actor(&name),
                 "Effect" | "By" => self.effect(&name),
                 "Attribute" => self.attribute(&name),
                 "Set" => self.set(&name),

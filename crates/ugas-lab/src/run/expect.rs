@@ -53,7 +53,7 @@ impl Runner<'_> {
 
     fn window(&self, stream: Stream) -> Vec<Seen> {
         match stream {
-            Stream::Facts => self.facts.iter().map(|f| self.seen_fact(f)).collect(),
+            Stream::Facts => self.facts.list.iter().map(|f| self.seen_fact(f)).collect(),
             Stream::Diagnostics => self.diagnostics.iter().map(|d| self.seen_diagnostic(d)).collect(),
             Stream::Trace => self.trace.iter().map(|t| self.seen_trace(t)).collect(),
         }

@@ -1,6 +1,7 @@
 //! Paths of `Expect`: which value a path means, and what it is now.
 
 use super::Runner;
+use super::ability::OfAbility;
 use super::world::World;
 use crate::scenario::{Found, Scenario, did_you_mean};
 use ugas_core::{AttributeId, EffectFilter, EffectId, EffectState, EffectView, Refusal, SimTime};
@@ -22,7 +23,11 @@ pub(crate) enum OfActor {
     TagCount(String),
     TagCountAll(String),
     Effects(EffectId, OfEffects),
-    Ability(String),
+    Ability(String, OfAbility),
+    GlobalCooldown(String),
+    CastTick,
+    CastRemaining,
+    Tasks(String),
     Cues(String),
     Position,
     Avatar,
@@ -68,12 +73,14 @@ const KEYWORDS: &[&str] = &[
     "Effects",
     "Abilities",
     "Cues",
+    "Tasks",
     "Position",
     "Avatar",
+    "GlobalCooldown",
+    "Cast",
 ];
 /// Keywords that come with later releases.
-const LATER: &[&str] =
-    &["ActionSets", "GlobalCooldown", "Queue", "Buffer", "Combo", "Attack", "Mode", "Cast", "Capabilities"];
+const LATER: &[&str] = &["ActionSets", "Queue", "Buffer", "Combo", "Attack", "Mode", "Capabilities"];
 
 /// What a path means in this scenario.
 pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<Look, Lost> {
@@ -122,7 +129,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
                 .map(|_| format!("for the attribute of this name write Attributes.{rest}")),
         });
     }
-    if after.is_empty() && KEYWORDS[..8].contains(&keyword) {
+    if after.is_empty() && KEYWORDS[..9].contains(&keyword) {
         return Err(Lost { message: format!("{path}: a name must follow {keyword}"), help: None });
     }
     let name = after.to_owned();
@@ -134,6 +141,11 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
         "Cues" => OfActor::Cues(name),
         "Position" if after.is_empty() => OfActor::Position,
         "Avatar" if after.is_empty() => OfActor::Avatar,
+        "Tasks" => OfActor::Tasks(name),
+        "GlobalCooldown" => OfActor::GlobalCooldown(name),
+        "Cast" if after == "Tick" => OfActor::CastTick,
+        "Cast" if after == "Remaining" => OfActor::CastRemaining,
+        "Cast" => return Err(Lost { message: format!("{path}: of a cast there are Tick, Remaining"), help: None }),
         "Abilities" => return of_ability(world, scenario, path, after),
         "Effects" => return of_effects(world, path, after),
         "Attributes" => return of_attribute(world, path, after),
@@ -142,11 +154,14 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
 }
 
 fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Result<OfActor, Lost> {
-    if let Some((_, later)) = name.split_once('.') {
-        return Err(Lost { message: format!("{path}: {later} of an ability comes with a later release"), help: None });
-    }
+    let (name, of) = match name.rsplit_once('.') {
+        Some((name, "Charges")) => (name, OfAbility::Charges),
+        Some((name, "Cooldown")) => (name, OfAbility::Cooldown),
+        Some((name, "Castable")) => (name, OfAbility::Castable),
+        _ => (name, OfAbility::State),
+    };
     if world.rules.ability(name).is_some() || scenario.handles.iter().any(|h| h.text == name) {
-        return Ok(OfActor::Ability(name.to_owned()));
+        return Ok(OfActor::Ability(name.to_owned(), of));
     }
     Err(Lost {
         message: format!("{path}: there is no ability {name}"),
@@ -221,7 +236,11 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::TagCount(tag) => count(rules.tag(tag).map_or(Ok(0), |t| sim.tag_count(who, t))?),
         OfActor::TagCountAll(tag) => count(rules.tag(tag).map_or(Ok(0), |t| sim.tag_count_all(who, t))?),
         OfActor::Effects(id, of) => of_effects_now(run, actor, *id, *of)?,
-        OfActor::Ability(name) => ability_state(run, actor, name)?,
+        OfActor::Ability(name, of) => run.ability_now(actor, name, *of)?,
+        OfActor::GlobalCooldown(group) => run.global_cooldown_now(actor, group)?,
+        OfActor::CastTick => run.cast_now(actor, true)?,
+        OfActor::CastRemaining => run.cast_now(actor, false)?,
+        OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
         OfActor::Cues(tag) => match rules.tag(tag) {
             Some(tag) => count(u64::from(sim.cue_count(who, tag)?)),
             None => count(0),
@@ -248,6 +267,9 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
 }
 
 fn of_handle_now(run: &Runner<'_>, handle: &str, what: OfEffect) -> Result<Found, String> {
+    if let (Some(handle), OfEffect::State) = (run.handles.get(handle), what) {
+        return Ok(run.handle_state(*handle));
+    }
     let Some(applied) = run.applied.get(handle) else {
         return Err("nothing: no verb has given this name a result yet".to_owned());
     };
@@ -265,15 +287,6 @@ fn of_handle_now(run: &Runner<'_>, handle: &str, what: OfEffect) -> Result<Found
         (OfEffect::Level, Some(view)) => Found::Number(f64::from(view.level)),
         (OfEffect::Remaining | OfEffect::Stacks | OfEffect::Level, None) => Found::Number(0.0),
     })
-}
-
-fn ability_state(run: &Runner<'_>, actor: &str, name: &str) -> Result<Found, Refusal> {
-    let grants = run.sim.grants(run.who(actor))?;
-    let granted = match run.granted.get(name) {
-        Some((of, id)) => of == actor && grants.iter().any(|g| g.id == *id),
-        None => grants.iter().any(|g| run.world.rules.ability_name(g.ability) == Some(name)),
-    };
-    Ok(Found::text(if granted { "Granted" } else { "NotGranted" }))
 }
 
 /// All effects of one definition on an actor, oldest first.

@@ -1,18 +1,23 @@
 //! Running a scenario: time goes in strides, what falls due at a moment happens before its `Do` list, and whatever
 //! does not hold becomes a failure at its line while the run goes on.
 
+mod ability;
 mod act;
 mod bind;
 mod expect;
 mod look;
+mod names;
 mod streams;
 pub(crate) mod world;
 
 use crate::report::{Failure, Report};
-use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step};
+use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step, is_word};
+use ability::Handle;
 use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
-use ugas_core::{ControllerId, Diagnostic, EffectKey, Fact, Facts, NoHost, Refusal, Sim, SimConfig, SimTime, Trace};
+use ugas_core::{
+    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Sim, SimConfig, SimTime, Trace,
+};
 use ugas_data::ReadError;
 use world::World;
 
@@ -61,11 +66,14 @@ pub(crate) struct Runner<'a> {
     ids: BTreeMap<String, ControllerId>,
     who_is: BTreeMap<ControllerId, String>,
     applied: BTreeMap<String, Applied>,
-    granted: BTreeMap<String, (String, ugas_core::GrantId)>,
+    /// Grants, activations and ability sets by `As`.
+    handles: BTreeMap<String, Handle>,
+    /// Ability sets that were granted and not taken back: whom, which, and the handle.
+    set_grants: Vec<(ControllerId, String, u64)>,
     marks: BTreeMap<String, u64>,
     keeps: Keeps,
     buffer: Facts,
-    facts: Vec<Fact>,
+    facts: Facts,
     diagnostics: Vec<Diagnostic>,
     trace: Vec<Trace>,
     all_facts: Vec<Fact>,
@@ -146,11 +154,12 @@ impl<'a> Runner<'a> {
             ids: BTreeMap::new(),
             who_is: BTreeMap::new(),
             applied: BTreeMap::new(),
-            granted: BTreeMap::new(),
+            handles: BTreeMap::new(),
+            set_grants: Vec::new(),
             marks: BTreeMap::new(),
             keeps,
             buffer: Facts::default(),
-            facts: Vec::new(),
+            facts: Facts::default(),
             diagnostics: Vec::new(),
             trace: Vec::new(),
             all_facts: Vec::new(),
@@ -171,7 +180,7 @@ impl<'a> Runner<'a> {
         runner.collect(scenario.place);
         // The first window of facts opens with the timeline: innate tags and initial effects are what exists, not what
         // happens. Diagnostics and trace tell of the actors' making too.
-        runner.facts.clear();
+        runner.facts = Facts::default();
         Ok(runner)
     }
 
@@ -254,8 +263,13 @@ impl<'a> Runner<'a> {
                 },
                 Verb::ExpectHash { mark, actor } => self.expect_hash(step.place, mark, actor.as_ref()),
                 _ => {
+                    // A refusal names the first failed check; a scenario may name any of them.
+                    let reasons = match (&step.verb, step.refused) {
+                        (Verb::Ability(verb), Some(_)) => self.reasons_of(verb),
+                        _ => Vec::new(),
+                    };
                     let outcome = self.act(&step.verb);
-                    self.judge(step, outcome);
+                    self.judge(step, outcome, &reasons);
                     self.collect(step.place);
                 }
             }
@@ -263,11 +277,11 @@ impl<'a> Runner<'a> {
     }
 
     /// Whether a verb went the way its line says.
-    fn judge(&mut self, step: &Step, outcome: Result<(), Refusal>) {
+    fn judge(&mut self, step: &Step, outcome: Result<(), Refusal>, reasons: &[Refusal]) {
         let message = match (outcome, step.refused) {
             (Ok(()), None) => return,
             (Err(_), None) if step.may_refuse => return,
-            (Err(refusal), Some(kind)) if fits(&refusal, kind) => return,
+            (Err(refusal), Some(kind)) if fits(&refusal, kind) || reasons.iter().any(|r| fits(r, kind)) => return,
             (Ok(()), Some(_)) if step.may_refuse => return,
             (Ok(()), Some(kind)) => format!("expected the refusal {kind}, found that it was done"),
             (Err(refusal), Some(kind)) => {
@@ -284,7 +298,7 @@ impl<'a> Runner<'a> {
     fn collect(&mut self, place: Place) {
         self.sim.take_facts(&mut self.buffer);
         if self.keeps.window {
-            self.facts.extend_from_slice(&self.buffer.list);
+            append(&mut self.facts, &self.buffer);
         }
         if self.keeps.all {
             self.all_facts.extend_from_slice(&self.buffer.list);
@@ -298,7 +312,7 @@ impl<'a> Runner<'a> {
             self.diagnostics.append(&mut diagnostics);
         }
         self.trace.append(&mut trace);
-        let kept = self.facts.len().max(self.all_facts.len());
+        let kept = self.facts.list.len().max(self.all_facts.len());
         if kept.max(self.diagnostics.len()).max(self.trace.len()) > MAX_WINDOW && !self.stopped {
             let message = format!("expected at most {MAX_WINDOW} facts to look at, found more");
             self.fail(place, message, None);
@@ -311,7 +325,7 @@ impl<'a> Runner<'a> {
         for_each_step(steps, &mut |step| {
             if let Verb::ExpectStream { stream, .. } = &step.verb {
                 match stream {
-                    Stream::Facts => self.facts.clear(),
+                    Stream::Facts => self.facts = Facts::default(),
                     Stream::Diagnostics => self.diagnostics.clear(),
                     Stream::Trace => self.trace.clear(),
                 }
@@ -375,13 +389,22 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Adds facts to others; their details move along.
+fn append(to: &mut Facts, from: &Facts) {
+    let moved = to.detail.len() as u32;
+    to.detail.extend_from_slice(&from.detail);
+    to.list.extend(from.list.iter().map(|fact| {
+        let mut fact = *fact;
+        if let FactKind::TaskRequest { detail, .. } | FactKind::GameplayEvent { detail, .. } = &mut fact.kind {
+            detail.offset += moved;
+        }
+        fact
+    }));
+}
+
 /// Whether a refusal is of a kind, or of one the word stands for.
 fn fits(refusal: &Refusal, kind: &str) -> bool {
-    match kind {
-        "Any" => true,
-        "Blocked" => ["BlockedTags", "BlockedByTags", "BlockedByAbility"].contains(&refusal.kind()),
-        _ => refusal.kind() == kind,
-    }
+    is_word(refusal.kind(), kind)
 }
 
 fn keeps_of(scenario: &Scenario, options: RunOptions) -> Keeps {

@@ -84,10 +84,81 @@ impl Runner<'_> {
                 vec![("Old", self.host_actor_field(old)), ("New", self.host_actor_field(new))]
             }
             FactKind::ContextTag { tag } => vec![("Tag", self.tag_field(tag))],
-            _ => Vec::new(),
+            _ => self.seen_ability(fact),
         };
         fields.extend(more);
         Seen { kind: fact.kind.name(), fields }
+    }
+
+    /// The fields of facts about abilities.
+    fn seen_ability(&self, fact: &Fact) -> Vec<(&'static str, Found)> {
+        let rules = &self.world.rules;
+        let number = |n: u32| Found::Number(f64::from(n));
+        let seconds = |t: SimTime| Found::Number(t.as_seconds());
+        let named = |name: Option<&str>| name.map_or(Found::Nothing, Found::text);
+        match fact.kind {
+            FactKind::AbilityActivated { ability, grant, level, .. } => {
+                vec![("Ability", self.ability_field(ability)), ("Grant", number(grant.0)), ("Level", number(level))]
+            }
+            FactKind::AbilityEnded { ability, grant, cancelled, interrupted, .. } => vec![
+                ("Ability", self.ability_field(ability)),
+                ("Grant", number(grant.0)),
+                ("Cancelled", Found::Flag(cancelled)),
+                ("Interrupted", Found::Flag(interrupted)),
+            ],
+            FactKind::TaskRequest { ability, task, .. } => vec![
+                ("Ability", self.ability_field(ability)),
+                ("Task", named(rules.task_kind_name(task))),
+                ("Params", self.params_of(fact)),
+            ],
+            FactKind::TaskEnded { ability, task, value, result, .. } => vec![
+                ("Ability", self.ability_field(ability)),
+                ("Task", named(rules.task_kind_name(task))),
+                ("Value", Found::Number(value)),
+                ("Result", Found::text(format!("{result:?}"))),
+            ],
+            FactKind::GameplayEvent { tag, magnitude, .. } => vec![
+                ("Tag", self.tag_field(tag)),
+                ("Magnitude", Found::Number(magnitude)),
+                ("Params", self.params_of(fact)),
+            ],
+            FactKind::Cast { ability, tick, length, step } => vec![
+                ("Ability", self.ability_field(ability)),
+                ("Step", Found::text(format!("{step:?}"))),
+                ("Tick", number(tick)),
+                ("Length", seconds(length)),
+            ],
+            FactKind::GlobalCooldown { group, running, length } => vec![
+                ("Group", named(rules.group_name(group))),
+                ("Running", Found::Flag(running)),
+                ("Length", seconds(length)),
+            ],
+            FactKind::Charges { ability, grant, have, max, length } => vec![
+                ("Ability", self.ability_field(ability)),
+                ("Grant", number(grant.0)),
+                ("Have", number(have)),
+                ("Max", number(max)),
+                ("Length", seconds(length)),
+            ],
+            FactKind::Input { input, pressed, held } => vec![
+                ("InputID", named(self.world.input_name(input))),
+                ("Pressed", Found::Flag(pressed)),
+                ("Held", seconds(held)),
+            ],
+            FactKind::Damage { damage, style, credit, amount, raw, absorbed, overkill } => vec![
+                ("Type", Found::text(format!("{damage:?}"))),
+                ("Style", Found::text(format!("{style:?}"))),
+                ("Credit", self.actor_field(credit)),
+                ("Amount", Found::Number(amount)),
+                ("Raw", Found::Number(raw)),
+                ("Absorbed", Found::Number(absorbed)),
+                ("Overkill", Found::Number(overkill)),
+            ],
+            FactKind::SetGranted { set, .. } | FactKind::SetRevoked { set, .. } => {
+                vec![("AbilitySet", named(rules.ability_set_name(set)))]
+            }
+            _ => Vec::new(),
+        }
     }
 
     pub(crate) fn seen_diagnostic(&self, diagnostic: &Diagnostic) -> Seen {
@@ -175,7 +246,7 @@ impl Runner<'_> {
         ]
     }
 
-    fn actor_field(&self, who: ControllerId) -> Found {
+    pub(crate) fn actor_field(&self, who: ControllerId) -> Found {
         match who.some() {
             None => Found::Nothing,
             Some(who) => match self.who_is.get(&who) {
@@ -204,7 +275,7 @@ impl Runner<'_> {
         name.map_or(Found::Nothing, Found::text)
     }
 
-    fn tag_field(&self, tag: TagId) -> Found {
+    pub(crate) fn tag_field(&self, tag: TagId) -> Found {
         let name = self.world.rules.tag_name(tag);
         name.map_or(Found::Nothing, Found::text)
     }

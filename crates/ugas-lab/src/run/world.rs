@@ -1,7 +1,7 @@
 //! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
 
 use crate::packs::host_calculations;
-use crate::scenario::{Name, RemoveWhat, Scenario, Verb, for_each_step};
+use crate::scenario::{Name, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, RulesBuilder, Severity};
@@ -153,6 +153,7 @@ fn tags_of(scenario: &Scenario) -> Vec<&Name> {
                     tags.extend(named);
                 }
             }
+            Verb::Ability(verb) => tags.extend(verb.tags()),
             _ => {}
         });
     }
@@ -188,7 +189,9 @@ fn actor_names_of(scenario: &Scenario, docs: &[Loaded]) -> BTreeMap<ActorId, Str
 }
 
 fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
-    let inputs = scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref());
-    let own: BTreeSet<&str> = inputs.map(|n| n.text.as_str()).filter(|n| rules.input(n).is_none()).collect();
+    let mut inputs: Vec<&Name> =
+        scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref()).collect();
+    scenario.moments.iter().for_each(|m| inputs_in(&m.steps, &mut inputs));
+    let own: BTreeSet<&str> = inputs.iter().map(|n| n.text.as_str()).filter(|n| rules.input(n).is_none()).collect();
     own.into_iter().map(str::to_owned).collect()
 }

@@ -31,6 +31,18 @@ const FACTS: Table = &[
     ("Possessed", &["Old", "New"]),
     ("ContextTag", &["Tag"]),
     ("Restored", &[]),
+    ("AbilityActivated", &["Ability", "Grant", "Level"]),
+    ("AbilityEnded", &["Ability", "Grant", "Cancelled", "Interrupted"]),
+    ("TaskRequest", &["Ability", "Task", "Params"]),
+    ("TaskEnded", &["Ability", "Task", "Result", "Value"]),
+    ("GameplayEvent", &["Tag", "Magnitude", "Params"]),
+    ("Cast", &["Ability", "Step", "Tick", "Length"]),
+    ("GlobalCooldown", &["Group", "Running", "Length"]),
+    ("Charges", &["Ability", "Grant", "Have", "Max", "Length"]),
+    ("Input", &["InputID", "Pressed", "Held"]),
+    ("Damage", &["Type", "Style", "Credit", "Amount", "Raw", "Absorbed", "Overkill"]),
+    ("SetGranted", &["AbilitySet"]),
+    ("SetRevoked", &["AbilitySet"]),
 ];
 
 const DIAGNOSTICS: Table = &[
@@ -50,6 +62,8 @@ const DIAGNOSTICS: Table = &[
 
 const TRACE: Table = &[
     ("Refused", &["Refusal"]),
+    ("AbilityState", &["Ability", "From", "To"]),
+    ("AbilityRefused", &["Ability", "Refusal"]),
     ("Instantiated", &[]),
     ("SetRegistered", &["Set"]),
     ("ActorsSet", &[]),
@@ -67,22 +81,7 @@ const TRACE: Table = &[
 ];
 
 /// Kinds of facts that come with later releases.
-pub(crate) const LATER_FACTS: &[&str] = &[
-    "AbilityActivated",
-    "AbilityEnded",
-    "TaskRequest",
-    "TaskEnded",
-    "GameplayEvent",
-    "Cast",
-    "GlobalCooldown",
-    "Charges",
-    "Resource",
-    "Combo",
-    "Attack",
-    "Hit",
-    "Capability",
-    "Input",
-];
+pub(crate) const LATER_FACTS: &[&str] = &["Resource", "Combo", "Attack", "Hit", "Capability"];
 
 impl Stream {
     fn table(self) -> Table {
@@ -154,6 +153,24 @@ pub(crate) const REFUSALS: &[&str] = &[
     "InUse",
     "NoSets",
     "Mismatch",
+    "BadDefinition",
+    "NotGranted",
+    "NotInitialized",
+    "AlreadyActive",
+    "Pending",
+    "Dead",
+    "BlockedByTags",
+    "BlockedByAbility",
+    "TargetTags",
+    "Group",
+    "Query",
+    "Casting",
+    "GlobalCooldown",
+    "Charges",
+    "Cost",
+    "Cooldown",
+    "NoTarget",
+    "OutOfRange",
 ];
 
 /// Verbs of this release.
@@ -169,6 +186,19 @@ pub(crate) const VERBS: &[&str] = &[
     "RemoveSet",
     "SetActive",
     "SetRate",
+    "Grant",
+    "Revoke",
+    "Activate",
+    "Cancel",
+    "Interrupt",
+    "End",
+    "Commit",
+    "Validate",
+    "Event",
+    "Press",
+    "Release",
+    "Complete",
+    "Set",
     "Repeat",
     "Expect",
     "ExpectFacts",
@@ -181,19 +211,7 @@ pub(crate) const VERBS: &[&str] = &[
 
 /// Verbs that come with later releases.
 pub(crate) const LATER_VERBS: &[&str] = &[
-    "Grant",
-    "Revoke",
-    "Activate",
-    "Cancel",
-    "Interrupt",
-    "End",
-    "Commit",
-    "Validate",
-    "Event",
-    "Press",
-    "Release",
     "Axis",
-    "Complete",
     "ApplyMoveset",
     "SetMode",
     "AddCapabilitySet",

@@ -12,6 +12,9 @@ pub(crate) enum Found {
     Number(f64),
     Text(String),
     Vector([f64; 3]),
+    /// Several words that are all true.
+    AnyOf(Vec<String>),
+    Map(Vec<(String, Found)>),
 }
 
 impl Found {
@@ -28,6 +31,11 @@ impl fmt::Display for Found {
             Found::Number(n) => write!(f, "{n}"),
             Found::Text(t) => f.write_str(t),
             Found::Vector([x, y, z]) => write!(f, "[{x}, {y}, {z}]"),
+            Found::AnyOf(words) => f.write_str(&words.join(" and ")),
+            Found::Map(entries) => {
+                let parts: Vec<String> = entries.iter().map(|(name, found)| format!("{name}: {found}")).collect();
+                write!(f, "{{{}}}", parts.join(", "))
+            }
         }
     }
 }
@@ -41,6 +49,8 @@ pub(crate) enum Matcher {
     Below(f64),
     Not(Box<Matcher>),
     All(Vec<Matcher>),
+    /// Entries of a map; others may stand beside them.
+    Has(Vec<(String, Matcher)>),
 }
 
 /// Whether a number is the expected one: within 1e-6 × max(1, |expected|).
@@ -48,12 +58,37 @@ fn close(found: f64, expected: f64) -> bool {
     found == expected || (found - expected).abs() <= 1e-6 * expected.abs().max(1.0)
 }
 
+/// Whether a kind of refusal is the expected one; `Any` and `Blocked` stand for several.
+pub(crate) fn is_word(kind: &str, expected: &str) -> bool {
+    match expected {
+        "Any" => true,
+        "Blocked" => ["BlockedTags", "BlockedByTags", "BlockedByAbility"].contains(&kind),
+        _ => kind == expected,
+    }
+}
+
 impl Matcher {
+    /// Entries that a map must have.
+    pub(crate) fn parse_entries(reading: Reading<'_>, what: &str, node: &Node) -> Result<Matcher, ReadError> {
+        if !node.is_map() {
+            return Err(reading.error(node, format!("{what}: expected a map of names, found {}", node.describe())));
+        }
+        let entries = node.entries().iter();
+        let entries = entries.map(|e| Ok((e.key.clone(), Matcher::parse(reading, &e.key, &e.value)?)));
+        entries.collect::<Result<_, _>>().map(Matcher::Has)
+    }
+
     pub(crate) fn holds(&self, found: &Found) -> bool {
         match (self, found) {
             (Matcher::Is(Found::Number(e)), Found::Number(f)) => close(*f, *e),
             (Matcher::Is(Found::Vector(e)), Found::Vector(f)) => f.iter().zip(e).all(|(f, e)| close(*f, *e)),
+            (Matcher::Is(Found::Text(e)), Found::AnyOf(words)) => words.iter().any(|w| is_word(w, e)),
             (Matcher::Is(e), f) => e == f,
+            (Matcher::Has(wanted), Found::Map(entries)) => wanted.iter().all(|(name, matcher)| {
+                let found = entries.iter().find(|(n, _)| n == name);
+                matcher.holds(found.map_or(&Found::Nothing, |(_, f)| f))
+            }),
+            (Matcher::Has(_), _) => false,
             (Matcher::Between(low, high), Found::Number(f)) => f >= low && f <= high,
             (Matcher::Above(low), Found::Number(f)) => f > low,
             (Matcher::Below(high), Found::Number(f)) => f < high,
@@ -110,6 +145,10 @@ impl fmt::Display for Matcher {
                     write!(f, "{}{m}", if i > 0 { " and " } else { "" })?;
                 }
                 Ok(())
+            }
+            Matcher::Has(entries) => {
+                let parts: Vec<String> = entries.iter().map(|(name, m)| format!("{name}: {m}")).collect();
+                write!(f, "{{{}}}", parts.join(", "))
             }
         }
     }

@@ -2,6 +2,7 @@
 //! every verb and every expectation, so that a failure points at the line a person wrote. Names are not looked up
 //! here; that needs rules and happens before a run.
 
+mod ability;
 mod document;
 mod fields;
 pub(crate) mod kinds;
@@ -10,9 +11,10 @@ mod verbs;
 
 pub use fields::{Place, parse_time};
 
+pub(crate) use ability::{AbilityVerb, Aim, Completion, Of, Pick, Stop, inputs_in};
 pub(crate) use fields::{Name, did_you_mean};
 pub(crate) use kinds::Stream;
-pub(crate) use matcher::{Found, Matcher};
+pub(crate) use matcher::{Found, Matcher, is_word};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,6 +111,7 @@ pub(crate) enum Verb {
     RemoveSet { actor: Name, set: Name, force: bool },
     SetActive { actor: Name, active: bool },
     SetRate { actor: Name, rate: f64 },
+    Ability(AbilityVerb),
     Repeat { times: u32, steps: Vec<Step> },
     Expect(Vec<Expectation>),
     ExpectStream { stream: Stream, entries: Vec<Partial> },

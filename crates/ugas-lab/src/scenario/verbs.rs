@@ -99,6 +99,9 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
     macro_rules! fields {
         ($($key:literal),*) => { reading.fields(what, node, &[$($key,)* "Refused", "MayRefuse"])? };
     }
+    if let Some(verb) = super::ability::parse(reading, entry)? {
+        return Ok(Verb::Ability(verb));
+    }
     Ok(match what {
         "Apply" => {
             let f = fields!(
@@ -201,7 +204,7 @@ fn apply_of(f: &Fields<'_>) -> Result<ApplyVerb, ReadError> {
     })
 }
 
-fn hit_of(reading: Reading<'_>, node: &Node) -> Result<HitDef, ReadError> {
+pub(crate) fn hit_of(reading: Reading<'_>, node: &Node) -> Result<HitDef, ReadError> {
     let f = reading.fields("Hit", node, &["Position", "Distance", "Tags"])?;
     Ok(HitDef {
         position: f.vector_if("Position")?,
@@ -316,6 +319,7 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
             "At" if entry.value.as_text().is_some() => {
                 Matcher::Is(Found::Number(reading.time("At", &entry.value)?.as_seconds()))
             }
+            "Params" => Matcher::parse_entries(reading, "Params", &entry.value)?,
             key => Matcher::parse(reading, key, &entry.value)?,
         };
         let name = Name { text: entry.key.clone(), place: Place::of(&entry.value) };
@@ -326,9 +330,9 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
 
 /// Every name that steps give their results.
 pub(crate) fn handles_in(steps: &[Step], into: &mut Vec<Name>) {
-    for_each_step(steps, &mut |step| {
-        if let Verb::Apply(apply) = &step.verb {
-            into.extend(apply.handle.clone());
-        }
+    for_each_step(steps, &mut |step| match &step.verb {
+        Verb::Apply(apply) => into.extend(apply.handle.clone()),
+        Verb::Ability(verb) => into.extend(verb.handle().cloned()),
+        _ => {}
     });
 }

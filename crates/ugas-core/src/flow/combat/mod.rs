@@ -1,20 +1,13 @@
-//! Combat state: global cooldown, charges, casts, input.
+//! Combat state: values that rules change, restrictions, global cooldowns, charges, casts, input, damage.
 
-use super::Flow;
-use crate::{ControllerId, InputId, Outcome, Refusal, Target, Which};
+mod cast;
+mod charge;
+mod damage;
+mod gcd;
+mod input;
+mod restrict;
+mod value;
 
-impl Flow<'_> {
-    pub(crate) fn charge_due(&mut self, _slot: usize, _seq: u64) {}
-    pub(crate) fn cast_due(&mut self, _slot: usize, _seq: u64) {}
-    pub(crate) fn gcd_due(&mut self, _slot: usize, _seq: u64) {}
-
-    pub(crate) fn interrupt_op(&mut self, who: ControllerId, _: Option<Which>) -> Result<(), Refusal> {
-        self.slot(who).map(|_| ())
-    }
-    pub(crate) fn press(&mut self, who: ControllerId, _: InputId, _: Target) -> Result<Outcome, Refusal> {
-        self.slot(who).map(|_| Outcome::Pressed { activated: None, refused: None })
-    }
-    pub(crate) fn release(&mut self, who: ControllerId, _: InputId) -> Result<(), Refusal> {
-        self.slot(who).map(|_| ())
-    }
-}
+pub use charge::ChargeView;
+pub(crate) use damage::Blown;
+pub(crate) use value::CombatEvent;

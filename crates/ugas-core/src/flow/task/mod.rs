@@ -1,32 +1,379 @@
 //! Tasks: a program counter over data.
+//!
+//! A task list is a flat program (see `rules/program.rs`). A strand runs through it until it sleeps or ends; what
+//! sleeps is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a sleeping
+//! task wakes by a timer, by a notice its row asked for, by the host's answer or, if it ticks, at a frame moment.
 
-use super::{Flow, Notice};
-use crate::{Answer, EventData, Refusal, SimTime, TaskKey};
+mod coded;
+mod custom;
+mod effect;
+mod event;
+mod frame;
+mod listen;
+mod number;
+mod seam;
+mod space;
+mod start;
+mod timeline;
+mod wait;
+
+pub(crate) use frame::Work;
+
+use super::ability::EndHow;
+use super::{Flow, Via};
+use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
+use crate::state::{Due, Task, Timer};
+use crate::{
+    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId, TaskResult,
+};
+use std::sync::Arc;
+
+/// Lists besides the main one; their tasks never sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tick,
+    Cancel,
+    Interrupt,
+}
+
+/// Sleeping tasks of one controller.
+const TASKS: usize = 1024;
+
+/// In [`Task::left`]: the record plays a timeline and nobody waits for it.
+const PLAYER: u16 = u16::MAX;
+/// In [`Task::age`] of a task that does not tick: its timer is a time-out.
+const LATE: u16 = u16::MAX - 1;
+/// In [`Task::age`]: it is over but for what it started.
+const CLOSED: u16 = u16::MAX;
+
+/// Ages and places in a timeline stay below the marks above.
+const OLDEST: u16 = u16::MAX - 2;
+
+/// A place in a program that runs on.
+#[derive(Clone, Copy, Debug)]
+struct Strand {
+    /// The activation.
+    of: u64,
+    pc: u16,
+    /// The task that forked it, or 0.
+    parent: u64,
+    /// Whether it belongs to a list that also runs while the ability ends.
+    list: bool,
+}
+
+/// What starting a task gave.
+enum Step {
+    Next,
+    Sleep,
+    Stop,
+}
 
 impl Flow<'_> {
+    /// An ability's definition, kept while its tasks change the sim.
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+        self.st.definitions.ability(self.rules, ability)
+    }
+
+    fn def_of(&self, slot: usize, of: u64) -> Option<Arc<AbilityDef>> {
+        let ability = self.row(slot).play().activation(of)?.ability;
+        self.ability(ability)
+    }
+
     /// Starts an activation's main list; what sleeps is left in the row's tasks.
-    pub(crate) fn start_tasks(&mut self, _slot: usize, _seq: u64) {}
+    pub(crate) fn start_tasks(&mut self, slot: usize, seq: u64) {
+        let Some(def) = self.def_of(slot, seq) else { return };
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            a.repeats.resize(def.program.regs as usize, 0);
+        }
+        self.resume(slot, seq, crate::rules::Resume::Activated);
+        if def.program.entry.main != NO_PC {
+            self.run_program(slot, &def, Strand { of: seq, pc: def.program.entry.main, parent: 0, list: false });
+        }
+        self.tasks_moved(slot);
+    }
+
+    /// Runs a list that never sleeps: of a sim that is authority and plays locally, everything but what only
+    /// bystanders see.
+    pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
+        let Some(def) = self.def_of(slot, seq) else { return };
+        let entry = def.program.entry;
+        let starts: &[u16] = match list {
+            ListKind::Tick => &entry.tick[..3],
+            ListKind::Cancel => &entry.cancel[..3],
+            ListKind::Interrupt => &entry.interrupt[..2],
+        };
+        if starts.iter().all(|&pc| pc == NO_PC) {
+            return;
+        }
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            a.repeats.resize(def.program.regs as usize, 0);
+        }
+        for &pc in starts.iter().filter(|&&pc| pc != NO_PC) {
+            self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
+        }
+        self.tasks_moved(slot);
+    }
 
     /// Cancels an activation's tasks, by rising number.
-    pub(crate) fn cancel_tasks(&mut self, _slot: usize, _seq: u64) {}
+    pub(crate) fn cancel_tasks(&mut self, slot: usize, seq: u64) {
+        let all: Vec<u64> = self.row(slot).play().tasks.iter().filter(|t| t.of == seq).map(|t| t.seq).collect();
+        if all.is_empty() {
+            return;
+        }
+        let Some(def) = self.def_of(slot, seq) else { return };
+        all.into_iter().for_each(|task| self.drop_task(slot, &def, task));
+        self.tasks_moved(slot);
+    }
 
+    /// Whether anything of an activation sleeps that it waits for. A montage goes on without being waited for.
     pub(crate) fn has_tasks(&self, slot: usize, seq: u64) -> bool {
-        self.row(slot).play().tasks.iter().any(|t| t.of == seq)
+        self.row(slot).play().tasks.iter().any(|t| t.of == seq && t.left != PLAYER)
     }
 
-    /// Wakes the tasks of a row that wait for this.
-    pub(crate) fn wake(&mut self, _slot: usize, _notice: &Notice) {}
+    // Running ---------------------------------------------------------------------------------------------------
 
-    pub(crate) fn task_due(&mut self, _slot: usize, _seq: u64) {}
-
-    /// Work at a frame moment.
-    pub(crate) fn frame(&mut self, _at: SimTime) {}
-
-    pub(crate) fn complete(&mut self, _key: TaskKey, _answer: &Answer) -> Result<(), Refusal> {
-        Err(Refusal::StaleHandle)
+    /// Runs a strand and all that follow from it, the first branch first. A list of places instead of recursion: a
+    /// loop of forks must not deepen the stack.
+    fn run_program(&mut self, slot: usize, def: &AbilityDef, first: Strand) {
+        let mut ready = vec![first];
+        while let Some(strand) = ready.pop() {
+            self.run_strand(slot, def, strand, &mut ready);
+        }
     }
 
-    pub(crate) fn send_event(&mut self, event: EventData) -> Result<(), Refusal> {
-        self.slot(event.target).map(|_| ())
+    fn run_strand(&mut self, slot: usize, def: &AbilityDef, mut s: Strand, ready: &mut Vec<Strand>) {
+        while self.may_run(slot, s) {
+            if self.is_spent(slot, s.of) {
+                return;
+            }
+            match def.program.at(s.pc) {
+                Inst::Jump(to) => s.pc = *to,
+                Inst::Branch { test, otherwise } => {
+                    s.pc = if self.passes(slot, s.of, test) { s.pc + 1 } else { *otherwise };
+                }
+                Inst::Loop { end, count: 0, .. } => s.pc = *end,
+                Inst::Loop { reg, count, .. } => {
+                    self.set_register(slot, s.of, *reg, |_| *count);
+                    s.pc += 1;
+                }
+                Inst::Again { reg, back } => {
+                    let left = self.set_register(slot, s.of, *reg, |n| n.saturating_sub(1));
+                    s.pc = if left > 0 { *back } else { s.pc + 1 };
+                }
+                Inst::Fork { starts, join, .. } if starts.is_empty() => s.pc = *join,
+                Inst::Fork { starts, .. } => {
+                    let left = starts.len() as u16;
+                    let Some(parent) = self.sleep(slot, s, |t| t.left = left) else { return };
+                    ready.extend(starts.iter().rev().map(|&pc| Strand { pc, parent, ..s }));
+                    return;
+                }
+                Inst::End => match self.join(slot, def, s) {
+                    Some(next) => s = next,
+                    None => return,
+                },
+                Inst::Task(task) => match self.start_task(slot, def, s, task) {
+                    Step::Next => s.pc += 1,
+                    Step::Sleep | Step::Stop => return,
+                },
+            }
+        }
+    }
+
+    /// A strand runs while its ability does and nobody dropped what it belongs to.
+    fn may_run(&self, slot: usize, s: Strand) -> bool {
+        let play = self.row(slot).play();
+        let there = play.activation(s.of).is_some_and(|a| s.list || a.state == AbilityState::Active);
+        there && (s.parent == 0 || play.task(s.parent).is_some())
+    }
+
+    /// Each instruction counts among the reactions to one cause; too many cancel the ability.
+    fn is_spent(&mut self, slot: usize, of: u64) -> bool {
+        self.sc.reacted += 1;
+        let spent = self.sc.reacted > self.limits.reactions;
+        if spent {
+            self.give_up(slot, of);
+        }
+        spent
+    }
+
+    /// A limit was reached.
+    #[cold]
+    fn give_up(&mut self, slot: usize, of: u64) {
+        let who = self.row(slot).id;
+        self.diagnose(who, EffectId::NONE, DiagnosticKind::Limit);
+        self.finish(slot, of, EndHow::Cancelled);
+    }
+
+    fn set_register(&mut self, slot: usize, of: u64, reg: u8, change: impl FnOnce(u32) -> u32) -> u32 {
+        let a = self.row_mut(slot).play_mut().activation_mut(of);
+        let Some(n) = a.and_then(|a| a.repeats.get_mut(reg as usize)) else { return 0 };
+        *n = change(*n);
+        *n
+    }
+
+    fn passes(&self, slot: usize, of: u64, test: &Test) -> bool {
+        match test {
+            Test::Query(query) => self.matches_query(slot, query),
+            Test::When(expr) => self.holds(slot, of, expr),
+        }
+    }
+
+    /// A strand is over: where the one that forked it goes on, if that was the last it waited for.
+    fn join(&mut self, slot: usize, def: &AbilityDef, s: Strand) -> Option<Strand> {
+        let fork = self.row_mut(slot).play_mut().task_mut(s.parent)?;
+        fork.left = fork.left.saturating_sub(1);
+        let (left, pc, closed) = (fork.left, fork.pc, fork.age == CLOSED);
+        let (over, next) = match def.program.at(pc) {
+            Inst::Fork { race, join, .. } => (*race || left == 0, *join),
+            _ => (closed && left == 0, pc + 1),
+        };
+        if !over {
+            return None;
+        }
+        let fork = self.take_task(slot, s.parent)?;
+        self.drop_children(slot, def, s.parent);
+        Some(Strand { pc: next, parent: fork.parent, ..s })
+    }
+
+    /// Drops what was started below a task, by rising number. Children have higher numbers than their parents.
+    fn drop_children(&mut self, slot: usize, def: &AbilityDef, parent: u64) {
+        let mut family = vec![parent];
+        for t in &self.row(slot).play().tasks {
+            if t.parent != 0 && family.contains(&t.parent) {
+                family.push(t.seq);
+            }
+        }
+        family.into_iter().skip(1).for_each(|seq| self.drop_task(slot, def, seq));
+    }
+
+    // Records ---------------------------------------------------------------------------------------------------
+
+    /// Leaves a record of a strand that sleeps; its number. A full row cancels the ability.
+    fn sleep(&mut self, slot: usize, s: Strand, fill: impl FnOnce(&mut Task)) -> Option<u64> {
+        if self.row(slot).play().tasks.len() >= TASKS {
+            self.give_up(slot, s.of);
+            return None;
+        }
+        let now = self.row(slot).clock.local(self.st.now);
+        let row = self.row_mut(slot);
+        let seq = row.take_seq();
+        let mut task = Task {
+            seq,
+            of: s.of,
+            parent: s.parent,
+            due: SimTime::NEVER,
+            since: now,
+            value: 0.0,
+            pc: s.pc,
+            age: 0,
+            left: 0,
+            code: Vec::new(),
+        };
+        fill(&mut task);
+        if task.due != SimTime::NEVER {
+            row.schedule(Due::timer(task.due, Timer::Task, seq));
+        }
+        row.play_mut().tasks.push(task);
+        Some(seq)
+    }
+
+    fn take_task(&mut self, slot: usize, seq: u64) -> Option<Task> {
+        let at = self.row(slot).play().tasks.binary_search_by_key(&seq, |t| t.seq).ok()?;
+        let row = self.row_mut(slot);
+        let task = row.play_mut().tasks.remove(at);
+        if task.due != SimTime::NEVER {
+            row.unschedule(Due::timer(task.due, Timer::Task, seq));
+        }
+        Some(task)
+    }
+
+    /// Gives a sleeping task another timer.
+    fn set_due(&mut self, slot: usize, seq: u64, due: SimTime) {
+        let row = self.row_mut(slot);
+        let Some(task) = row.play_mut().task_mut(seq) else { return };
+        let old = std::mem::replace(&mut task.due, due);
+        if old != SimTime::NEVER {
+            row.unschedule(Due::timer(old, Timer::Task, seq));
+        }
+        if due != SimTime::NEVER {
+            row.schedule(Due::timer(due, Timer::Task, seq));
+        }
+    }
+
+    /// Takes a task away unfinished.
+    fn drop_task(&mut self, slot: usize, def: &AbilityDef, seq: u64) {
+        let Some(t) = self.take_task(slot, seq) else { return };
+        if let Some(task) = def.program.task(t.pc)
+            && t.left != PLAYER
+            && t.age != CLOSED
+        {
+            self.task_fact(slot, def.id, task.name, seq, TaskResult::Cancelled, 0.0);
+            self.end_custom(slot, def, &t, false);
+        }
+    }
+
+    fn task_fact(
+        &mut self,
+        slot: usize,
+        ability: AbilityId,
+        task: TaskKindId,
+        seq: u64,
+        result: TaskResult,
+        value: f64,
+    ) {
+        let who = self.row(slot).id;
+        let task_key = TaskKey { seq, who };
+        self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });
+    }
+
+    /// A sleeping task gives its result and its strand goes on.
+    fn finish_task(&mut self, slot: usize, def: &AbilityDef, seq: u64, result: TaskResult, value: f64) {
+        let Some((pc, left)) = self.row(slot).play().task(seq).map(|t| (t.pc, t.left)) else { return };
+        let Some(task) = def.program.task(pc) else { return };
+        self.task_fact(slot, def.id, task.name, seq, result, value);
+        if left > 0 {
+            // What it started per event still runs; the last of it goes on.
+            self.set_due(slot, seq, SimTime::NEVER);
+            if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
+                t.age = CLOSED;
+            }
+            return;
+        }
+        let Some(t) = self.take_task(slot, seq) else { return };
+        self.end_custom(slot, def, &t, result == TaskResult::Completed);
+        self.go_on(slot, def, task, t, result);
+    }
+
+    fn go_on(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, t: Task, result: TaskResult) {
+        let how = match (result, task.on_fail) {
+            (TaskResult::Failed, OnFail::End) => EndHow::Ended,
+            (TaskResult::Failed, OnFail::Cancel) => EndHow::Cancelled,
+            _ => {
+                let next = Strand { of: t.of, pc: t.pc + 1, parent: t.parent, list: false };
+                return self.run_program(slot, def, next);
+            }
+        };
+        self.finish(slot, t.of, how);
+    }
+
+    /// After tasks of an activation moved: it may be over, and the row hears and waits for other things now.
+    fn moved(&mut self, slot: usize, of: u64) {
+        self.maybe_done(slot, of);
+        self.tasks_moved(slot);
+    }
+
+    fn tasks_moved(&mut self, slot: usize) {
+        self.row_mut(slot).trim();
+        self.relisten(slot);
+        self.publish(slot);
+    }
+
+    /// Whom an activation aims at.
+    fn aim(&self, slot: usize, of: u64) -> Option<ControllerId> {
+        let a = self.row(slot).play().activation(of)?;
+        match a.target {
+            crate::Target::Controller(who) => Some(who),
+            _ => None,
+        }
     }
 }

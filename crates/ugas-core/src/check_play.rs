@@ -1,0 +1,110 @@
+//! Soundness of what runs on a row from outside: activations, tasks, casts, cooldowns, inputs, ability sets.
+
+use crate::check::Check;
+use crate::state::{Activation, Cast, Grant, Row, Task};
+use crate::{AbilityState, SimTime, Target};
+
+fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
+    if good { Ok(()) } else { Err(what) }
+}
+
+/// A local time that arithmetic can go on from.
+fn moment(t: SimTime) -> bool {
+    t.0.unsigned_abs() <= 2 * SimTime::LONGEST.0 as u64
+}
+
+/// A local time, or never.
+fn due(t: SimTime) -> bool {
+    t == SimTime::NEVER || moment(t)
+}
+
+fn aims(target: &Target) -> bool {
+    !matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite()))
+}
+
+impl Check<'_> {
+    /// Everything that runs belongs to something that is there.
+    pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
+        let play = row.play();
+        let rising = |mut seqs: Box<dyn Iterator<Item = u64> + '_>| {
+            let mut last = 0;
+            seqs.all(|s| std::mem::replace(&mut last, s) < s && s < row.next_seq)
+        };
+        want(rising(Box::new(play.activations.iter().map(|a| a.seq))), "the numbers of activations")?;
+        want(rising(Box::new(play.tasks.iter().map(|t| t.seq))), "the numbers of tasks")?;
+        want(rising(Box::new(play.sets.iter().map(|s| s.seq))), "the numbers of ability sets")?;
+        let most = self.limits.activations_per_controller as usize;
+        want(play.activations.len() <= most, "more activations than may run")?;
+        for g in &row.grants {
+            self.grant_more(row, g)?;
+        }
+        for a in &play.activations {
+            self.activation(row, a)?;
+        }
+        for t in &play.tasks {
+            self.task(row, t)?;
+        }
+        if let Some(c) = play.cast.as_deref() {
+            self.cast(row, c)?;
+        }
+        want(play.gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
+        let gcd = |g: &crate::state::Gcd| moment(g.start) && moment(g.end) && g.end >= g.start && g.seq < row.next_seq;
+        want(play.gcds.iter().all(gcd), "a global cooldown")?;
+        want(play.held.windows(2).all(|w| w[0].input < w[1].input), "the order of inputs")?;
+        want(play.held.iter().all(|h| moment(h.since) && aims(&h.target)), "an input")?;
+        let known = |s: &crate::state::SetGrant| self.rules.ability_set_def(s.set).is_some();
+        want(play.sets.iter().all(known), "an ability set")
+    }
+
+    fn grant_more(&self, row: &Row, g: &Grant) -> Result<(), &'static str> {
+        let Some(more) = g.more.as_deref() else { return Ok(()) };
+        let max = self.limits.params_per_grant as usize;
+        want(more.params.len() <= max && more.restrictions.len() <= max, "a grant's parameters")?;
+        want(more.params.windows(2).all(|w| w[0].0 < w[1].0), "a grant's parameters")?;
+        want(more.params.iter().all(|(_, v)| v.is_finite()), "a grant's parameters")?;
+        want(more.restrictions.windows(2).all(|w| w[0] < w[1]), "a grant's restrictions")?;
+        want(more.set == 0 || row.play().sets.iter().any(|s| s.seq == more.set), "a grant that no set explains")?;
+        let Some(c) = &more.charges else { return Ok(()) };
+        let charged = self.defs.ability(self.rules, g.ability).is_some_and(|d| d.charges.is_some());
+        let sound = c.have <= c.max && moment(c.start) && due(c.end) && c.end >= c.start && c.seq < row.next_seq;
+        want(charged && sound, "a grant's charges")
+    }
+
+    fn activation(&self, row: &Row, a: &Activation) -> Result<(), &'static str> {
+        let Some(at) = row.grant(a.grant) else { return Err("an activation that is not granted") };
+        want(row.grants[at].ability == a.ability && a.level > 0, "an activation")?;
+        let Some(def) = self.defs.ability(self.rules, a.ability) else { return Err("an activation's ability") };
+        // The other states do not outlast an op.
+        let rests = matches!(a.state, AbilityState::Active | AbilityState::PendingConfirmation);
+        want(rests, "an activation's state")?;
+        let pending = a.state == AbilityState::PendingConfirmation;
+        want(!pending || def.validation.is_some() && !a.committed, "an activation that waits for nothing")?;
+        want(pending || a.deadline == SimTime::NEVER, "an activation's time")?;
+        want(moment(a.start) && due(a.deadline), "an activation's time")?;
+        let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
+        want(a.owned == 0 || owner(a.owned) == def.owned && def.owned.is_some(), "an activation's own tags")?;
+        want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
+        want(a.event.iter().all(|e| e.magnitude.is_finite()), "an activation's event")?;
+        want(a.repeats.len() <= def.program.regs as usize, "an activation's counters")?;
+        want(a.cues.iter().all(|&t| self.rules.tags.def(t).is_some()), "an activation's cues")
+    }
+
+    fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
+        let play = row.play();
+        let Some(a) = play.activation(t.of) else { return Err("a task without activation") };
+        want(a.state == AbilityState::Active, "a task of what does not run")?;
+        let def = self.defs.ability(self.rules, a.ability);
+        want(def.is_some_and(|d| (t.pc as usize) < d.program.code.len()), "a task's place")?;
+        let parent = |p: &Task| p.of == t.of && p.seq < t.seq;
+        want(t.parent == 0 || play.task(t.parent).is_some_and(parent), "a task's parent")?;
+        want(due(t.due) && due(t.since) && !t.value.is_nan(), "a task's values")
+    }
+
+    fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {
+        let Some(a) = row.play().activation(c.of) else { return Err("a cast without activation") };
+        let casts = self.defs.ability(self.rules, a.ability).is_some_and(|d| d.cast.is_some());
+        let counts = c.ticks > 0 && c.next > 0 && c.next <= c.ticks && c.seq < row.next_seq;
+        let times = moment(c.start) && c.length >= SimTime::ZERO && c.length <= SimTime::LONGEST;
+        want(casts && counts && times && a.state == AbilityState::Active, "a cast")
+    }
+}

@@ -1,0 +1,224 @@
+//! Activation: checks, validation, commit, start.
+
+use super::super::task::ListKind;
+use super::super::{AbilityNews, Flow, Notice, Via};
+use super::EndHow;
+use super::check::{Check, Try};
+use super::state::Move;
+use crate::rules::AbilityDef;
+use crate::state::{Activation, CauseWhat, alert};
+use crate::{
+    AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, LimitKind, NameKind, Refusal,
+    SimTime, Target, TraceKind, Which,
+};
+
+/// What an activation is asked for with.
+#[derive(Clone, Copy)]
+pub(crate) struct Wish<'w> {
+    pub(crate) target: Target,
+    /// Where it comes from.
+    pub(crate) birth: u64,
+    pub(crate) event: Option<&'w EventData>,
+    /// Who caused it, if not the owner.
+    pub(crate) source: Option<ControllerId>,
+}
+
+impl Flow<'_> {
+    /// Tries grants in order; `birth` tells where the activation comes from.
+    pub(crate) fn activate(
+        &mut self,
+        slot: usize,
+        which: Which,
+        target: Target,
+        birth: u64,
+        event: Option<Box<EventData>>,
+    ) -> Result<ActivationKey, Refusal> {
+        if let Target::Point(p) = target
+            && !p.iter().all(|v| v.is_finite())
+        {
+            return Err(Refusal::BadValue { what: BadValue::Position });
+        }
+        let source = event.as_ref().map(|e| e.instigator);
+        let wish = Wish { target, birth, event: event.as_deref(), source };
+        let mut first = None;
+        for grant in self.grants_of(slot, which)? {
+            match self.try_activate(slot, grant, wish) {
+                Ok(key) => return Ok(key),
+                Err(refusal) => first = first.or(Some(refusal)),
+            }
+        }
+        Err(first.unwrap_or(Refusal::NotGranted))
+    }
+
+    /// Tries one grant.
+    pub(crate) fn try_activate(
+        &mut self,
+        slot: usize,
+        grant: GrantId,
+        wish: Wish<'_>,
+    ) -> Result<ActivationKey, Refusal> {
+        let row = self.row(slot);
+        let (Some(at), who) = (row.grant(grant), row.id) else { return Err(Refusal::NotGranted) };
+        let ability = row.grants[at].ability;
+        let Some(def) = self.ability(ability) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Ability, id: ability.0 });
+        };
+        if let Target::Controller(other) = wish.target {
+            self.journal_source(who, other);
+        }
+        if let Some(other) = wish.source {
+            self.journal_source(who, other);
+        }
+        let from = self.step_ability(who, (ability, grant), AbilityState::Granted, Move::Try);
+        self.refresh(slot, at, &def);
+        let t = self.trying(slot, at, &def, wish);
+        let checked = self.view().first_refusal(&t).and_then(|()| self.room_to_run(slot));
+        let seq = match checked {
+            Ok(()) => self.push_activation(slot, at, wish),
+            Err(refusal) => return Err(self.fail(who, (ability, grant), from, refusal)),
+        };
+        let key = self.key_of(slot, seq);
+        if let Some(v) = &def.validation {
+            let now = self.row(slot).clock.local(self.st.now);
+            let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
+            self.ask(slot, seq, deadline, &def, from);
+            return Ok(key);
+        }
+        self.launch(slot, seq, &def)?;
+        Ok(key)
+    }
+
+    fn trying<'t>(&self, slot: usize, at: usize, def: &'t AbilityDef, wish: Wish<'_>) -> Try<'t> {
+        let t = self.view().attempt(slot, at, def, wish.target);
+        Try { source: wish.source.unwrap_or(t.source), ..t }
+    }
+
+    pub(super) fn fail(
+        &mut self,
+        who: ControllerId,
+        (ability, grant): (crate::AbilityId, GrantId),
+        from: AbilityState,
+        refusal: Refusal,
+    ) -> Refusal {
+        if self.log.tracing {
+            self.trace(who, TraceKind::AbilityRefused { ability, refusal });
+        }
+        self.step_ability(who, (ability, grant), from, Move::Fail);
+        refusal
+    }
+
+    fn room_to_run(&self, slot: usize) -> Result<(), Refusal> {
+        let max = self.limits.activations_per_controller;
+        let full = self.row(slot).play().activations.len() >= max as usize;
+        if full { Err(Refusal::Limit { what: LimitKind::Activations, max, link: self.cause.link }) } else { Ok(()) }
+    }
+
+    fn push_activation(&mut self, slot: usize, at: usize, wish: Wish<'_>) -> u64 {
+        let ordinal = self.number(slot, wish.birth);
+        let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
+        let row = self.row_mut(slot);
+        let seq = row.take_seq();
+        let g = &row.grants[at];
+        let new = Activation {
+            seq,
+            birth: wish.birth,
+            ordinal,
+            grant: g.id,
+            ability: g.ability,
+            root,
+            link,
+            state: AbilityState::Activating,
+            committed: false,
+            level: g.level,
+            target: wish.target,
+            start: row.clock.local(now),
+            deadline: SimTime::NEVER,
+            owned: 0,
+            acts: 0,
+            tick: 0,
+            repeats: Vec::new(),
+            event: wish.event.map(|e| Box::new(e.clone())),
+            targets: Vec::new(),
+            hit: None,
+            held: 0.0,
+            cues: Vec::new(),
+            code: Vec::new(),
+        };
+        row.play_mut().activations.push(new);
+        seq
+    }
+
+    pub(super) fn key_of(&self, slot: usize, seq: u64) -> ActivationKey {
+        let row = self.row(slot);
+        row.play().activation(seq).map_or(ActivationKey::NONE, |a| a.key(row.id))
+    }
+
+    /// Starts an activation whose checks passed: others give way, it commits, its tasks begin.
+    pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
+        let row = self.row(slot);
+        let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
+        let (who, grant, level, state) = (row.id, a.grant, a.level, a.state);
+        let source = a.event.as_ref().map_or(who, |e| e.instigator);
+        let ids = (def.id, grant);
+        let cause = self.because(CauseWhat::Activated(def.id), who, source);
+        let link = self.cause.link;
+        if def.retrigger && !def.multiple {
+            self.cancel_where(slot, |_, a| a.grant == grant && a.seq != seq);
+        }
+        self.cancel_group(slot, def.group, seq);
+        if !def.manual
+            && let Err(refusal) = self.commit(slot, seq)
+        {
+            self.drop_activation(slot, seq);
+            self.fail(who, ids, state, refusal);
+            self.cause = cause;
+            return Err(refusal);
+        }
+        let state = self.step_ability(who, ids, state, Move::Start);
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            (a.state, a.link) = (state, link);
+        }
+        self.relisten(slot);
+        let activation = self.key_of(slot, seq);
+        self.fact(who, Via::NOTHING, FactKind::AbilityActivated { ability: def.id, grant, level, activation });
+        self.cancel_matching(slot, &def.cancels, seq);
+        let (ability, key) = (def.id, activation);
+        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Activated });
+        if def.cast.is_none() || !def.manual && def.cast.is_some_and(|c| c.initial) {
+            self.run_list(slot, seq, ListKind::Tick);
+        }
+        if self.is_active(slot, seq) {
+            self.start_tasks(slot, seq);
+        }
+        self.maybe_done(slot, seq);
+        self.cause = cause;
+        Ok(())
+    }
+
+    fn is_active(&self, slot: usize, seq: u64) -> bool {
+        self.row(slot).play().activation(seq).is_some_and(|a| a.state == AbilityState::Active)
+    }
+
+    /// Ends an activation as completed if nothing of it is left to wait for: no task, no cast, not passive.
+    pub(crate) fn maybe_done(&mut self, slot: usize, seq: u64) {
+        let Some(a) = self.row(slot).play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
+            return;
+        };
+        let lasts = self.ability(a.ability).is_some_and(|d| d.passive || super::trigger::lasts_with_tag(&d));
+        let casts = self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq);
+        if !lasts && !casts && !self.has_tasks(slot, seq) {
+            self.finish(slot, seq, EndHow::Ended);
+        }
+    }
+
+    /// The checks of a validated activation, once more; it does not stand in its own way.
+    pub(super) fn check_again(&self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
+        let row = self.row(slot);
+        let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
+        let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
+        let t = self.view().attempt(slot, at, def, a.target);
+        let source = a.event.as_ref().map_or(t.source, |e| e.instigator);
+        let skip = Check::AlreadyActive.bit();
+        self.view().first_refusal(&Try { source, skip, level: a.level, ..t })
+    }
+}

@@ -1,0 +1,112 @@
+//! What ends abilities from outside: a call, a tag, another ability, death.
+
+use super::super::Flow;
+use super::EndHow;
+use crate::rules::TriggerDef;
+use crate::state::Activation;
+use crate::{ControllerId, Refusal, TagId, Which};
+use ugas_doc::GroupPolicy;
+
+impl Flow<'_> {
+    pub(crate) fn cancel_op(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        self.end_all(who, which, EndHow::Cancelled)
+    }
+
+    pub(crate) fn end_op(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        self.end_all(who, which, EndHow::Ended)
+    }
+
+    /// Ends what runs of what is meant; nothing runs is no mistake.
+    fn end_all(&mut self, who: ControllerId, which: Which, how: EndHow) -> Result<(), Refusal> {
+        let slot = self.slot(who)?;
+        for seq in self.running(slot, which)? {
+            self.finish(slot, seq, how);
+        }
+        Ok(())
+    }
+
+    /// The activations that are meant, by rising number.
+    pub(crate) fn running(&self, slot: usize, which: Which) -> Result<Vec<u64>, Refusal> {
+        let row = self.row(slot);
+        let all = &row.play().activations;
+        if let Which::Activation(key) = which {
+            if key.who != row.id {
+                return Err(Refusal::StaleHandle);
+            }
+            return Ok(all.iter().filter(|a| a.key(row.id) == key).map(|a| a.seq).collect());
+        }
+        let grants = self.grants_of(slot, which)?;
+        match which {
+            Which::Grant(_) if grants.is_empty() => Err(Refusal::StaleHandle),
+            Which::Ability(_) if grants.is_empty() => Err(Refusal::NotGranted),
+            _ => Ok(all.iter().filter(|a| grants.contains(&a.grant)).map(|a| a.seq).collect()),
+        }
+    }
+
+    /// Ends every activation that `test` picks, by rising number.
+    pub(crate) fn cancel_where(&mut self, slot: usize, test: impl Fn(&Flow<'_>, &Activation) -> bool) {
+        let picked: Vec<u64> =
+            self.row(slot).play().activations.iter().filter(|a| test(self, a)).map(|a| a.seq).collect();
+        for seq in picked {
+            self.finish(slot, seq, EndHow::Cancelled);
+        }
+    }
+
+    /// A tag came to a row: it ends the abilities whose cancel list it matches, and casts that do not go on while
+    /// moving. Tags that an ability owns itself do not end it.
+    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId) {
+        self.cancel_where(slot, |flow, a| {
+            let Some(def) = flow.ability(a.ability) else { return false };
+            let under = |t: TagId, of: TagId| flow.rules.tags.is_under(t, of);
+            let own = def.owned.and_then(|o| flow.def(o));
+            if own.is_some_and(|o| o.granted_tags.iter().any(|&t| under(t, tag))) {
+                return false;
+            }
+            let casts = flow.row(slot).play().cast.as_ref().is_some_and(|c| c.of == a.seq);
+            let moved = casts && def.cast.as_ref().and_then(|c| c.moving).is_some_and(|m| under(tag, m));
+            moved || def.cancels.iter().any(|&of| under(tag, of))
+        });
+    }
+
+    /// A tag left a row: abilities that last while it is there end.
+    pub(crate) fn cancel_without(&mut self, slot: usize, tag: TagId) {
+        self.cancel_where(slot, |flow, a| {
+            flow.ability(a.ability).is_some_and(|d| d.triggers.contains(&TriggerDef::TagPresent(tag)))
+        });
+    }
+
+    /// An ability that starts ends others whose tags match its cancel list.
+    pub(crate) fn cancel_matching(&mut self, slot: usize, tags: &[TagId], except: u64) {
+        if tags.is_empty() {
+            return;
+        }
+        self.cancel_where(slot, |flow, a| {
+            let hit = |t: TagId| tags.iter().any(|&of| flow.rules.tags.is_under(t, of));
+            a.seq != except && flow.ability(a.ability).is_some_and(|d| d.tags.iter().any(|&t| hit(t)))
+        });
+    }
+
+    /// An ability that starts takes the place of replaceable ones of its group.
+    pub(crate) fn cancel_group(&mut self, slot: usize, group: Option<(crate::GroupId, GroupPolicy)>, except: u64) {
+        let Some((group, policy)) = group else { return };
+        if policy == GroupPolicy::Independent {
+            return;
+        }
+        self.cancel_where(slot, |flow, a| {
+            let theirs = flow.ability(a.ability).and_then(|d| d.group);
+            a.seq != except && theirs == Some((group, GroupPolicy::Replaceable))
+        });
+    }
+
+    /// Death ends everything that may not go on while dead.
+    pub(crate) fn die(&mut self, slot: usize) {
+        self.cancel_where(slot, |flow, a| flow.ability(a.ability).is_none_or(|d| !d.dead));
+    }
+
+    /// A new avatar, or none: abilities that need one and have none any more end.
+    pub(crate) fn revalidate_avatar_abilities(&mut self, slot: usize) {
+        if self.row(slot).avatar() == crate::ActorId::NONE {
+            self.cancel_where(slot, |flow, a| flow.ability(a.ability).is_some_and(|d| d.avatar));
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The checks of an activation, in the order of ruling R-10, as one array. `activate` stops at the first that fails,
+//! `why_not` asks them all, the castable status remembers those that follow from the row alone.
+
+use super::super::View;
+use super::reads::TryReads;
+use crate::rules::{AbilityDef, AbilityHookCx, RuleOn};
+use crate::state::{Activation, Grant};
+use crate::{AbilityState, ActorId, ControllerId, Reason, Refusal, SimTime, TagId, Target};
+use ugas_doc::GroupPolicy;
+
+/// A check's place in the order, and its bit in a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Check {
+    Inactive = 0,
+    NotInitialized,
+    AlreadyActive,
+    Dead,
+    RequiredTags,
+    BlockedTags,
+    BlockedByTags,
+    BlockedByAbility,
+    SourceTags,
+    TargetTags,
+    Group,
+    Query,
+    Condition,
+    Restricted,
+    Casting,
+    GlobalCooldown,
+    Charges,
+    Cost,
+    Cooldown,
+    NoTarget,
+    OutOfRange,
+}
+
+impl Check {
+    pub(crate) const fn bit(self) -> u32 {
+        1 << self as u8
+    }
+}
+
+/// A try: who, which grant, at what.
+#[derive(Clone, Copy)]
+pub(crate) struct Try<'t> {
+    pub(crate) slot: usize,
+    /// Place of the grant in its row.
+    pub(crate) grant: usize,
+    pub(crate) def: &'t AbilityDef,
+    pub(crate) level: u32,
+    pub(crate) target: Target,
+    /// Who caused it: an event's instigator, else the owner.
+    pub(crate) source: ControllerId,
+    /// Bits of checks that are not asked.
+    pub(crate) skip: u32,
+}
+
+/// A failed check: why, and the local time at which it heals by itself, or [`SimTime::NEVER`].
+pub(crate) type Failed = (Refusal, SimTime);
+type CheckFn = fn(&View<'_>, &Try<'_>) -> Option<Failed>;
+
+const CHECKS: [(Check, CheckFn); 21] = [
+    (Check::Inactive, |v, t| forever(!v.row(t.slot).clock.active(), Refusal::Inactive)),
+    (Check::NotInitialized, |v, t| {
+        forever(t.def.avatar && v.row(t.slot).avatar() == ActorId::NONE, Refusal::NotInitialized)
+    }),
+    (Check::AlreadyActive, already_active),
+    (Check::Dead, dead),
+    (Check::RequiredTags, |v, t| {
+        let missing = t.def.required.iter().find(|&&tag| !v.has(t.slot, tag))?;
+        Some((Refusal::RequiredTags { missing: *missing }, SimTime::NEVER))
+    }),
+    (Check::BlockedTags, |v, t| {
+        let found = t.def.blocked.iter().find(|&&tag| v.has(t.slot, tag))?;
+        Some((Refusal::BlockedTags { found: *found }, SimTime::NEVER))
+    }),
+    (Check::BlockedByTags, |v, t| {
+        let found = t.def.blocked_by.iter().find(|&&tag| v.has(t.slot, tag))?;
+        Some((Refusal::BlockedByTags { found: *found }, SimTime::NEVER))
+    }),
+    (Check::BlockedByAbility, blocked_by_ability),
+    (Check::SourceTags, |v, t| {
+        let tag = t.def.source_required.iter().find(|&&tag| !v.source_has(t.source, tag))?;
+        Some((Refusal::SourceTags { tag: *tag }, SimTime::NEVER))
+    }),
+    (Check::TargetTags, target_tags),
+    (Check::Group, group),
+    (Check::Query, |v, t| {
+        let tags = &v.row(t.slot).tags;
+        let holds = |q: &crate::TagQuery| q.eval(&|tag| v.has(t.slot, tag), &|tag| tags.count(&v.rules.tags, tag) > 0);
+        forever(t.def.query.as_ref().is_some_and(|q| !holds(q)), Refusal::Query)
+    }),
+    (Check::Condition, condition),
+    (Check::Restricted, |v, t| {
+        let own = v.grant(t).more.as_deref().is_some_and(|m| !m.restrictions.is_empty());
+        forever(own || v.restricted(t.slot, RuleOn::AbilityUse, Some(t.def), None), Refusal::Restricted)
+    }),
+    (Check::Casting, |v, t| {
+        let cast = v.row(t.slot).play().cast.as_deref()?;
+        let end = cast.start + cast.length;
+        Some((Refusal::Casting { left: v.left(t.slot, end) }, end))
+    }),
+    (Check::GlobalCooldown, |v, t| {
+        let (group, _) = t.def.gcd?;
+        let left = v.gcd_left(t.slot, group)?;
+        Some((Refusal::GlobalCooldown { left }, v.local(t.slot) + left))
+    }),
+    (Check::Charges, |v, t| {
+        let c = v.charges_of(t.slot, t.grant)?;
+        let heals = c.left.map_or(SimTime::NEVER, |left| v.local(t.slot) + left);
+        let left = c.left.unwrap_or(SimTime::NEVER);
+        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, heals))
+    }),
+    (Check::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
+    (Check::Cooldown, |v, t| v.cooled(t).err()),
+    (Check::NoTarget, no_target),
+    (Check::OutOfRange, |v, t| {
+        let max = t.def.max_range?;
+        let distance = v.distance_to(t.slot, t.target)?;
+        (distance > max).then_some((Refusal::OutOfRange { distance, max }, SimTime::NEVER))
+    }),
+];
+
+/// Checks that look at the target: never part of a status.
+const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
+
+fn forever(failed: bool, refusal: Refusal) -> Option<Failed> {
+    failed.then_some((refusal, SimTime::NEVER))
+}
+
+fn already_active(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    let row = v.row(t.slot);
+    let id = row.grants[t.grant].id;
+    let mine = || row.play().activations.iter().filter(|a| a.grant == id);
+    if mine().any(|a| a.state == AbilityState::PendingConfirmation) {
+        return Some((Refusal::Pending, SimTime::NEVER));
+    }
+    let running = mine().next().filter(|_| !t.def.multiple && !t.def.retrigger)?;
+    Some((Refusal::AlreadyActive { by: running.key(row.id) }, SimTime::NEVER))
+}
+
+fn dead(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    if t.def.dead {
+        return None;
+    }
+    let attrs = &v.row(t.slot).attrs;
+    let gone = v.layout(t.slot).slots.iter().enumerate().find(|(i, s)| s.death && attrs[*i].current <= 0.0)?;
+    Some((Refusal::Dead { attribute: gone.1.attribute }, SimTime::NEVER))
+}
+
+/// Activations of other grants that run.
+fn others<'v>(v: &View<'v>, t: &Try<'_>) -> impl Iterator<Item = &'v Activation> {
+    let row = v.row(t.slot);
+    let id = row.grants[t.grant].id;
+    row.play().activations.iter().filter(move |a| a.grant != id && a.state != AbilityState::PendingConfirmation)
+}
+
+fn blocked_by_ability(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    let hit =
+        |blocks: &[TagId]| t.def.tags.iter().any(|&mine| blocks.iter().any(|&of| v.rules.tags.is_under(mine, of)));
+    let by = others(v, t).find(|a| v.ability(a.ability).is_some_and(|d| hit(&d.blocks)))?;
+    Some((Refusal::BlockedByAbility { by: by.ability }, SimTime::NEVER))
+}
+
+fn target_tags(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    let Target::Controller(target) = t.target else { return None };
+    let tags = v.tags_of(target)?;
+    let has = |tag: TagId| tags.has(&v.rules.tags, tag);
+    let missing = t.def.target_required.iter().find(|&&tag| !has(tag));
+    let tag = missing.or_else(|| t.def.target_blocked.iter().find(|&&tag| has(tag)))?;
+    Some((Refusal::TargetTags { tag: *tag }, SimTime::NEVER))
+}
+
+fn group(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    let (mine, policy) = t.def.group?;
+    if policy == GroupPolicy::Independent {
+        return None;
+    }
+    let exclusive =
+        |a: &&Activation| v.ability(a.ability).is_some_and(|d| d.group == Some((mine, GroupPolicy::Exclusive)));
+    let by = others(v, t).find(exclusive)?;
+    Some((Refusal::Group { by: by.ability }, SimTime::NEVER))
+}
+
+fn condition(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    if let Some(expr) = &t.def.condition
+        && !expr.holds(&mut TryReads { view: *v, of: *t })
+    {
+        return Some((Refusal::Condition, SimTime::NEVER));
+    }
+    let hook = t.def.hook?;
+    let row = v.row(t.slot);
+    let target = match t.target {
+        Target::Controller(c) => c,
+        Target::None | Target::Point(_) => ControllerId::NONE,
+    };
+    let cx = AbilityHookCx {
+        rules: v.rules,
+        who: row.id,
+        ability: t.def.id,
+        level: t.level,
+        target,
+        values: &|w, a| v.current_of(w, a),
+        tags: &|w, tag| v.source_has(w, tag),
+        params: &|name| v.param_of(t.slot, t.grant, name),
+    };
+    let holds = v.rules.hooks.activations.get(&hook).is_some_and(|h| (h.run)(&cx));
+    forever(!holds, Refusal::Condition)
+}
+
+fn no_target(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+    let there = match t.target {
+        Target::Controller(c) => v.st.controllers.get(c).is_some(),
+        Target::None | Target::Point(_) => !t.def.flags.needs_target,
+    };
+    let far = t.def.max_range.is_some() && t.target != Target::None;
+    forever(!there || far && v.distance_to(t.slot, t.target).is_none(), Refusal::NoTarget)
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn grant(&self, t: &Try<'_>) -> &'a Grant {
+        &self.row(t.slot).grants[t.grant]
+    }
+
+    /// The row's own time.
+    pub(crate) fn local(&self, slot: usize) -> SimTime {
+        self.row(slot).clock.local(self.st.now)
+    }
+
+    /// How long it is until a local time.
+    pub(crate) fn left(&self, slot: usize, end: SimTime) -> SimTime {
+        if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(slot).0).max(0)) }
+    }
+
+    /// From the owner's anchor to what is aimed at; `None` without a place on either side.
+    pub(crate) fn distance_to(&self, slot: usize, target: Target) -> Option<f64> {
+        let from = self.row(slot).side().anchor?.position;
+        let to = match target {
+            Target::None => return None,
+            Target::Point(p) => p,
+            Target::Controller(c) => self.st.controllers.get(c)?.side().anchor?.position,
+        };
+        let square: f64 = (0..3).map(|i| (from[i] - to[i]) * (from[i] - to[i])).sum();
+        Some(square.sqrt())
+    }
+
+    /// A try by the owner itself.
+    pub(crate) fn attempt<'t>(&self, slot: usize, grant: usize, def: &'t AbilityDef, target: Target) -> Try<'t> {
+        let row = self.row(slot);
+        Try { slot, grant, def, level: row.grants[grant].level, target, source: row.id, skip: 0 }
+    }
+
+    /// Bits of the checks whose outcome follows from the row and the rules alone.
+    pub(crate) fn cached_checks(&self, def: &AbilityDef) -> u32 {
+        let mut bits = !OF_TARGET;
+        if def.flags.foreign_condition || def.flags.foreign_hook {
+            bits &= !Check::Condition.bit();
+        }
+        // Hooks before applications look at whatever they like.
+        if !self.rules.hooks.before.is_empty() {
+            bits &= !(Check::Cost.bit() | Check::Cooldown.bit());
+        }
+        bits
+    }
+
+    /// The first failed check.
+    pub(crate) fn first_refusal(&self, t: &Try<'_>) -> Result<(), Refusal> {
+        let status = &self.grant(t).status;
+        let own = t.source == self.row(t.slot).id;
+        let mut known = if status.seen == self.row(t.slot).published.stamp { self.cached_checks(t.def) } else { 0 };
+        if !own {
+            known &= !Check::SourceTags.bit();
+        }
+        // What is known to hold is not asked again.
+        let skip = t.skip | known & !status.fails;
+        for (check, failed) in &CHECKS {
+            if skip & check.bit() == 0
+                && let Some((refusal, _)) = failed(self, t)
+            {
+                return Err(refusal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks only these checks, in order.
+    pub(crate) fn refusal_among(&self, t: &Try<'_>, wanted: &[Check]) -> Result<(), Refusal> {
+        let mask = wanted.iter().fold(0, |bits, c| bits | c.bit());
+        self.refusal_in(t, mask)
+    }
+
+    /// The first failed check, without cache.
+    pub(crate) fn refusal_of(&self, t: &Try<'_>) -> Result<(), Refusal> {
+        self.refusal_in(t, !t.skip)
+    }
+
+    /// The first failed check of those in `mask`.
+    pub(crate) fn refusal_in(&self, t: &Try<'_>, mask: u32) -> Result<(), Refusal> {
+        let hit = CHECKS.iter().filter(|(c, _)| mask & c.bit() != 0).find_map(|(_, failed)| failed(self, t));
+        hit.map_or(Ok(()), |(refusal, _)| Err(refusal))
+    }
+
+    /// Every failed check, without short cut and without cache.
+    pub(crate) fn every_refusal(&self, t: &Try<'_>, into: &mut Vec<Reason>) {
+        let clock = &self.row(t.slot).clock;
+        for (check, failed) in &CHECKS {
+            if t.skip & check.bit() == 0
+                && let Some((refusal, heals)) = failed(self, t)
+            {
+                let heals = (heals != SimTime::NEVER).then(|| clock.due(heals)).filter(|&at| at != SimTime::NEVER);
+                into.push(Reason { refusal, heals });
+            }
+        }
+    }
+
+    /// Failing checks of those in `mask` as bits, and when the last of them heals; never if one does not by itself.
+    pub(crate) fn failing(&self, t: &Try<'_>, mask: u32) -> (u32, SimTime) {
+        let (mut bits, mut ready) = (0, SimTime::ZERO);
+        for (check, failed) in CHECKS.iter().filter(|(c, _)| mask & c.bit() != 0) {
+            if let Some((_, heals)) = failed(self, t) {
+                bits |= check.bit();
+                ready = ready.max(heals);
+            }
+        }
+        (bits, ready)
+    }
+}

@@ -1,0 +1,138 @@
+//! Commit: the point of no return (ruling R-11). Everything is planned before the first write, so that a commit
+//! happens whole or not at all.
+
+use super::super::task::ListKind;
+use super::super::{AbilityNews, Flow, Notice, child_birth};
+use super::EndHow;
+use super::check::{Check, Try};
+use crate::rules::AbilityDef;
+use crate::state::{EffectRef, ModOp, alert};
+use crate::{AbilityState, ControllerId, EffectId, EffectKey, NameKind, Refusal, Spec, Which};
+
+/// What a commit asks once more.
+const AGAIN: [Check; 5] = [Check::Casting, Check::GlobalCooldown, Check::Charges, Check::Cost, Check::Cooldown];
+
+/// In the birth of an effect that a commit applies.
+const COMMIT: u64 = 32;
+
+impl Flow<'_> {
+    /// Commits an activation: global cooldown, charges, cost, cooldown, owned tags, cast. Nothing if that was done.
+    pub(crate) fn commit(&mut self, slot: usize, seq: u64) -> Result<(), Refusal> {
+        let row = self.row(slot);
+        let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
+        if a.committed || a.state == AbilityState::Ending {
+            return Ok(());
+        }
+        let Some(def) = self.ability(a.ability) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
+        };
+        let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
+        let (grant, key, started) = (a.grant, a.key(row.id), a.state == AbilityState::Active);
+        let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
+        self.view().refusal_among(&t, &AGAIN)?;
+        let effects = [def.cost, def.cooldown, def.owned];
+        let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
+        let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize;
+        let saved = (crowded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
+        let charges = self.view().charges_of(slot, at).map(|c| c.cost);
+        if let Some((group, length)) = self.gcd_of(slot, &def) {
+            self.start_gcd(slot, group, length, seq);
+        }
+        if let Some(n) = charges {
+            self.spend_charges(slot, at, n);
+        }
+        // What combat rules make of the cost is decided before the cost itself changes anything.
+        for (position, effect) in effects.into_iter().enumerate() {
+            let Some(effect) = effect else { continue };
+            let birth = if key.birth == self.cause.root.0 {
+                key.birth
+            } else {
+                let parent = EffectKey { birth: key.birth, target: key.who, ordinal: key.ordinal };
+                child_birth(parent, COMMIT, 0, position)
+            };
+            let spec = self.view().own_spec(&t, effect);
+            let applied = if position == 0 { self.spend(&t, &spec, birth) } else { self.apply(&spec, birth) };
+            match applied {
+                Ok(key) if position == 2 => {
+                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq);
+                    if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+                        a.owned = owned;
+                    }
+                }
+                Ok(_) => {}
+                Err(refusal) => {
+                    self.roll_back(saved, slot);
+                    return Err(refusal);
+                }
+            }
+        }
+        debug_assert!(self.row(slot).grant(grant).is_some());
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            a.committed = true;
+        }
+        let ability = def.id;
+        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Committed });
+        self.cast_begin(slot, seq);
+        if started && def.cast.is_some_and(|c| c.initial) {
+            self.run_list(slot, seq, ListKind::Tick);
+        }
+        Ok(())
+    }
+
+    /// Applies the cost, its numbers as combat rules leave them.
+    fn spend(&mut self, t: &Try<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+        let Some(def) = self.def(spec.effect) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
+        };
+        if self.view().is_free_of_cost_rules(t) {
+            return self.apply(spec, birth);
+        }
+        self.spend_ruled(&def, t, spec, birth)
+    }
+
+    fn spend_ruled(&mut self, def: &EffectRef<'_>, t: &Try<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+        let ordinal = self.number(t.slot, birth);
+        let key = EffectKey { birth, target: spec.target, ordinal };
+        let plan = self.capture_magnitudes(def, spec, t.slot, key, 1)?;
+        let mut units = std::mem::take(&mut self.sc.units);
+        for (unit, m) in units.iter_mut().zip(&def.modifiers) {
+            if !unit.is_nan() {
+                *unit = self.view().scaled_cost(t, ModOp::from(m.op), *unit);
+            }
+        }
+        self.sc.units = units;
+        self.apply_instant(def, spec, t.slot, &plan)?;
+        Ok(key)
+    }
+
+    pub(crate) fn commit_op(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        let slot = self.slot(who)?;
+        for seq in self.running(slot, which)? {
+            if self.row(slot).play().activation(seq).is_none_or(|a| a.state != AbilityState::Active) {
+                continue;
+            }
+            self.commit_or_cancel(slot, seq)?;
+        }
+        Ok(())
+    }
+
+    /// A commit that fails ends the ability as cancelled; nothing was spent.
+    pub(crate) fn commit_or_cancel(&mut self, slot: usize, seq: u64) -> Result<(), Refusal> {
+        let result = self.commit(slot, seq);
+        if let Err(refusal) = result {
+            let who = self.row(slot).id;
+            if let Some(ability) = self.row(slot).play().activation(seq).map(|a| a.ability)
+                && self.log.tracing
+            {
+                self.trace(who, crate::TraceKind::AbilityRefused { ability, refusal });
+            }
+            self.finish(slot, seq, EndHow::Cancelled);
+        }
+        result
+    }
+
+    /// The global cooldown an ability starts.
+    fn gcd_of(&self, slot: usize, def: &AbilityDef) -> Option<(crate::GroupId, crate::SimTime)> {
+        self.view().gcd_of(slot, def)
+    }
+}

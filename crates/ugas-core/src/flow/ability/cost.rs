@@ -1,0 +1,108 @@
+//! Cost and cooldown before anything is spent: what an activation would take, planned and compared.
+
+use super::super::magnitude::About;
+use super::super::write::{Window, operate};
+use super::super::{View, stacked};
+use super::check::{Failed, Try};
+use crate::rules::{EffectDef, RuleOn, StaticMask};
+use crate::state::{Effect, ModOp};
+use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec};
+
+impl View<'_> {
+    /// An effect of the ability on its owner.
+    pub(crate) fn own_spec(&self, t: &Try<'_>, effect: EffectId) -> Spec {
+        let who = self.row(t.slot).id;
+        Spec::new(effect, who).from(who).level(t.level)
+    }
+
+    /// Everything that could refuse an effect of the ability on its owner, but its numbers.
+    fn admits(&self, t: &Try<'_>, def: &EffectDef, spec: &Spec) -> Result<EffectKey, Refusal> {
+        let key = EffectKey { birth: self.root.0, target: spec.target, ordinal: 0 };
+        self.check_attributes(def, t.slot)?;
+        self.refuse(def, spec, t.slot, key)?;
+        Ok(key)
+    }
+
+    /// Ruling R-12: for each attribute the cost takes from, what is there less what is needed must not lie below its
+    /// minimum. A cost that its own filters refuse is refused as they say.
+    pub(crate) fn afford(&self, t: &Try<'_>) -> Result<(), Refusal> {
+        let Some(effect) = t.def.cost else { return Ok(()) };
+        let Some(def) = self.def(effect) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Effect, id: effect.0 });
+        };
+        let spec = self.own_spec(t, effect);
+        let key = self.admits(t, &def, &spec)?;
+        let (row, layout) = (self.row(t.slot), self.layout(t.slot));
+        let about = About { spec: &spec, target: t.slot, birth: key.birth, ordinal: 0, stacks: 1, execution: 0 };
+        for (first, m) in def.modifiers.iter().enumerate() {
+            if def.modifiers[..first].iter().any(|other| other.attribute == m.attribute) {
+                continue;
+            }
+            let Some(slot) = layout.slot(m.attribute) else { continue };
+            let s = &layout.slots[slot];
+            let (lo, hi) = s.bounds(&row.attrs);
+            let sums = self.sums_of(row, slot, s.strongest);
+            let start = Window::new(&sums, lo, hi).start(row.attrs[slot].base);
+            let mut end = start;
+            for (i, m) in def.modifiers.iter().enumerate().skip(first).filter(|(_, x)| x.attribute == m.attribute) {
+                if m.is_filtered() && !self.filter_holds(m, spec.source, t.slot) {
+                    continue;
+                }
+                let unit = match self.magnitude(&m.magnitude, about, i as u32) {
+                    Ok(v) => v,
+                    Err(Refusal::MissingSetByCaller { .. }) => continue,
+                    Err(Refusal::NonFinite { .. }) => {
+                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+                    }
+                    Err(r) => return Err(r),
+                };
+                let op = ModOp::from(m.op);
+                end = operate(op, end, stacked(op, self.scaled_cost(t, op, unit), 1));
+            }
+            if !end.is_finite() {
+                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+            }
+            let product = if sums.product > 0.0 { sums.product } else { 1.0 };
+            let (have, need) = (row.attrs[slot].current, product * (start - end));
+            let min = if lo.is_finite() { lo } else { 0.0 };
+            if need > 0.0 && have - need < min {
+                return Err(Refusal::Cost { attribute: m.attribute, have, need });
+            }
+        }
+        Ok(())
+    }
+
+    /// What combat rules make of one number of a cost: they act on how much is taken, never below nothing.
+    pub(crate) fn scaled_cost(&self, t: &Try<'_>, op: ModOp, unit: f64) -> f64 {
+        if op == ModOp::Override || t.def.fixed.has(StaticMask::COST) {
+            return unit;
+        }
+        self.combat_value(t.slot, RuleOn::ResourceCost, unit.abs(), Some(t.def), None).max(0.0).copysign(unit)
+    }
+
+    /// Whether no cooldown runs, and nothing refuses the new one or the tags the ability owns while it runs.
+    pub(crate) fn cooled(&self, t: &Try<'_>) -> Result<(), Failed> {
+        if let Some(&tag) = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag)) {
+            let end = self.cooldown_of(t).map_or(SimTime::NEVER, |(_, end)| end);
+            return Err((Refusal::Cooldown { tag, left: self.left(t.slot, end) }, end));
+        }
+        for effect in [t.def.cooldown, t.def.owned].into_iter().flatten() {
+            let Some(def) = self.def(effect) else {
+                return Err((Refusal::UnknownName { kind: NameKind::Effect, id: effect.0 }, SimTime::NEVER));
+            };
+            self.admits(t, &def, &self.own_spec(t, effect)).map_err(|r| (r, SimTime::NEVER))?;
+        }
+        Ok(())
+    }
+
+    /// Start and end, local, of what holds the cooldown's tags longest.
+    pub(crate) fn cooldown_of(&self, t: &Try<'_>) -> Option<(SimTime, SimTime)> {
+        let under = |tag: crate::TagId| t.def.cooldown_tags.iter().any(|&of| self.rules.tags.is_under(tag, of));
+        let holds = |e: &&Effect| {
+            !e.inhibited()
+                && (e.own_tags().iter().any(|&tag| under(tag))
+                    || self.def(e.def).is_some_and(|d| d.granted_tags.iter().any(|&tag| under(tag))))
+        };
+        self.row(t.slot).effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
+    }
+}

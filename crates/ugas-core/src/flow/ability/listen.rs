@@ -1,0 +1,47 @@
+//! What a row wants to hear of: computed anew whenever something comes or goes that listens. A row on which nobody
+//! listens pays for news with one test of one byte.
+
+use super::super::Flow;
+use crate::rules::{TriggerDef, listen};
+use crate::state::alert;
+
+impl Flow<'_> {
+    /// Computes anew what a row wants to hear of.
+    pub(crate) fn relisten(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let play = row.play();
+        // Combat rules have their own reason to be heard.
+        let mut bits = row.alert & alert::RULES;
+        for g in &row.grants {
+            let Some(def) = self.ability(g.ability) else { continue };
+            for (said, heard) in [
+                (listen::TAG, alert::TAG),
+                (listen::EVENT, alert::EVENT),
+                (listen::EFFECT, alert::EFFECT),
+                (listen::INPUT, alert::INPUT),
+                (listen::ABILITY, alert::ABILITY),
+            ] {
+                bits |= if def.flags.listens & said != 0 { heard } else { 0 };
+            }
+            if !def.flags.watched.is_empty() {
+                bits |= alert::ATTRIBUTE;
+            }
+            // A passive ability that does not run is tried again when tags change or its owner comes back to life.
+            if def.passive && !play.activations.iter().any(|a| a.grant == g.id) {
+                bits |= alert::TAG | alert::ATTRIBUTE;
+            }
+        }
+        for a in &play.activations {
+            bits |= alert::DEATH;
+            let Some(def) = self.ability(a.ability) else { continue };
+            let presence = def.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)));
+            let moves = def.cast.as_ref().is_some_and(|c| c.moving.is_some());
+            if !def.cancels.is_empty() || presence || moves {
+                bits |= alert::TAG;
+            }
+        }
+        bits |= self.task_alerts(slot);
+        self.st.controllers.row_mut(slot).alert = bits;
+        self.refresh_frames(slot);
+    }
+}

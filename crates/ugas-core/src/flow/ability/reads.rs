@@ -1,0 +1,49 @@
+//! What an activation's condition reads.
+
+use super::super::View;
+use super::check::Try;
+use crate::rules::{Bearer, Local, Reads, Side};
+use crate::{AttributeId, ControllerId, TagId, Target};
+
+/// A condition's look at a try.
+pub(crate) struct TryReads<'v, 't> {
+    pub(crate) view: View<'v>,
+    pub(crate) of: Try<'t>,
+}
+
+impl TryReads<'_, '_> {
+    fn target(&self) -> Option<ControllerId> {
+        match self.of.target {
+            Target::Controller(c) => Some(c),
+            Target::None | Target::Point(_) => None,
+        }
+    }
+}
+
+impl Reads for TryReads<'_, '_> {
+    fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
+        let who = match side {
+            Side::Own => self.view.row(self.of.slot).id,
+            Side::Source => self.of.source,
+            Side::Target => self.target()?,
+        };
+        self.view.current_of(who, attribute)
+    }
+
+    fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
+        match bearer {
+            Bearer::Own => Some(self.view.has(self.of.slot, tag)),
+            Bearer::Source => Some(self.view.source_has(self.of.source, tag)),
+            Bearer::Target => Some(self.view.source_has(self.target()?, tag)),
+            Bearer::Event => None,
+        }
+    }
+
+    fn local(&mut self, local: Local) -> Option<f64> {
+        match local {
+            Local::Level => Some(self.of.level as f64),
+            Local::Param(name) => self.view.param_of(self.of.slot, self.of.grant, name),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a row is told after a verb: first what it cancels, then who waited for it, then whom it triggers, then passive
+//! abilities that may run now. An ability that is cancelled must not wake first.
+
+use super::super::{Flow, Notice, child_birth};
+use super::activate::Wish;
+use crate::rules::{AbilityDef, TriggerDef};
+use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
+
+/// In the birth of an activation that a notice caused.
+const TRIGGER: u64 = 33;
+
+/// Whether an ability lasts while a tag is there.
+pub(crate) fn lasts_with_tag(def: &AbilityDef) -> bool {
+    def.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
+}
+
+impl Flow<'_> {
+    /// What a row is told after a verb.
+    pub(crate) fn hear(&mut self, target: usize, notice: &Notice) {
+        match notice {
+            Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag),
+            Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
+            Notice::Died => self.die(target),
+            _ => {}
+        }
+        let who = self.row(target).id;
+        self.wake(target, notice);
+        let Some(target) = self.st.controllers.slot(who) else { return };
+        self.trigger(target, notice);
+        if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
+            let flipped = if let Notice::Tag { tag, .. } = notice { Some(*tag) } else { None };
+            self.try_passives(target, flipped);
+        }
+        self.publish(target);
+    }
+
+    /// Activates what a notice triggers, in grant order.
+    fn trigger(&mut self, slot: usize, notice: &Notice) {
+        let mut hits: Vec<(GrantId, usize)> = Vec::new();
+        for g in &self.row(slot).grants {
+            let Some(def) = self.ability(g.ability) else { continue };
+            let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, notice, g.id));
+            hits.extend(hit.map(|position| (g.id, position)));
+        }
+        for (grant, position) in hits {
+            let (target, event, source) = self.aim_of(notice);
+            self.set_off(slot, grant, position, target, event, source);
+        }
+    }
+
+    fn sets_off(&self, slot: usize, trigger: &TriggerDef, notice: &Notice, grant: GrantId) -> bool {
+        match (*trigger, notice) {
+            (TriggerDef::Event(of), Notice::Event(e)) => self.rules.tags.is_under(e.tag, of),
+            (TriggerDef::TagAdded(t) | TriggerDef::TagPresent(t), Notice::Tag { tag, added: true }) => *tag == t,
+            (TriggerDef::TagPresent(t), Notice::Granted { grant: new }) => *new == grant && self.has(slot, t),
+            (TriggerDef::Below(a, v), Notice::Attribute { attribute, old, new }) => {
+                *attribute == a && *old >= v && *new < v
+            }
+            (TriggerDef::Above(a, v), Notice::Attribute { attribute, old, new }) => {
+                *attribute == a && *old <= v && *new > v
+            }
+            (TriggerDef::EffectApplied(e), Notice::Effect { effect, applied: true, .. }) => *effect == e,
+            _ => false,
+        }
+    }
+
+    /// Whom a triggered ability aims at, with what event, and who caused it.
+    fn aim_of<'n>(&self, notice: &'n Notice) -> (Target, Option<&'n EventData>, Option<ControllerId>) {
+        let aim = |who: ControllerId| who.some().map_or(Target::None, Target::Controller);
+        match notice {
+            Notice::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
+            Notice::Effect { source, .. } => (aim(*source), None, Some(*source)),
+            _ => (Target::None, None, None),
+        }
+    }
+
+    fn set_off(
+        &mut self,
+        slot: usize,
+        grant: GrantId,
+        position: usize,
+        target: Target,
+        event: Option<&EventData>,
+        source: Option<ControllerId>,
+    ) {
+        let row = self.row(slot);
+        let who = row.id;
+        // The row's next number keeps births of one cause apart, however often it sets the ability off.
+        let parent = EffectKey { birth: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
+        let birth = child_birth(parent, TRIGGER, row.next_seq as u32, position);
+        if let Err(refusal @ (Refusal::Limit { .. } | Refusal::Cycle { .. })) =
+            self.try_activate(slot, grant, Wish { target, birth, event, source })
+        {
+            self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
+        }
+    }
+
+    /// Passive abilities that do not run start if nothing speaks against it. Tags that one owns itself are no reason
+    /// to try it: else whatever ends it would start it.
+    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>) {
+        let row = self.row(slot);
+        let idle = |g: &&crate::state::Grant| !row.play().activations.iter().any(|a| a.grant == g.id);
+        let passive = |g: &&crate::state::Grant| self.ability(g.ability).is_some_and(|d| d.passive);
+        let list: Vec<GrantId> = row.grants.iter().filter(passive).filter(idle).map(|g| g.id).collect();
+        for grant in list {
+            let Some(at) = self.row(slot).grant(grant) else { continue };
+            let Some(def) = self.ability(self.row(slot).grants[at].ability) else { continue };
+            let owned = def.owned.and_then(|o| self.def(o));
+            let own = |tag: TagId| {
+                owned.as_ref().is_some_and(|o| o.granted_tags.iter().any(|&t| self.rules.tags.is_under(t, tag)))
+            };
+            if flipped.is_some_and(own) {
+                continue;
+            }
+            let t = self.view().attempt(slot, at, &def, Target::None);
+            if self.view().first_refusal(&t).is_ok() {
+                self.set_off(slot, grant, 0, Target::None, None, None);
+            }
+        }
+    }
+}

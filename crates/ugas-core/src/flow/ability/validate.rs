@@ -1,0 +1,70 @@
+//! Validation by the outside: an activation that passed its checks waits for a word before it spends anything.
+
+use super::super::{Flow, Via};
+use super::EndHow;
+use super::state::Move;
+use crate::rules::AbilityDef;
+use crate::state::{Due, Timer};
+use crate::{AbilityState, ControllerId, FactKind, Refusal, SimTime, Span, TaskKey, Which};
+
+impl Flow<'_> {
+    /// Leaves an activation waiting, at most until `deadline`.
+    pub(super) fn ask(&mut self, slot: usize, seq: u64, deadline: SimTime, def: &AbilityDef, from: AbilityState) {
+        let who = self.row(slot).id;
+        let Some(grant) = self.row(slot).play().activation(seq).map(|a| a.grant) else { return };
+        let state = self.step_ability(who, (def.id, grant), from, Move::Ask);
+        let row = self.row_mut(slot);
+        if let Some(a) = row.play_mut().activation_mut(seq) {
+            (a.state, a.deadline) = (state, deadline);
+        }
+        if deadline != SimTime::NEVER {
+            row.schedule(Due::timer(deadline, Timer::Validation, seq));
+        }
+        if let Some(task) = self.rules.task_kind("Validate") {
+            let task_key = TaskKey { seq, who };
+            let ask = FactKind::TaskRequest { ability: def.id, task, task_key, detail: Span::default() };
+            self.fact(who, Via::NOTHING, ask);
+        }
+        self.relisten(slot);
+        self.publish(slot);
+    }
+
+    /// The answer. One that comes too late changes nothing.
+    pub(crate) fn validate_op(&mut self, who: ControllerId, which: Which, ok: bool) -> Result<(), Refusal> {
+        let slot = self.slot(who)?;
+        for seq in self.running(slot, which)? {
+            self.validate(slot, seq, ok);
+        }
+        Ok(())
+    }
+
+    fn validate(&mut self, slot: usize, seq: u64, ok: bool) {
+        let row = self.row(slot);
+        let waits = |a: &&crate::state::Activation| a.state == AbilityState::PendingConfirmation;
+        let Some(a) = row.play().activation(seq).filter(waits) else { return };
+        let (who, ids, deadline) = (row.id, (a.ability, a.grant), a.deadline);
+        let Some(def) = self.ability(ids.0).filter(|_| ok) else { return self.finish(slot, seq, EndHow::Cancelled) };
+        if deadline != SimTime::NEVER {
+            self.row_mut(slot).unschedule(Due::timer(deadline, Timer::Validation, seq));
+        }
+        let state = self.step_ability(who, ids, AbilityState::PendingConfirmation, Move::Pass);
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            (a.state, a.deadline) = (state, SimTime::NEVER);
+        }
+        if let Err(refusal) = self.check_again(slot, seq, &def) {
+            self.drop_activation(slot, seq);
+            self.fail(who, ids, state, refusal);
+            return;
+        }
+        // A commit that fails has dropped it and said why.
+        let _ = self.launch(slot, seq, &def);
+    }
+
+    /// Nobody answered in time.
+    pub(crate) fn validation_due(&mut self, slot: usize, seq: u64) {
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            a.deadline = SimTime::NEVER;
+        }
+        self.validate(slot, seq, false);
+    }
+}

@@ -1,0 +1,122 @@
+//! Casts: an ability that ticks at equal distances until its end. One controller casts one thing at a time.
+
+use super::super::ability::EndHow;
+use super::super::{Flow, ListKind, Reaction, Via};
+use super::CombatEvent;
+use crate::rules::{AbilityDef, RuleOn};
+use crate::state::{Cast, Due, Timer};
+use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, SimTime, Which};
+use std::sync::Arc;
+
+impl Flow<'_> {
+    /// Starts the cast of an activation, if its ability has one.
+    pub(crate) fn cast_begin(&mut self, slot: usize, seq: u64) {
+        let Some((ability, def)) = self.ability_of(slot, seq) else { return };
+        let Some(cast) = def.cast else { return };
+        let length = self.combat_time(slot, RuleOn::CastLength, cast.length, &def);
+        let now = self.st.now;
+        let row = self.row_mut(slot);
+        let (start, number) = (row.clock.local(now), row.take_seq());
+        let cast = Cast { of: seq, seq: number, start, length, ticks: cast.ticks.max(1), next: 1 };
+        let due = Due::timer(cast.next_at(), Timer::Cast, number);
+        row.play_mut().cast = Some(Box::new(cast));
+        let who = row.id;
+        if length > SimTime::ZERO {
+            row.schedule(due);
+            self.publish(slot);
+        } else {
+            // All ticks at once, after the activation itself.
+            self.sc.reactions.push_back(Reaction::Ticks { who, cast: number, cause: self.cause });
+        }
+        self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick: 0, length, step: CastStep::Started });
+    }
+
+    /// All ticks of a cast without length.
+    pub(crate) fn cast_at_once(&mut self, slot: usize, seq: u64) {
+        while self.row(slot).play().cast.as_ref().is_some_and(|c| c.seq == seq) {
+            self.cast_due(slot, seq);
+        }
+    }
+
+    /// The next tick of a cast, and after the last one its end.
+    pub(crate) fn cast_due(&mut self, slot: usize, seq: u64) {
+        let Some(cast) = self.row(slot).play().cast.as_deref().filter(|c| c.seq == seq).cloned() else { return };
+        let Cast { of, length, ticks, next: tick, .. } = cast;
+        let Some((ability, _)) = self.ability_of(slot, of) else { return };
+        let row = self.row_mut(slot);
+        let who = row.id;
+        let later = Cast { next: tick + 1, ..cast };
+        if tick < ticks && length > SimTime::ZERO {
+            row.schedule(Due::timer(later.next_at(), Timer::Cast, seq));
+        }
+        let play = row.play_mut();
+        play.cast = Some(Box::new(later));
+        if let Some(a) = play.activation_mut(of) {
+            a.tick = tick;
+        }
+        self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick, length, step: CastStep::Tick });
+        self.run_list(slot, of, ListKind::Tick);
+        // The tick may have ended its ability, or the controller.
+        let Some(slot) = self.st.controllers.slot(who) else { return };
+        if tick >= ticks && self.row(slot).play().cast.as_ref().is_some_and(|c| c.seq == seq) {
+            self.stop_cast(slot, of, CastStep::Finished);
+            self.maybe_done(slot, of);
+        }
+    }
+
+    /// Ends the cast of an activation, if it casts.
+    pub(crate) fn stop_cast(&mut self, slot: usize, seq: u64, how: CastStep) {
+        if !self.is_casting(slot, seq) {
+            return;
+        }
+        let ability = self.ability_of(slot, seq).map_or(AbilityId::NONE, |(id, _)| id);
+        let row = self.row_mut(slot);
+        let who = row.id;
+        let Some(cast) = row.play_mut().cast.take() else { return };
+        row.unschedule(Due::timer(cast.next_at(), Timer::Cast, cast.seq));
+        row.trim();
+        self.publish(slot);
+        let (tick, length) = (cast.next - 1, cast.length);
+        self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick, length, step: how });
+    }
+
+    pub(crate) fn is_casting(&self, slot: usize, seq: u64) -> bool {
+        self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq)
+    }
+
+    /// Interrupts the cast under way, or that of one ability only. Nothing to interrupt is no error.
+    pub(crate) fn interrupt_op(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
+        let slot = self.slot(who)?;
+        let Some(of) = self.row(slot).play().cast.as_ref().map(|c| c.of) else { return Ok(()) };
+        if !which.is_none_or(|w| self.is_of(slot, of, w)) {
+            return Ok(());
+        }
+        let Some((_, def)) = self.ability_of(slot, of) else { return Ok(()) };
+        let (tags, style) = (&*def.tags, Default::default());
+        let event = CombatEvent { tags, amount: 0.0, style, source: ControllerId::NONE, target: who, attribute: None };
+        let may = def.cast.is_some_and(|c| c.interruptible);
+        if !may || self.restricted(slot, RuleOn::Interrupt, Some(&def), Some(&event)) {
+            return Err(Refusal::Restricted);
+        }
+        self.finish(slot, of, EndHow::Interrupted);
+        Ok(())
+    }
+
+    /// Whether an activation is meant.
+    fn is_of(&self, slot: usize, seq: u64, which: Which) -> bool {
+        let row = self.row(slot);
+        let Some(a) = row.play().activation(seq) else { return false };
+        match which {
+            Which::Ability(ability) => a.ability == ability,
+            Which::Grant(grant) => a.grant == grant,
+            Which::Input(input) => row.grant(a.grant).is_some_and(|g| row.grants[g].input == input),
+            Which::Activation(key) => a.key(row.id) == key,
+        }
+    }
+
+    /// An activation's ability.
+    fn ability_of(&self, slot: usize, seq: u64) -> Option<(AbilityId, Arc<AbilityDef>)> {
+        let id = self.row(slot).play().activation(seq)?.ability;
+        Some((id, self.ability(id)?))
+    }
+}

@@ -1,0 +1,157 @@
+//! Charges: uses that a cooldown brings back. A cooldown's length is fixed when it starts; the next one rolls over at
+//! the exact moment the last one ended, with the length that holds then.
+
+use super::super::{Flow, Via, View};
+use crate::rules::{AbilityDef, RuleOn};
+use crate::state::{Charge, Due, GrantMore, Timer};
+use crate::{FactKind, SimTime};
+use std::sync::Arc;
+
+/// Charges of a grant as they are now. Times are the controller's own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChargeView {
+    /// How many there are.
+    pub have: u32,
+    /// How many fit.
+    pub max: u32,
+    /// How many one use takes.
+    pub cost: u32,
+    /// How long the cooldown that runs still takes.
+    pub left: Option<SimTime>,
+    /// Its whole length; zero if none runs.
+    pub length: SimTime,
+}
+
+impl View<'_> {
+    /// The charges of a grant; none if its ability has none.
+    pub(crate) fn charges_of(&self, slot: usize, grant: usize) -> Option<ChargeView> {
+        let def = self.charged(slot, grant)?;
+        let cost = def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::ChargeCost, c.cost, &def, 0));
+        let g = &self.row(slot).grants[grant];
+        let now = self.row(slot).clock.local(self.st.now);
+        Some(match g.more.as_ref().and_then(|m| m.charges) {
+            Some(Charge { have, max, start, end, .. }) if end != SimTime::NEVER => {
+                ChargeView { have, max, cost, left: Some((end - now).max(SimTime::ZERO)), length: end - start }
+            }
+            resting => {
+                let full = || (self.max_charges(slot, &def), self.max_charges(slot, &def));
+                let (have, max) = resting.map_or_else(full, |c| (c.have, c.max));
+                ChargeView { have, max, cost, left: None, length: SimTime::ZERO }
+            }
+        })
+    }
+
+    /// The definition of a grant's ability, if it has charges.
+    fn charged(&self, slot: usize, grant: usize) -> Option<Arc<AbilityDef>> {
+        let g = self.row(slot).grants.get(grant)?;
+        self.ability(g.ability).filter(|a| a.charges.is_some())
+    }
+
+    fn charge(&self, slot: usize, grant: usize) -> Option<Charge> {
+        self.row(slot).grants.get(grant)?.more.as_ref()?.charges
+    }
+
+    fn max_charges(&self, slot: usize, def: &AbilityDef) -> u32 {
+        def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::MaxCharges, c.max, def, 1))
+    }
+
+    fn per_cooldown(&self, slot: usize, def: &AbilityDef) -> u32 {
+        def.charges.map_or(1, |c| self.combat_count(slot, RuleOn::ChargesPerCooldown, c.per, def, 1))
+    }
+}
+
+impl Flow<'_> {
+    /// Fills a new grant's charges.
+    pub(crate) fn init_charges(&mut self, slot: usize, grant: usize) {
+        let Some(def) = self.view().charged(slot, grant) else { return };
+        let max = self.view().max_charges(slot, &def);
+        let more = self.row_mut(slot).grants[grant].more.get_or_insert_with(|| Box::new(GrantMore::default()));
+        let (start, end, seq) = (SimTime::ZERO, SimTime::NEVER, 0);
+        more.charges.get_or_insert(Charge { have: max, max, start, end, seq });
+    }
+
+    /// Takes charges; the cooldown starts unless it runs.
+    pub(crate) fn spend_charges(&mut self, slot: usize, grant: usize, n: u32) {
+        let Some(def) = self.view().charged(slot, grant) else { return };
+        self.init_charges(slot, grant);
+        let now = self.row(slot).clock.local(self.st.now);
+        self.change_charges(slot, grant, |c| c.have = c.have.saturating_sub(n));
+        self.run_charges(slot, grant, &def, now);
+        self.tell_charges(slot, grant);
+    }
+
+    pub(crate) fn charge_due(&mut self, slot: usize, seq: u64) {
+        let mine = |c: &Charge| c.seq == seq && c.end != SimTime::NEVER;
+        let grants = &self.row(slot).grants;
+        let at = grants.iter().position(|g| g.more.as_ref().and_then(|m| m.charges.as_ref()).is_some_and(mine));
+        let Some(grant) = at else { return };
+        let Some(def) = self.view().charged(slot, grant) else { return };
+        let per = self.view().per_cooldown(slot, &def);
+        let mut ended = SimTime::ZERO;
+        self.change_charges(slot, grant, |c| {
+            ended = c.end;
+            c.have = c.have.saturating_add(per).min(c.max);
+            c.end = SimTime::NEVER;
+        });
+        self.run_charges(slot, grant, &def, ended);
+        self.tell_charges(slot, grant);
+    }
+
+    /// Rules on the row changed: charges stay within their new maximum, cooldowns start or stop.
+    pub(crate) fn recharge(&mut self, slot: usize) {
+        for grant in 0..self.row(slot).grants.len() {
+            let Some(def) = self.view().charged(slot, grant) else { continue };
+            self.init_charges(slot, grant);
+            let (max, now) = (self.view().max_charges(slot, &def), self.row(slot).clock.local(self.st.now));
+            if self.view().charge(slot, grant).is_none_or(|c| c.max == max) {
+                continue;
+            }
+            self.change_charges(slot, grant, |c| (c.max, c.have) = (max, c.have.min(max)));
+            self.run_charges(slot, grant, &def, now);
+            self.tell_charges(slot, grant);
+        }
+    }
+
+    /// Drops the timer of a grant that goes.
+    pub(crate) fn stop_charges(&mut self, slot: usize, grant: usize) {
+        if let Some(c) = self.view().charge(slot, grant).filter(|c| c.end != SimTime::NEVER) {
+            self.row_mut(slot).unschedule(Due::timer(c.end, Timer::Charge, c.seq));
+        }
+    }
+
+    fn change_charges(&mut self, slot: usize, grant: usize, change: impl FnOnce(&mut Charge)) {
+        let more = self.row_mut(slot).grants[grant].more.as_mut();
+        if let Some(c) = more.and_then(|m| m.charges.as_mut()) {
+            change(c);
+        }
+    }
+
+    /// Starts the cooldown at `from` if charges are missing and none runs; stops it where none is missing.
+    fn run_charges(&mut self, slot: usize, grant: usize, def: &AbilityDef, from: SimTime) {
+        let Some(c) = self.view().charge(slot, grant) else { return };
+        let running = c.end != SimTime::NEVER;
+        if c.have >= c.max {
+            self.stop_charges(slot, grant);
+            self.change_charges(slot, grant, |c| c.end = SimTime::NEVER);
+        } else if !running {
+            let seconds = def.charges.map_or(0.0, |c| c.cooldown);
+            let length = self.combat_time(slot, RuleOn::CooldownLength, seconds, def);
+            if length <= SimTime::ZERO {
+                return self.change_charges(slot, grant, |c| c.have = c.max);
+            }
+            let row = self.row_mut(slot);
+            let (seq, end) = (row.take_seq(), from + length);
+            row.schedule(Due::timer(end, Timer::Charge, seq));
+            self.change_charges(slot, grant, |c| (c.start, c.end, c.seq) = (from, end, seq));
+        }
+        self.publish(slot);
+    }
+
+    fn tell_charges(&mut self, slot: usize, grant: usize) {
+        let Some(c) = self.view().charge(slot, grant) else { return };
+        let (who, g) = (self.row(slot).id, &self.row(slot).grants[grant]);
+        let (ability, grant, have, max) = (g.ability, g.id, c.have, c.max);
+        let length = if c.end == SimTime::NEVER { SimTime::ZERO } else { c.end - c.start };
+        self.fact(who, Via::NOTHING, FactKind::Charges { ability, grant, have, max, length });
+    }
+}

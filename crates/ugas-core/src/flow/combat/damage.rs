@@ -1,0 +1,195 @@
+//! The damage pipeline, for effects that say they are combat: what the source does, what the target takes, mitigation,
+//! pools by their order, then the attribute itself. It works on planned writes, right before they are settled.
+
+use super::super::magnitude::{About, SITE_MITIGATION};
+use super::super::remove::Trigger;
+use super::super::settle::Emit;
+use super::super::{Flow, Reaction, Via, child_birth};
+use super::restrict::sides;
+use crate::rules::{AbilityDef, DamageCx, EffectDef};
+use crate::state::{ModOp, alert};
+use crate::{ControllerId, EventData, FactKind, Refusal};
+use ugas_doc::{CombatKind, CombatStyle};
+
+/// What became of one write: kept until the facts of the application are told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blown {
+    target: ControllerId,
+    kind: CombatKind,
+    style: CombatStyle,
+    credit: ControllerId,
+    row: u32,
+    slot: u16,
+    raw: f64,
+    absorbed: f64,
+    /// What was left for the attribute, and where its base stood.
+    rest: f64,
+    start: f64,
+    overkill: f64,
+}
+
+impl Flow<'_> {
+    /// Settles planned writes; those of combat pass the pipeline first.
+    pub(crate) fn settle_writes(&mut self, def: &EffectDef, about: About<'_>, via: Via) -> Result<(), Refusal> {
+        if def.combat.is_none() {
+            self.settle(via, Emit::Later);
+            return Ok(());
+        }
+        let first = self.sc.blows.len();
+        if let Err(refusal) = self.combat(def, about) {
+            self.sc.writes.clear();
+            self.sc.dirty.clear();
+            self.sc.blows.truncate(first);
+            return Err(refusal);
+        }
+        self.settle(via, Emit::Later);
+        for at in first..self.sc.blows.len() {
+            let b = self.sc.blows[at];
+            let moved = (self.row(b.row as usize).attrs[b.slot as usize].base - b.start).abs();
+            self.sc.blows[at].overkill = (b.rest - moved).max(0.0);
+        }
+        Ok(())
+    }
+
+    /// Changes the planned writes to what gets through, and plans what pools take.
+    fn combat(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
+        let Some(combat) = &def.combat else { return Ok(()) };
+        let tags = self.view().combat_tags(def, about.spec);
+        let ability = self.ability(about.spec.ability);
+        let ability: Option<&AbilityDef> = ability.as_deref();
+        let source = self.st.controllers.slot(about.spec.source);
+        let credit = self.credit(about.spec.source);
+        let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
+        let (done, taken) = sides(combat.kind);
+        for at in 0..self.sc.writes.len() {
+            let w = self.sc.writes[at];
+            let raw = (w.end - w.start) * sign;
+            if w.over || raw.is_nan() || raw <= 0.0 {
+                continue;
+            }
+            let attribute = self.layout(about.target).slots[w.slot as usize].attribute;
+            let mut event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
+            let mut amount = match source {
+                Some(source) => self.combat_value(source, done, raw, ability, Some(&event)),
+                None => raw,
+            };
+            if taken != done {
+                event.amount = amount;
+                amount = self.combat_value(about.target, taken, amount, ability, Some(&event));
+            }
+            if let Some(calc) = combat.mitigation {
+                let site = SITE_MITIGATION + self.sc.blows.len() as u32;
+                amount = self.view().mitigate(amount, calc, about, site)?.max(0.0);
+            }
+            if !amount.is_finite() {
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
+            }
+            let absorbed = if sign < 0.0 { self.absorb(about.target, w.slot as usize, amount) } else { 0.0 };
+            let rest = amount - absorbed;
+            self.sc.writes[at].end = w.start + sign * rest;
+            self.sc.blows.push(Blown {
+                target: about.spec.target,
+                kind: combat.kind,
+                style: combat.style,
+                credit,
+                row: w.row,
+                slot: w.slot,
+                raw,
+                absorbed,
+                rest,
+                start: w.start,
+                overkill: 0.0,
+            });
+        }
+        Ok(())
+    }
+
+    /// Plans what the pools before an attribute take of an amount; how much that is.
+    fn absorb(&mut self, target: usize, slot: usize, amount: f64) -> f64 {
+        let layout = self.ix.layouts[self.row(target).layout as usize].clone();
+        let mut rest = amount;
+        for &pool in &layout.slots[slot].pools {
+            let pool = pool as usize;
+            let row = self.row(target);
+            let (lo, _) = layout.slots[pool].bounds(&row.attrs);
+            let product = self.sums_of(row, pool, layout.slots[pool].strongest).product;
+            let scale = if product > 0.0 { product } else { 1.0 };
+            let planned = self.sc.writes.iter().find(|w| (w.row, w.slot) == (target as u32, pool as u16));
+            let planned = planned.map_or(0.0, |w| (w.end - w.start) * scale);
+            let there = row.attrs[pool].current - lo.max(0.0) + planned;
+            let take = there.min(rest);
+            if take > 0.0 && self.plan_write(target, pool, ModOp::Add, -take / scale) {
+                self.mark(target, pool);
+                rest -= take;
+            }
+        }
+        amount - rest
+    }
+
+    /// Whom a deed is credited to: the source, or for a pet the controller whose avatar owns it.
+    fn credit(&self, source: ControllerId) -> ControllerId {
+        let Some(row) = self.st.controllers.get(source) else { return source };
+        let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
+        let master = self.st.controllers.iter().find(|r| r.id != source && r.avatar() == owner);
+        master.map_or(source, |r| r.id)
+    }
+
+    /// Tells of what combat did: facts, events for who listens, hooks.
+    pub(crate) fn damage_facts(&mut self, via: Via) {
+        let blows = std::mem::take(&mut self.sc.blows);
+        for (position, b) in blows.iter().enumerate() {
+            let Blown { target, kind: damage, style, credit, raw, absorbed, overkill, .. } = *b;
+            let amount = b.rest - overkill;
+            self.fact(target, via, FactKind::Damage { damage, style, credit, amount, raw, absorbed, overkill });
+            self.damage_hooks(b, amount, via, position);
+            if damage == CombatKind::Damage {
+                self.damage_event("Event.Damage.Taken", target, credit, amount);
+                self.damage_event("Event.Damage.Dealt", credit, target, amount);
+            }
+        }
+        self.sc.blows = blows;
+        self.sc.blows.clear();
+    }
+
+    /// Sends an event, but only where somebody wants to hear of events.
+    fn damage_event(&mut self, name: &str, target: ControllerId, instigator: ControllerId, magnitude: f64) {
+        let heard = self.st.controllers.get(target).is_some_and(|r| r.alert & alert::EVENT != 0);
+        if heard && let Some(tag) = self.rules.tag(name) {
+            let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
+            // The target was there a moment ago.
+            let _ = self.send_event(event);
+        }
+    }
+
+    fn damage_hooks(&mut self, b: &Blown, amount: f64, via: Via, position: usize) {
+        let rules = self.rules;
+        if rules.hooks.damage.is_empty() {
+            return;
+        }
+        let mut then = Vec::new();
+        for hook in &rules.hooks.damage {
+            let Blown { target, kind, style, credit, raw, absorbed, overkill, .. } = *b;
+            let source = via.source;
+            let values = |w, a| self.current_of(w, a);
+            hook(&mut DamageCx {
+                rules,
+                values: &values,
+                source,
+                target,
+                credit,
+                kind,
+                style,
+                amount,
+                raw,
+                absorbed,
+                overkill,
+                then: &mut then,
+            });
+        }
+        let (cause, depth) = (self.cause, self.depth + 1);
+        for (nth, spec) in then.into_iter().enumerate() {
+            let birth = child_birth(via.key, Trigger::Hook as u64, position as u32, nth);
+            self.sc.reactions.push_back(Reaction::Apply { spec, birth, cause, depth });
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Input: presses and releases. A press holds the input, tries the abilities bound to it and wakes who waits for it.
+
+use super::super::ability::EndHow;
+use super::super::{Flow, Notice, Via, child_birth};
+use crate::state::{CauseWhat, Held, alert};
+use crate::{
+    BadValue, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
+};
+
+/// Inputs one controller may hold at once.
+const MOST_HELD: usize = 64;
+
+/// Stands for "held" among what a birth is mixed of.
+const RETRY: u64 = 32;
+
+impl Flow<'_> {
+    /// An input goes down. That no ability could be activated is told, not refused: the press itself happened.
+    pub(crate) fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
+        let slot = self.slot(who)?;
+        if matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite())) {
+            return Err(Refusal::BadValue { what: BadValue::Position });
+        }
+        let at = self.row(slot).play().held.binary_search_by_key(&input, |h| h.input);
+        if at.is_err() && self.row(slot).play().held.len() >= MOST_HELD {
+            return Err(Refusal::Limit { what: LimitKind::Held, max: MOST_HELD as u32, link: self.cause.link });
+        }
+        let cause = self.because(CauseWhat::Pressed(input), who, who);
+        let now = self.st.now;
+        let row = self.row_mut(slot);
+        let since = row.clock.local(now);
+        let before = row.next_seq;
+        let held = &mut row.play_mut().held;
+        match at {
+            Ok(at) => (held[at].retry, held[at].target) = (false, target),
+            Err(at) => held.insert(at, Held { input, since, retry: false, target }),
+        }
+        self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: true, held: SimTime::ZERO });
+        let birth = self.cause.root.0;
+        let (mut activated, mut refused) = (None, None);
+        if input != InputId::NONE && self.row(slot).grants.iter().any(|g| g.input == input) {
+            match self.activate(slot, Which::Input(input), target, birth, None) {
+                Ok(key) => activated = Some(key),
+                Err(refusal) => {
+                    refused = Some(refusal);
+                    self.try_again_later(slot, input);
+                }
+            }
+        }
+        if let Some(slot) = self.st.controllers.slot(who) {
+            self.notify(slot, alert::INPUT, || Notice::Input { input, pressed: true, held: SimTime::ZERO, before });
+        }
+        self.cause = cause;
+        Ok(Outcome::Pressed { activated, refused })
+    }
+
+    /// An input goes up. One that is not down stays so.
+    pub(crate) fn release(&mut self, who: ControllerId, input: InputId) -> Result<(), Refusal> {
+        let slot = self.slot(who)?;
+        let Ok(at) = self.row(slot).play().held.binary_search_by_key(&input, |h| h.input) else { return Ok(()) };
+        let cause = self.because(CauseWhat::Released(input), who, who);
+        let now = self.st.now;
+        let row = self.row_mut(slot);
+        let since = row.play_mut().held.remove(at).since;
+        let held = row.clock.local(now) - since;
+        row.trim();
+        let before = row.next_seq;
+        self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: false, held });
+        self.cancel_on_release(slot, input);
+        self.refresh_frames(slot);
+        self.notify(slot, alert::INPUT, || Notice::Input { input, pressed: false, held, before });
+        self.cause = cause;
+        Ok(())
+    }
+
+    /// A cast that lasts only while its input is down.
+    fn cancel_on_release(&mut self, slot: usize, input: InputId) {
+        let row = self.row(slot);
+        let Some(of) = row.play().cast.as_ref().map(|c| c.of) else { return };
+        let Some(a) = row.play().activation(of) else { return };
+        let mine = row.grant(a.grant).is_some_and(|g| row.grants[g].input == input);
+        let ends = self.ability(a.ability).and_then(|d| d.cast).is_some_and(|c| c.cancel_on_release);
+        if mine && ends {
+            self.finish(slot, of, EndHow::Cancelled);
+        }
+    }
+
+    /// An ability that may be activated by holding is tried again at each frame.
+    fn try_again_later(&mut self, slot: usize, input: InputId) {
+        let row = self.row(slot);
+        let holds = |a| self.ability(a).is_some_and(|d| d.held);
+        if !row.grants.iter().any(|g| g.input == input && holds(g.ability)) {
+            return;
+        }
+        if let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
+            h.retry = true;
+            self.refresh_frames(slot);
+        }
+    }
+
+    /// Frame work: tries held abilities that could not start yet, by input.
+    pub(crate) fn retry_held(&mut self, slot: usize) {
+        let waiting: Vec<Held> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
+        let who = self.row(slot).id;
+        for Held { input, target, .. } in waiting {
+            let Some(slot) = self.st.controllers.slot(who) else { return };
+            let row = self.row(slot);
+            let holds = |a| self.ability(a).is_some_and(|d| d.held);
+            let grants: Vec<_> =
+                row.grants.iter().filter(|g| g.input == input && holds(g.ability)).map(|g| g.id).collect();
+            let cause = self.because(CauseWhat::Pressed(input), who, who);
+            // No op asks for it: the moment and the input tell one try from another.
+            let moment = EffectKey { birth: self.st.now.0 as u64, target: who, ordinal: input.0 };
+            let birth = child_birth(moment, RETRY, 0, 0);
+            let done = grants.iter().any(|&g| self.activate(slot, Which::Grant(g), target, birth, None).is_ok());
+            self.cause = cause;
+            let Some(slot) = self.st.controllers.slot(who) else { return };
+            if done && let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
+                h.retry = false;
+                self.refresh_frames(slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Restrictions: rules that say an event does not happen.
+
+use super::super::{Flow, View};
+use super::CombatEvent;
+use crate::rules::{AbilityDef, EffectDef, RuleOn, RuleWhat};
+use crate::{AttributeId, Refusal, Spec, TagId};
+use ugas_doc::{CombatKind, DurationPolicy};
+
+impl View<'_> {
+    /// Whether an active effect on a row forbids this.
+    pub(crate) fn restricted(
+        &self,
+        slot: usize,
+        on: RuleOn,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> bool {
+        self.each_rule(slot, on, ability, event, &mut |rule, _| rule.what == RuleWhat::Restrict)
+    }
+
+    /// Whether rules of the target or of the source refuse an effect: what it does as combat, and as a buff.
+    pub(crate) fn check_restrictions(&self, def: &EffectDef, spec: &Spec, target: usize) -> Result<(), Refusal> {
+        let lasting = def.policy != DurationPolicy::Instant;
+        if def.combat.is_none() && !(lasting && self.row(target).immunities > 0) {
+            return Ok(());
+        }
+        let tags = self.combat_tags(def, spec);
+        let ability = self.ability(spec.ability);
+        let event = self.combat_event(def, spec, &tags, None, 0.0);
+        let bars = |slot: usize, on: RuleOn| self.restricted(slot, on, ability.as_deref(), Some(&event));
+        let mut refused = lasting && bars(target, RuleOn::BuffApplied);
+        if let Some(combat) = &def.combat {
+            let (done, taken) = sides(combat.kind);
+            refused |= bars(target, taken);
+            refused |= self.st.controllers.slot(spec.source).is_some_and(|s| bars(s, done));
+        }
+        if refused { Err(Refusal::Restricted) } else { Ok(()) }
+    }
+
+    /// What the event of an effect carries: its own and granted tags, its school, the tags of the ability behind it.
+    pub(crate) fn combat_tags(&self, def: &EffectDef, spec: &Spec) -> Vec<TagId> {
+        let mut tags: Vec<TagId> = def.effect_tags.iter().chain(&def.granted_tags).copied().collect();
+        tags.extend(def.combat.as_ref().and_then(|c| c.school));
+        if let Some(ability) = self.ability(spec.ability) {
+            tags.extend_from_slice(&ability.tags);
+        }
+        tags
+    }
+
+    pub(crate) fn combat_event<'e>(
+        &self,
+        def: &EffectDef,
+        spec: &Spec,
+        tags: &'e [TagId],
+        attribute: Option<AttributeId>,
+        amount: f64,
+    ) -> CombatEvent<'e> {
+        let style = def.combat.as_ref().map_or_else(Default::default, |c| c.style);
+        CombatEvent { tags, amount, style, source: spec.source, target: spec.target, attribute }
+    }
+}
+
+impl Flow<'_> {
+    /// See [`View::restricted`].
+    pub(crate) fn restricted(
+        &self,
+        slot: usize,
+        on: RuleOn,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> bool {
+        self.view().restricted(slot, on, ability, event)
+    }
+}
+
+/// The rules of the one who does it and of the one it is done to.
+pub(crate) fn sides(kind: CombatKind) -> (RuleOn, RuleOn) {
+    match kind {
+        CombatKind::Damage => (RuleOn::DamageDone, RuleOn::DamageTaken),
+        CombatKind::Healing => (RuleOn::HealingDone, RuleOn::HealingTaken),
+        CombatKind::Threat => (RuleOn::Threat, RuleOn::Threat),
+    }
+}

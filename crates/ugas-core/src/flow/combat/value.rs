@@ -1,0 +1,241 @@
+//! Values that combat rules change: additive rules are summed, factors multiplied, and nothing falls below zero.
+//!
+//! `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. Parts are folded in the order of their
+//! size, so that the result does not depend on the order effects came in.
+
+use super::super::{Flow, View};
+use crate::rules::{AbilityDef, Bearer, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
+use crate::state::Effect;
+use crate::{AttributeId, ControllerId, SimTime, TagId};
+use ugas_doc::CombatStyle;
+
+/// What a conditional rule looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CombatEvent<'e> {
+    /// What it carries: the effect's tags, its school, the ability's tags.
+    pub(crate) tags: &'e [TagId],
+    pub(crate) amount: f64,
+    pub(crate) style: CombatStyle,
+    pub(crate) source: ControllerId,
+    pub(crate) target: ControllerId,
+    pub(crate) attribute: Option<AttributeId>,
+}
+
+impl View<'_> {
+    /// A value as the rules of a row's active effects leave it.
+    pub(crate) fn combat_value(
+        &self,
+        slot: usize,
+        on: RuleOn,
+        base: f64,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> f64 {
+        let fixed = fixed_by(on).is_some_and(|mask| ability.is_some_and(|a| a.fixed.has(mask)));
+        if fixed {
+            return held(base);
+        }
+        let (mut adds, mut factors) = (Vec::new(), Vec::new());
+        self.each_rule(slot, on, ability, event, &mut |rule, e| {
+            let stacks = if rule.stacks { e.stacks as f64 } else { 1.0 };
+            match rule.what {
+                RuleWhat::Add(v) => adds.push(v * stacks),
+                RuleWhat::Factor(f) => factors.push(((f - 1.0) * stacks + 1.0).max(0.0)),
+                RuleWhat::Restrict => {}
+            }
+            false
+        });
+        combine(base, &mut adds, &mut factors)
+    }
+
+    /// A length of time as the rules leave it.
+    pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
+        let value = self.combat_value(slot, on, seconds, Some(ability), None);
+        SimTime::try_seconds(value).unwrap_or(SimTime::LONGEST)
+    }
+
+    /// A count as the rules leave it: to the nearest, at least `least`.
+    pub(crate) fn combat_count(&self, slot: usize, on: RuleOn, base: u32, ability: &AbilityDef, least: u32) -> u32 {
+        let value = self.combat_value(slot, on, base as f64, Some(ability), None);
+        // The cast saturates.
+        (value.round() as u32).max(least)
+    }
+
+    /// Calls `each` for every rule that concerns this, until it says that this is enough; whether it did.
+    pub(crate) fn each_rule(
+        &self,
+        slot: usize,
+        on: RuleOn,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+        each: &mut dyn FnMut(&RuleDef, &Effect) -> bool,
+    ) -> bool {
+        for e in self.row(slot).effects.iter().filter(|e| !e.inhibited()) {
+            let Some(def) = self.def(e.def) else { continue };
+            for rule in def.rules.iter().filter(|r| self.is_about(r.on, on)) {
+                if self.concerns(rule, ability, event)
+                    && rule.when.as_ref().is_none_or(|w| w.holds(&mut RuleReads { view: *self, slot, e, event }))
+                    && each(rule, e)
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Event rules are hierarchical, others are what they are.
+    fn is_about(&self, rule: RuleOn, on: RuleOn) -> bool {
+        match (rule, on) {
+            (RuleOn::Event(of), RuleOn::Event(tag)) => self.rules.tags.is_under(tag, of),
+            (rule, on) => rule == on,
+        }
+    }
+
+    fn concerns(&self, rule: &RuleDef, ability: Option<&AbilityDef>, event: Option<&CombatEvent<'_>>) -> bool {
+        let under = |t: &TagId| rule.tags.iter().any(|&of| self.rules.tags.is_under(*t, of));
+        (rule.abilities.is_empty() || ability.is_some_and(|a| rule.abilities.contains(&a.id)))
+            && (rule.tags.is_empty() || ability.is_some_and(|a| a.tags.iter().any(under)))
+            && rule.attribute.is_none_or(|a| event.is_some_and(|e| e.attribute == Some(a)))
+    }
+}
+
+impl Flow<'_> {
+    /// See [`View::combat_value`].
+    pub(crate) fn combat_value(
+        &self,
+        slot: usize,
+        on: RuleOn,
+        base: f64,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> f64 {
+        self.view().combat_value(slot, on, base, ability, event)
+    }
+
+    /// A length of time as the rules leave it.
+    pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
+        self.view().combat_time(slot, on, seconds, ability)
+    }
+}
+
+/// The mark that keeps modifiers off a value.
+fn fixed_by(on: RuleOn) -> Option<StaticMask> {
+    match on {
+        RuleOn::CastLength => Some(StaticMask::CAST_LENGTH),
+        RuleOn::GlobalCooldown => Some(StaticMask::GLOBAL_COOLDOWN),
+        RuleOn::CooldownLength => Some(StaticMask::COOLDOWN),
+        RuleOn::ResourceCost => Some(StaticMask::COST),
+        RuleOn::MaxCharges => Some(StaticMask::MAX_CHARGES),
+        RuleOn::ChargeCost => Some(StaticMask::CHARGE_COST),
+        RuleOn::ChargesPerCooldown => Some(StaticMask::CHARGES_PER_COOLDOWN),
+        _ => None,
+    }
+}
+
+fn combine(base: f64, adds: &mut [f64], factors: &mut [f64]) -> f64 {
+    adds.sort_by(f64::total_cmp);
+    factors.sort_by(f64::total_cmp);
+    let sum: f64 = adds.iter().sum();
+    let product: f64 = factors.iter().product();
+    held(held(base + sum) * product)
+}
+
+/// At least zero and finite: what is no number is zero, what is too large stays at the edge.
+fn held(v: f64) -> f64 {
+    if v > 0.0 { v.min(f64::MAX) } else { 0.0 }
+}
+
+/// What `When` of a rule reads.
+struct RuleReads<'r> {
+    view: View<'r>,
+    slot: usize,
+    e: &'r Effect,
+    event: Option<&'r CombatEvent<'r>>,
+}
+
+impl RuleReads<'_> {
+    fn own(&self) -> ControllerId {
+        self.view.row(self.slot).id
+    }
+    fn source(&self) -> ControllerId {
+        self.event.map_or(self.e.source, |e| e.source)
+    }
+    fn target(&self) -> ControllerId {
+        self.event.map_or(self.own(), |e| e.target)
+    }
+    fn style(&self, style: CombatStyle) -> Option<f64> {
+        self.event.map(|e| (e.style == style) as u32 as f64)
+    }
+}
+
+impl Reads for RuleReads<'_> {
+    fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
+        let who = match side {
+            Side::Own => self.own(),
+            Side::Source => self.source(),
+            Side::Target => self.target(),
+        };
+        self.view.current_of(who, attribute)
+    }
+
+    fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
+        let who = match bearer {
+            Bearer::Own => return Some(self.view.has(self.slot, tag)),
+            Bearer::Source => self.source(),
+            Bearer::Target => self.target(),
+            Bearer::Event => {
+                let tags = &self.view.rules.tags;
+                return Some(self.event?.tags.iter().any(|&t| tags.is_under(t, tag)));
+            }
+        };
+        Some(self.view.source_has(who, tag))
+    }
+
+    fn local(&mut self, local: Local) -> Option<f64> {
+        match local {
+            Local::Level => Some(self.e.level as f64),
+            Local::Stacks => Some(self.e.stacks as f64),
+            Local::Caller(key) => self.e.spec(self.own()).value(key),
+            Local::Magnitude | Local::Amount => self.event.map(|e| e.amount),
+            Local::Direct => self.style(CombatStyle::Direct),
+            Local::Periodic => self.style(CombatStyle::Periodic),
+            Local::Area => self.style(CombatStyle::Area),
+            Local::Param(_) | Local::Tick | Local::Held | Local::Found => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factor(f: f64, stacks: f64) -> f64 {
+        ((f - 1.0) * stacks + 1.0).max(0.0)
+    }
+
+    // covers: SAI-1.1-05
+    #[test]
+    fn the_worked_example_casts_in_five_point_two_seconds() {
+        let cast = combine(5.0, &mut [0.5 * 3.0], &mut [factor(0.9, 2.0)]);
+        assert_eq!(SimTime::seconds(cast), SimTime::seconds(5.2));
+    }
+
+    #[test]
+    fn the_parts_are_clamped_on_the_way() {
+        assert_eq!(combine(5.0, &mut [-8.0], &mut [2.0]), 0.0);
+        assert_eq!(combine(5.0, &mut [], &mut [factor(0.4, 3.0)]), 0.0);
+        assert_eq!(combine(-1.0, &mut [], &mut []), 0.0);
+        assert_eq!(combine(1.0, &mut [1.5, 1.0], &mut []), 3.5);
+    }
+
+    #[test]
+    fn order_and_hostile_numbers_do_not_matter() {
+        let (a, b) = ([0.1, 0.7, 1e-9, 3.3], [3.3, 1e-9, 0.7, 0.1]);
+        let value = |mut l: [f64; 4]| combine(0.3, &mut l.clone(), &mut l);
+        assert_eq!(value(a).to_bits(), value(b).to_bits());
+        assert_eq!(combine(f64::NAN, &mut [], &mut []), 0.0);
+        assert_eq!(combine(1e300, &mut [], &mut [1e300]), f64::MAX);
+        assert_eq!(combine(0.0, &mut [], &mut [f64::INFINITY]), 0.0);
+    }
+}

@@ -1,0 +1,139 @@
+//! Abilities in code: resumed, told what happened, and left with one record of what they wait for.
+
+use super::effect::child_of_act;
+use super::{NO_PC, Strand};
+use crate::flow::ability::EndHow;
+use crate::flow::{Flow, Notice};
+use crate::rules::{AbilityCx, Act, Next, Resume};
+use crate::state::{Task, alert};
+use crate::{AbilityState, EffectFilter, EventData, SimTime, Spec};
+
+/// What a record of a coded ability waits for.
+fn waits_for(t: &Task) -> Option<Next> {
+    if t.pc == NO_PC { postcard::from_bytes(&t.code).ok() } else { None }
+}
+
+/// The alert bit of a coded ability's record.
+pub(super) fn alert_of(t: &Task) -> u8 {
+    match waits_for(t) {
+        Some(Next::Event(_)) => alert::EVENT,
+        Some(Next::Tag(_)) => alert::TAG,
+        Some(Next::Input(_)) => alert::INPUT,
+        _ => 0,
+    }
+}
+
+impl Flow<'_> {
+    /// Calls an ability's code, does what it asks for and leaves a record of what it waits for.
+    pub(super) fn resume(&mut self, slot: usize, of: u64, why: Resume<'_>) {
+        let ending = matches!(why, Resume::End { .. });
+        let row = self.row(slot);
+        let (who, play) = (row.id, row.play());
+        let Some(a) = play.activation(of).filter(|a| ending || a.state == AbilityState::Active) else { return };
+        let Some(code) = self.rules.code_of(a.ability) else { return };
+        let mut state = a.code.clone();
+        let mut cx = AbilityCx {
+            rules: self.rules,
+            who,
+            level: a.level,
+            target: a.target,
+            now: self.local_now(slot),
+            values: &|who, a| self.current_of(who, a),
+            tags: &|t| self.rules.tags.def(t).is_some() && self.has(slot, t),
+            acts: Vec::new(),
+        };
+        let next = code.resume(&mut state, why, &mut cx);
+        let acts = cx.acts;
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
+            a.code = state;
+        }
+        for act in acts {
+            self.act(slot, of, act);
+        }
+        if ending {
+            return;
+        }
+        match next {
+            None => self.give_up(slot, of),
+            Some(Next::End) => self.finish(slot, of, EndHow::Ended),
+            Some(Next::Cancel) => self.finish(slot, of, EndHow::Cancelled),
+            Some(next) => self.await_next(slot, of, next),
+        }
+    }
+
+    fn await_next(&mut self, slot: usize, of: u64, next: Next) {
+        // What it asked for may have ended it.
+        if !self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active) {
+            return;
+        }
+        let due = match next {
+            Next::After(time) => self.local_now(slot) + time.clamp(SimTime::ZERO, SimTime::LONGEST),
+            _ => SimTime::NEVER,
+        };
+        let Ok(code) = postcard::to_allocvec(&next) else { return };
+        self.sleep(slot, Strand { of, pc: NO_PC, parent: 0, list: false }, |t| (t.due, t.code) = (due, code));
+    }
+
+    fn act(&mut self, slot: usize, of: u64, act: Act) {
+        let who = self.row(slot).id;
+        match act {
+            Act::Apply { effect, target } => {
+                let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return };
+                let (birth, level, ability) = (child_of_act(a, who, NO_PC), a.level, a.ability);
+                if self.replay.is_none_or(|r| r.only == target) {
+                    // A refusal is traced; code sees its consequences.
+                    let _ = self.apply(&Spec::new(effect, target).from(who).level(level).ability(ability), birth);
+                }
+            }
+            Act::Remove { effect } => {
+                self.remove_matching(slot, &EffectFilter { effect: Some(effect), ..EffectFilter::default() });
+            }
+            Act::Send { tag, target, magnitude } => {
+                if self.replay.is_none_or(|r| r.only == target) {
+                    let _ = self.send_event(EventData { instigator: who, magnitude, ..EventData::new(tag, target) });
+                }
+            }
+            Act::Cue(tag) => {
+                if self.rules.tags.def(tag).is_some() {
+                    self.burst_cue(slot, tag);
+                }
+            }
+            Act::Commit => {
+                if self.commit(slot, of).is_err() {
+                    self.finish(slot, of, EndHow::Cancelled);
+                }
+            }
+        }
+    }
+
+    /// A coded ability hears what it waits for.
+    pub(super) fn code_hears(&mut self, slot: usize, seq: u64, notice: &Notice) {
+        let Some(t) = self.row(slot).play().task(seq) else { return };
+        let (of, Some(next)) = (t.of, waits_for(t)) else { return };
+        let why = match (next, notice) {
+            (Next::Event(of), Notice::Event(e)) if self.rules.tags.is_under(e.tag, of) => Resume::Event(e),
+            (Next::Tag(tag), Notice::Tag { tag: found, added }) if tag == *found => Resume::Tag { added: *added },
+            (Next::Input(input), Notice::Input { input: found, pressed, held, before })
+                if input == *found && seq < *before =>
+            {
+                Resume::Input { pressed: *pressed, held: *held }
+            }
+            _ => return,
+        };
+        self.take_task(slot, seq);
+        self.resume(slot, of, why);
+        self.moved(slot, of);
+    }
+
+    /// A coded ability's time is over.
+    pub(super) fn code_due(&mut self, slot: usize, seq: u64, of: u64) {
+        self.take_task(slot, seq);
+        self.resume(slot, of, Resume::Elapsed);
+        self.moved(slot, of);
+    }
+
+    /// The last call of an ability's code.
+    pub(crate) fn code_ended(&mut self, slot: usize, of: u64, cancelled: bool) {
+        self.resume(slot, of, Resume::End { cancelled });
+    }
+}

@@ -1,0 +1,53 @@
+//! Gameplay events: a fact, and news for whoever on the row waits for them or is triggered by them.
+
+use crate::fact::{ParamValue, put_param};
+use crate::flow::{Flow, Notice, Via};
+use crate::rules::{EventTo, Num};
+use crate::state::alert;
+use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
+
+/// Entries of an event's payload.
+const PAYLOAD: usize = 64;
+
+impl Flow<'_> {
+    pub(crate) fn send_event(&mut self, event: EventData) -> Result<(), Refusal> {
+        let slot = self.slot(event.target)?;
+        if self.rules.tags.def(event.tag).is_none() {
+            return Err(Refusal::UnknownName { kind: NameKind::Tag, id: event.tag.0 });
+        }
+        let numbers = event.payload.iter().map(|p| p.1).chain([event.magnitude]);
+        if !numbers.clone().all(f64::is_finite) || event.payload.len() > PAYLOAD {
+            return Err(Refusal::BadValue { what: BadValue::Number });
+        }
+        if event.instigator.some().is_some_and(|i| i.0 >= self.st.next_id) {
+            return Err(Refusal::StaleHandle);
+        }
+        let mut bytes = Vec::new();
+        for (name, value) in &event.payload {
+            let number = name.0.to_string();
+            let name = self.rules.param_name(*name).unwrap_or(&number);
+            put_param(&mut bytes, name, ParamValue::Number(*value));
+        }
+        if let Some(place) = event.hit.as_ref().and_then(|h| h.position) {
+            put_param(&mut bytes, "HitPosition", ParamValue::Vector(place));
+        }
+        let detail = self.log.facts.keep(&bytes);
+        let via = Via { source: event.instigator, ..Via::NOTHING };
+        let (tag, magnitude) = (event.tag, event.magnitude);
+        self.fact(event.target, via, FactKind::GameplayEvent { tag, magnitude, detail });
+        self.notify(slot, alert::EVENT, || Notice::Event(Box::new(event)));
+        Ok(())
+    }
+
+    /// An event that a task sends.
+    pub(super) fn send_from(&mut self, slot: usize, of: u64, tag: TagId, to: EventTo, magnitude: Option<&Num>) {
+        let instigator = self.row(slot).id;
+        let magnitude = magnitude.and_then(|m| self.value_of(slot, of, m)).unwrap_or(0.0);
+        for target in self.whom(slot, of, to) {
+            if self.replay.is_none_or(|r| r.only == target) {
+                // A target that is gone hears nothing.
+                let _ = self.send_event(EventData { instigator, magnitude, ..EventData::new(tag, target) });
+            }
+        }
+    }
+}

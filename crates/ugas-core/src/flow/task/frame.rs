@@ -1,0 +1,196 @@
+//! Work at frame moments: tasks that tick, at most so many each frame, the most urgent first. Who is passed over grows
+//! older and with that more urgent, so nobody waits for ever.
+
+use super::{CLOSED, OLDEST, PLAYER};
+use crate::flow::{Flow, server_op};
+use crate::rules::{AbilityDef, Call, TaskKind};
+use crate::sim::{SpaceQuery, TaskRecord};
+use crate::{AbilityState, Answer, Cause, ControllerId, SimTime, TaskKindId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a sim's setup says about frames and timelines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    pub(crate) frame: SimTime,
+    /// Ticks of tasks in one frame.
+    pub(crate) budget: u32,
+    /// Whether timelines of the data are played and answer.
+    pub(crate) timelines: bool,
+}
+
+/// A task whose interval is over.
+struct Candidate {
+    urgency: i64,
+    who: ControllerId,
+    seq: u64,
+    of: u64,
+    task: TaskKindId,
+}
+
+impl Flow<'_> {
+    pub(crate) fn frame(&mut self, at: SimTime) {
+        // A restored sim may have planned another moment since.
+        if at != self.ix.next_frame {
+            return;
+        }
+        self.ix.next_frame = SimTime::NEVER;
+        let mut records: BTreeMap<TaskKindId, TaskRecord> = BTreeMap::new();
+        let mut due = self.candidates(&mut records);
+        due.sort_by(|a, b| b.urgency.cmp(&a.urgency).then(a.who.cmp(&b.who)).then(a.seq.cmp(&b.seq)));
+        let late = due.split_off(due.len().min(self.work.budget as usize));
+        for c in late {
+            if let Some(slot) = self.st.controllers.slot(c.who)
+                && let Some(t) = self.row_mut(slot).play_mut().task_mut(c.seq)
+            {
+                t.age = (t.age + 1).min(OLDEST);
+            }
+            if let Some(r) = records.get_mut(&c.task) {
+                r.deferred += 1;
+            }
+        }
+        for c in due {
+            self.tick_one(&c, &mut records);
+        }
+        self.retry_all();
+        for record in records.values() {
+            self.note_record(record);
+        }
+        self.plan_frame();
+    }
+
+    /// Held inputs whose ability could not start yet, by controller. Each try counts as an op of its own: nothing
+    /// else would tell its activations apart.
+    fn retry_all(&mut self) {
+        let holding = |who: &ControllerId| {
+            let row = self.st.controllers.get(*who);
+            row.is_some_and(|r| r.clock.active() && r.play().held.iter().any(|h| h.retry))
+        };
+        let waiting: Vec<ControllerId> = self.ix.frames.iter().copied().filter(holding).collect();
+        for who in waiting {
+            let Some(slot) = self.st.controllers.slot(who) else { continue };
+            let id = server_op(self.st.next_op);
+            self.st.next_op += 1;
+            self.cause = Cause { root: id, link: 0 };
+            self.depth = 0;
+            self.retry_held(slot);
+            self.finish_verb();
+            self.react();
+            if let Some(slot) = self.st.controllers.slot(who) {
+                self.publish(slot);
+            }
+        }
+    }
+
+    fn candidates(&self, records: &mut BTreeMap<TaskKindId, TaskRecord>) -> Vec<Candidate> {
+        let mut due = Vec::new();
+        for &who in &self.ix.frames {
+            let Some(slot) = self.st.controllers.slot(who) else { continue };
+            let (row, now) = (self.row(slot), self.local_now(slot));
+            for t in row.play().tasks.iter().filter(|t| t.left != PLAYER && t.age != CLOSED) {
+                let Some(def) = self.def_of(slot, t.of) else { continue };
+                let Some(task) = def.program.task(t.pc) else { continue };
+                let Some(interval) = task.interval else { continue };
+                let empty =
+                    TaskRecord { task: task.name, at: self.st.now, running: 0, ticked: 0, deferred: 0, nanos: 0 };
+                records.entry(task.name).or_insert(empty).running += 1;
+                let elapsed = now - t.since;
+                let active = row.play().activation(t.of).is_some_and(|a| a.state == AbilityState::Active);
+                if active && row.clock.active() && elapsed > SimTime::ZERO && elapsed >= interval {
+                    let urgency = task.priority as i64 + t.age as i64;
+                    due.push(Candidate { urgency, who, seq: t.seq, of: t.of, task: task.name });
+                }
+            }
+        }
+        due
+    }
+
+    fn tick_one(&mut self, c: &Candidate, records: &mut BTreeMap<TaskKindId, TaskRecord>) {
+        // An earlier tick may have ended it.
+        let Some(slot) = self.st.controllers.slot(c.who) else { return };
+        let Some(a) = self.row(slot).play().activation(c.of) else { return };
+        self.cause = Cause { root: a.root, link: a.link };
+        self.depth = 0;
+        let Some(def) = self.def_of(slot, c.of) else { return };
+        let now = self.local_now(slot);
+        let Some(t) = self.row_mut(slot).play_mut().task_mut(c.seq) else { return };
+        let (pc, dt) = (t.pc, now - t.since);
+        (t.since, t.age) = (now, 0);
+        let start = self.host.as_mut().map_or(0, |h| h.stopwatch());
+        self.tick(slot, &def, c, pc, dt);
+        let end = self.host.as_mut().map_or(0, |h| h.stopwatch());
+        if let Some(r) = records.get_mut(&c.task) {
+            r.ticked += 1;
+            r.nanos += end.saturating_sub(start);
+        }
+        self.finish_verb();
+        self.react();
+        if let Some(slot) = self.st.controllers.slot(c.who) {
+            self.publish(slot);
+        }
+    }
+
+    fn tick(&mut self, slot: usize, def: &Arc<AbilityDef>, c: &Candidate, pc: u16, dt: SimTime) {
+        let Some(task) = def.program.task(pc) else { return };
+        let range = self.row(slot).play().task(c.seq).map_or(f64::INFINITY, |t| t.value);
+        let anchor = self.row(slot).side().anchor;
+        let query = SpaceQuery { who: c.who, anchor, range };
+        let mut targets = Vec::new();
+        match &task.kind {
+            TaskKind::WaitOverlap { filter, .. } => {
+                if let Some(host) = &mut self.host {
+                    host.overlap(&query, &mut targets);
+                }
+                targets.retain(|&t| {
+                    self.st
+                        .controllers
+                        .slot(t)
+                        .is_some_and(|at| filter.as_ref().is_none_or(|f| self.matches_query(at, f)))
+                });
+            }
+            TaskKind::WaitForTarget { .. } => {
+                let found = self.host.as_mut().and_then(|h| h.find_target(&query));
+                targets.extend(found.filter(|&t| self.st.controllers.slot(t).is_some()));
+            }
+            TaskKind::Custom(_) => {
+                self.call_custom(slot, def, c.seq, Call::Tick(dt));
+                return self.moved(slot, c.of);
+            }
+            _ => return,
+        }
+        if !targets.is_empty() {
+            self.take_answer(slot, def, c.seq, &Answer { targets, ..Answer::default() });
+            self.moved(slot, c.of);
+        }
+    }
+
+    fn note_record(&mut self, record: &TaskRecord) {
+        let at = self.st.now;
+        let figures = &mut self.ix.figures;
+        let place = match figures.binary_search_by_key(&record.task, |f| f.task) {
+            Ok(place) => place,
+            Err(place) => {
+                let new = crate::TaskFigures {
+                    task: record.task,
+                    running: 0,
+                    frames: 0,
+                    ticks: 0,
+                    nanos: 0,
+                    since: at,
+                    until: at,
+                };
+                figures.insert(place, new);
+                place
+            }
+        };
+        let f = &mut figures[place];
+        f.running = record.running;
+        f.frames += 1;
+        f.ticks += record.ticked as u64;
+        f.nanos += record.nanos;
+        f.until = at;
+        if let Some(host) = &mut self.host {
+            host.task_record(record);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Seams: the host is asked by a fact and answers with an op.
+
+use crate::flow::{Flow, Via};
+use crate::rules::{AbilityDef, TaskDef, TaskKind};
+use crate::{AbilityState, Answer, BadValue, FactKind, Refusal, TaskKey, TaskResult};
+
+/// Targets of one answer.
+const TARGETS: usize = 4096;
+
+impl Flow<'_> {
+    /// Tells the host what a task asks for.
+    pub(super) fn request(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, task_key: TaskKey) {
+        let who = self.row(slot).id;
+        let detail = self.log.facts.keep(&task.request);
+        let via = Via { source: who, ..Via::NOTHING };
+        self.fact(who, via, FactKind::TaskRequest { ability: def.id, task: task.name, task_key, detail });
+    }
+
+    /// The host's answer to a task that waits for it.
+    pub(crate) fn complete(&mut self, key: TaskKey, answer: &Answer) -> Result<(), Refusal> {
+        let slot = self.slot(key.who)?;
+        let place = answer.hit.iter().flat_map(|h| h.position.iter().flatten().copied().chain(h.distance));
+        if !answer.value.is_finite() || answer.targets.len() > TARGETS || !place.clone().all(f64::is_finite) {
+            return Err(Refusal::BadValue { what: BadValue::Number });
+        }
+        if let Some(hit) = &answer.hit {
+            self.check_tags(&hit.tags)?;
+        }
+        let (of, pc) = self.row(slot).play().task(key.seq).map(|t| (t.of, t.pc)).ok_or(Refusal::StaleHandle)?;
+        let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
+        let def = self.def_of(slot, of).filter(|_| active).ok_or(Refusal::StaleHandle)?;
+        if !def.program.task(pc).is_some_and(|t| t.kind.is_seam()) {
+            return Err(Refusal::StaleHandle);
+        }
+        self.take_answer(slot, &def, key.seq, answer);
+        self.moved(slot, of);
+        Ok(())
+    }
+
+    /// A waiting task takes an answer and its strand goes on.
+    pub(super) fn take_answer(&mut self, slot: usize, def: &AbilityDef, seq: u64, answer: &Answer) {
+        if answer.fail {
+            return self.finish_task(slot, def, seq, TaskResult::Failed, answer.value);
+        }
+        let Some((of, pc, range)) = self.row(slot).play().task(seq).map(|t| (t.of, t.pc, t.value)) else { return };
+        let Some(task) = def.program.task(pc) else { return };
+        let mut value = answer.value;
+        if matches!(
+            task.kind,
+            TaskKind::WaitTargetData { .. } | TaskKind::WaitOverlap { .. } | TaskKind::WaitForTarget { .. }
+        ) {
+            let own = self.row(slot).id;
+            let too_far = answer.hit.as_ref().and_then(|h| h.distance).is_some_and(|d| d > range);
+            let reaches = |who| self.distance(own, who).is_none_or(|d| d <= range);
+            let there = answer.targets.iter().copied().filter(|&t| self.st.controllers.slot(t).is_some());
+            let targets: Vec<_> = there.filter(|&t| !too_far && reaches(t)).collect();
+            value = targets.len() as f64;
+            if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
+                a.targets = targets;
+                // Nobody was found: what an earlier task aimed at is not meant any more.
+                if a.targets.is_empty() {
+                    a.target = crate::Target::None;
+                }
+                a.hit = answer.hit.clone().map(Box::new);
+            }
+        }
+        self.finish_task(slot, def, seq, TaskResult::Completed, value);
+    }
+}

@@ -1,0 +1,209 @@
+//! Waits: whether one is already fulfilled, and what wakes it.
+
+use super::{CLOSED, LATE, PLAYER, Strand};
+use crate::flow::{AbilityNews, Flow, Notice};
+use crate::rules::{AbilityDef, AbilityStep, Call, EffectPick, NO_PC, TaskDef, TaskKind};
+use crate::state::Task;
+use crate::{AbilityState, EffectId, InputId, SimTime, TaskResult};
+
+impl Flow<'_> {
+    /// The value of a wait that has nothing to wait for; `Err` if it can never be fulfilled.
+    pub(super) fn done_at_once(&self, slot: usize, s: Strand, task: &TaskDef) -> Option<Result<f64, ()>> {
+        let done = |holds: bool| holds.then_some(Ok(0.0));
+        match &task.kind {
+            TaskKind::WaitDelay { duration } => {
+                done(self.length_of(slot, s.of, duration).is_some_and(|d| d <= SimTime::ZERO))
+            }
+            TaskKind::WaitGameTime { time } => done(self.length_of(slot, s.of, time).is_some_and(|t| t <= self.st.now)),
+            TaskKind::WaitTag { tag, added } => done(self.has(slot, *tag) == *added),
+            TaskKind::WaitTagQuery(query) => done(self.matches_query(slot, query)),
+            TaskKind::WaitAttributeThreshold { attribute, comparison, value } => {
+                let Some(value) = self.value_of(slot, s.of, value) else { return Some(Err(())) };
+                let Some(now) = self.current_of(self.row(slot).id, *attribute) else { return Some(Err(())) };
+                comparison.holds(now, value).then_some(Ok(now))
+            }
+            TaskKind::WaitInputRelease { input } => {
+                let input = self.input_of(slot, s.of, *input);
+                done(!self.row(slot).play().held.iter().any(|h| h.input == input))
+            }
+            TaskKind::WaitMontageEnded { montage: Some(montage) } => done(self.has_played(slot, s.of, montage)),
+            _ => None,
+        }
+    }
+
+    /// The input a task means: its own, or the grant's.
+    fn input_of(&self, slot: usize, of: u64, input: Option<InputId>) -> InputId {
+        let row = self.row(slot);
+        let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input);
+        input.or_else(grant).unwrap_or(InputId::NONE)
+    }
+
+    /// Wakes the tasks of a row that wait for this, by rising number. What falls asleep meanwhile waits for the next.
+    pub(crate) fn wake(&mut self, slot: usize, notice: &Notice) {
+        let sleeping: Vec<u64> = self.row(slot).play().tasks.iter().map(|t| t.seq).collect();
+        for seq in sleeping {
+            let Some(t) = self.row(slot).play().task(seq) else { continue };
+            let (of, pc) = (t.of, t.pc);
+            let Some(def) = self.def_of(slot, of) else { continue };
+            if pc == NO_PC {
+                self.code_hears(slot, seq, notice);
+                continue;
+            }
+            let Some(task) = def.program.task(pc) else { continue };
+            if let TaskKind::Custom(custom) = &task.kind {
+                let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
+                if let Some(wake) = super::custom::heard(custom, notice).filter(|_| active) {
+                    self.call_custom(slot, &def, seq, Call::Wake(wake));
+                    self.moved(slot, of);
+                }
+                continue;
+            }
+            let Some(value) = self.hears(slot, seq, task, notice) else { continue };
+            self.heard(slot, &def, seq, task, value, notice);
+            self.moved(slot, of);
+        }
+    }
+
+    /// What a task makes of a notice, if it waits for it.
+    fn hears(&self, slot: usize, seq: u64, task: &TaskDef, notice: &Notice) -> Option<f64> {
+        let play = self.row(slot).play();
+        let t: &Task = play.task(seq)?;
+        let a = play.activation(t.of).filter(|a| a.state == AbilityState::Active)?;
+        if t.left == PLAYER || t.age == CLOSED {
+            return None;
+        }
+        let truth = |b: bool| b as u8 as f64;
+        match (&task.kind, notice) {
+            (TaskKind::WaitGameplayEvent { tag, .. }, Notice::Event(e)) => {
+                self.rules.tags.is_under(e.tag, *tag).then_some(e.magnitude)
+            }
+            (TaskKind::WaitTag { tag, added }, Notice::Tag { tag: found, added: now }) => {
+                (tag == found && added == now).then_some(truth(*now))
+            }
+            (TaskKind::WaitTagChanged { tag, .. }, Notice::Tag { tag: found, added }) => {
+                (tag == found).then_some(truth(*added))
+            }
+            (TaskKind::WaitTagQuery(query), Notice::Tag { .. }) => self.matches_query(slot, query).then_some(1.0),
+            (TaskKind::WaitAttributeChange { attribute, .. }, Notice::Attribute { attribute: found, new, .. }) => {
+                (attribute == found).then_some(*new)
+            }
+            (
+                TaskKind::WaitAttributeThreshold { attribute, comparison, .. },
+                Notice::Attribute { attribute: found, new, .. },
+            ) => (attribute == found && comparison.holds(*new, t.value)).then_some(*new),
+            (TaskKind::WaitEffect { what, applied }, Notice::Effect { effect, applied: now, .. }) => {
+                (applied == now && self.is_effect(*effect, what)).then_some(0.0)
+            }
+            (TaskKind::WaitAbility { what, step }, Notice::Ability { ability, key, news }) => {
+                let step_now = match news {
+                    AbilityNews::Activated => AbilityStep::Activated,
+                    AbilityNews::Committed => AbilityStep::Committed,
+                    AbilityNews::Ended { .. } => AbilityStep::Ended,
+                };
+                let own = a.key(self.row(slot).id) == *key;
+                let picked = || self.ability(*ability).is_some_and(|d| self.is_picked(&d, what));
+                let cancelled = matches!(news, AbilityNews::Ended { cancelled: true });
+                (*step == step_now && !own && picked()).then_some(truth(cancelled))
+            }
+            (TaskKind::WaitInputPressed { input }, Notice::Input { input: found, pressed: true, before, .. }) => {
+                (seq < *before && self.input_of(slot, t.of, *input) == *found).then_some(0.0)
+            }
+            (TaskKind::WaitInputRelease { input }, Notice::Input { input: found, pressed: false, held, before }) => {
+                (seq < *before && self.input_of(slot, t.of, *input) == *found).then_some(held.as_seconds())
+            }
+            _ => None,
+        }
+    }
+
+    fn is_effect(&self, effect: EffectId, pick: &EffectPick) -> bool {
+        match pick {
+            EffectPick::Effect(id) => *id == effect,
+            EffectPick::Tags(tags) => self.def(effect).is_some_and(|d| {
+                let mut mine = d.effect_tags.iter().chain(&d.granted_tags);
+                mine.any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
+            }),
+        }
+    }
+
+    /// A wait is fulfilled, once or again.
+    fn heard(&mut self, slot: usize, def: &AbilityDef, seq: u64, task: &TaskDef, value: f64, notice: &Notice) {
+        let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return };
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
+            match notice {
+                Notice::Event(e) => a.event = Some(e.clone()),
+                Notice::Input { held, pressed: false, .. } => a.held = held.as_seconds(),
+                _ => {}
+            }
+        }
+        let (once, body) = match &task.kind {
+            TaskKind::WaitGameplayEvent { once, body, .. } => (*once, *body),
+            TaskKind::WaitTagChanged { once, .. } | TaskKind::WaitAttributeChange { once, .. } => (*once, NO_PC),
+            _ => (true, NO_PC),
+        };
+        if body != NO_PC
+            && let Some(t) = self.row_mut(slot).play_mut().task_mut(seq)
+        {
+            t.left = (t.left + 1).min(PLAYER - 1);
+        }
+        if once {
+            self.finish_task(slot, def, seq, TaskResult::Completed, value);
+        } else {
+            self.task_fact(slot, def.id, task.name, seq, TaskResult::Output, value);
+        }
+        if body != NO_PC {
+            self.run_program(slot, def, Strand { of, pc: body, parent: seq, list: false });
+        }
+    }
+
+    /// A task's timer: a delay is over, a timeline answers or plays on, or it took too long.
+    pub(crate) fn task_due(&mut self, slot: usize, seq: u64) {
+        let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return };
+        t.due = SimTime::NEVER;
+        let (of, pc, late, player) = (t.of, t.pc, t.age == LATE, t.left == PLAYER);
+        if pc == NO_PC {
+            return self.code_due(slot, seq, of);
+        }
+        let Some(def) = self.def_of(slot, of) else { return };
+        let Some(task) = def.program.task(pc) else { return };
+        if player {
+            self.play_on(slot, &def, seq);
+            return self.moved(slot, of);
+        }
+        match &task.kind {
+            _ if late => self.finish_task(slot, &def, seq, TaskResult::Failed, 0.0),
+            TaskKind::WaitDelay { .. } | TaskKind::WaitGameTime { .. } => {
+                self.finish_task(slot, &def, seq, TaskResult::Completed, 0.0);
+            }
+            _ => match task.answer.as_ref().filter(|_| self.work.timelines && task.kind.is_seam()) {
+                Some(answer) => {
+                    let answer = self.timeline_answer(slot, of, answer);
+                    self.take_answer(slot, &def, seq, &answer);
+                }
+                None => self.finish_task(slot, &def, seq, TaskResult::Failed, 0.0),
+            },
+        }
+        self.moved(slot, of);
+    }
+
+    /// A row's clock changed: what waits for sim time is due at another local time.
+    pub(crate) fn retime(&mut self, slot: usize) {
+        let waiting: Vec<(u64, SimTime)> = self
+            .row(slot)
+            .play()
+            .tasks
+            .iter()
+            .filter(|t| t.age != LATE && t.due != SimTime::NEVER)
+            .filter(|t| {
+                let def = self.def_of(slot, t.of);
+                def.is_some_and(|d| {
+                    matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. }))
+                })
+            })
+            .map(|t| (t.seq, SimTime(t.value as i64)))
+            .collect();
+        for (seq, time) in waiting {
+            let due = self.row(slot).clock.local(time).max(self.local_now(slot));
+            self.set_due(slot, seq, due);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A view: everything the verbs decide by, and nothing they could change it with. A flow lends one, and so does a
+//! sim to whoever only asks.
+
+use super::{Flow, Replay, State, Sums, sums};
+use crate::limits::Limits;
+use crate::rules::{AbilityDef, Layout, ModDef, Rules};
+use crate::state::{EffectRef, Index, Row};
+use crate::{AbilityId, ControllerId, EffectId, OpId, Refusal, TagId};
+use std::sync::Arc;
+
+/// A sim's parts to read.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) limits: &'a Limits,
+    pub(crate) st: &'a State,
+    pub(crate) ix: &'a Index,
+    pub(crate) replay: Option<Replay<'a>>,
+    /// The op behind what is asked, for random draws.
+    pub(crate) root: OpId,
+    /// Its cause link, for refusals that name it.
+    pub(crate) link: u32,
+}
+
+impl Flow<'_> {
+    #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            rules: self.rules,
+            limits: self.limits,
+            st: self.st,
+            ix: self.ix,
+            replay: self.replay,
+            root: self.cause.root,
+            link: self.cause.link,
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    #[inline]
+    pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
+        self.st.controllers.slot(who).ok_or(Refusal::StaleHandle)
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, slot: usize) -> &'a Row {
+        self.st.controllers.row(slot)
+    }
+
+    /// Whether a row has a tag or a descendant of it.
+    #[inline]
+    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
+        self.st.controllers.has(slot, tag)
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self, slot: usize) -> &'a Layout {
+        &self.ix.layouts[self.row(slot).layout as usize]
+    }
+
+    #[inline]
+    pub(crate) fn def(&self, effect: EffectId) -> Option<EffectRef<'a>> {
+        self.st.definitions.effect(self.rules, effect)
+    }
+
+    #[inline]
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+        self.st.definitions.ability(self.rules, ability)
+    }
+
+    /// What acts on a slot's current value.
+    pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
+        let priority = |seq| {
+            let def = row.effect_at(seq).and_then(|i| self.def(row.effects[i].def));
+            def.map_or(0, |d| d.priority)
+        };
+        if row.is_modded(slot) { sums(row.mods_of(slot), strongest, priority) } else { Sums::NONE }
+    }
+
+    /// Whether a modifier's tag filter holds now.
+    pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
+        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| self.source_has(source, t))
+    }
+}

@@ -1,0 +1,226 @@
+//! Abilities as hosts and tools see them: what runs, what cools down, what can be cast and why not.
+
+use crate::{
+    AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, Refusal, Sim,
+    SimTime, Target, Which,
+};
+
+/// A failed check, and when it heals by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reason {
+    /// Why not.
+    pub refusal: Refusal,
+    /// The sim time at which this check passes again if nothing else happens; none if nobody knows.
+    pub heals: Option<SimTime>,
+}
+
+/// Whether an ability could be cast now, as far as that can be said without a target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Castable {
+    /// The first failed check, or none.
+    pub reason: Option<Refusal>,
+    /// The sim time at which all failed checks have healed by themselves; none if one of them does not.
+    pub ready_at: Option<SimTime>,
+}
+
+/// Something that runs down, on the controller's own clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timer {
+    /// What is left.
+    pub remaining: SimTime,
+    /// The whole.
+    pub total: SimTime,
+}
+
+impl Timer {
+    /// What is left of the whole, from 1 down to 0.
+    ///
+    /// ```
+    /// use ugas_core::{SimTime, Timer};
+    /// let t = Timer { remaining: SimTime::seconds(3.5), total: SimTime::seconds(5.0) };
+    /// assert_eq!(t.fraction(), 0.7);
+    /// ```
+    pub fn fraction(&self) -> f64 {
+        if self.total.0 > 0 { self.remaining.0 as f64 / self.total.0 as f64 } else { 0.0 }
+    }
+}
+
+/// A running ability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActivationView {
+    /// Its key.
+    pub key: ActivationKey,
+    /// The ability.
+    pub ability: AbilityId,
+    /// Its grant.
+    pub grant: GrantId,
+    /// Where it stands.
+    pub state: AbilityState,
+    /// Its level; a later change of the grant's does not reach it.
+    pub level: u32,
+    /// At what it aims.
+    pub target: Target,
+    /// Whether it was committed.
+    pub committed: bool,
+    /// The effect that grants its tags while it runs, if it owns any.
+    pub owned: Option<EffectKey>,
+    /// Time since it began.
+    pub elapsed: SimTime,
+}
+
+/// A cast under way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CastView {
+    /// What is cast.
+    pub ability: AbilityId,
+    /// Which activation casts.
+    pub activation: ActivationKey,
+    /// How far it is.
+    pub timer: Timer,
+    /// Ticks in all, the initial one aside.
+    pub ticks: u32,
+    /// The last tick that ran.
+    pub tick: u32,
+}
+
+impl Sim {
+    /// Every check that speaks against an activation now, in the order `activate` asks; none if it would succeed. With
+    /// several grants in question, the reasons of the first; one that can be cast has none.
+    pub fn why_not(
+        &self,
+        who: ControllerId,
+        which: Which,
+        target: Target,
+        into: &mut Vec<Reason>,
+    ) -> Result<(), Refusal> {
+        into.clear();
+        let (view, slot) = (self.view(), self.slot(who)?);
+        let mut first = true;
+        for grant in view.grants_of(slot, which)? {
+            let Some(at) = self.state().controllers.row(slot).grant(grant) else { continue };
+            let Some(def) = view.ability(view.row(slot).grants[at].ability) else { continue };
+            let t = view.attempt(slot, at, &def, target);
+            if view.refusal_of(&t).is_ok() {
+                into.clear();
+                return Ok(());
+            }
+            if first {
+                view.every_refusal(&t, into);
+                first = false;
+            }
+        }
+        if first {
+            into.push(Reason { refusal: Refusal::NotGranted, heals: None });
+        }
+        Ok(())
+    }
+
+    /// Whether `activate` would succeed now, and the first reason if not.
+    pub fn check(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), Refusal> {
+        let (view, slot) = (self.view(), self.slot(who)?);
+        let mut first = None;
+        for grant in view.grants_of(slot, Which::Ability(ability))? {
+            let Some(at) = view.row(slot).grant(grant) else { continue };
+            let Some(def) = view.ability(ability) else { continue };
+            match view.first_refusal(&view.attempt(slot, at, &def, target)) {
+                Ok(()) => return Ok(()),
+                Err(refusal) => first = first.or(Some(refusal)),
+            }
+        }
+        Err(first.unwrap_or(Refusal::NotGranted))
+    }
+
+    /// Whether an ability could be cast now, its target aside. Remembered until the controller changes.
+    pub fn castable(&self, who: ControllerId, grant: GrantId) -> Result<Castable, Refusal> {
+        let (slot, at) = self.grant_at(who, grant)?;
+        let view = self.view();
+        let Some(def) = view.ability(view.row(slot).grants[at].ability) else { return Err(Refusal::StaleHandle) };
+        let (fails, ready) = view.castable_of(slot, at, &def);
+        if fails == 0 {
+            return Ok(Castable { reason: None, ready_at: Some(self.now()) });
+        }
+        let reason = view.refusal_in(&view.attempt(slot, at, &def, Target::None), fails).err();
+        let due = if ready == SimTime::NEVER { ready } else { view.row(slot).clock.due(ready) };
+        Ok(Castable { reason, ready_at: (due != SimTime::NEVER).then_some(due) })
+    }
+
+    /// Where a granted ability stands.
+    pub fn ability_state(&self, who: ControllerId, grant: GrantId) -> Result<AbilityState, Refusal> {
+        Ok(self.view().state_of(self.slot(who)?, grant))
+    }
+
+    /// What runs, by rising age.
+    pub fn activations(&self, who: ControllerId) -> Result<impl Iterator<Item = ActivationView>, Refusal> {
+        let row = self.row(who)?;
+        let now = row.clock.local(self.now());
+        Ok(row.play().activations.iter().map(move |a| ActivationView {
+            key: a.key(who),
+            ability: a.ability,
+            grant: a.grant,
+            state: a.state,
+            level: a.level,
+            target: a.target,
+            committed: a.committed,
+            owned: row.effect_at(a.owned).map(|i| row.effects[i].key(who)),
+            elapsed: SimTime(now.0 - a.start.0),
+        }))
+    }
+
+    /// A grant's cooldown: the longest effect that holds one of its tags; none if none runs. An endless one has
+    /// [`SimTime::NEVER`] left.
+    pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, Refusal> {
+        let (slot, at) = self.grant_at(who, grant)?;
+        let view = self.view();
+        let Some(def) = view.ability(view.row(slot).grants[at].ability) else { return Ok(None) };
+        let t = view.attempt(slot, at, &def, Target::None);
+        Ok(view.cooldown_of(&t).map(|(start, end)| Timer {
+            remaining: view.left(slot, end),
+            total: if end == SimTime::NEVER { end } else { SimTime(end.0 - start.0) },
+        }))
+    }
+
+    /// A global cooldown; none if it does not run.
+    pub fn global_cooldown(&self, who: ControllerId, group: GroupId) -> Result<Option<Timer>, Refusal> {
+        let slot = self.slot(who)?;
+        let view = self.view();
+        let gcd = view.row(slot).play().gcds.iter().find(|g| g.group == group);
+        Ok(gcd.map(|g| Timer { remaining: view.left(slot, g.end), total: SimTime(g.end.0 - g.start.0) }))
+    }
+
+    /// The charges of a grant; none if its ability has none.
+    pub fn charges(&self, who: ControllerId, grant: GrantId) -> Result<Option<crate::ChargeView>, Refusal> {
+        let (slot, at) = self.grant_at(who, grant)?;
+        Ok(self.view().charges_of(slot, at))
+    }
+
+    /// The cast under way.
+    pub fn cast(&self, who: ControllerId) -> Result<Option<CastView>, Refusal> {
+        let slot = self.slot(who)?;
+        let view = self.view();
+        let play = view.row(slot).play();
+        Ok(play.cast.as_deref().and_then(|c| {
+            let a = play.activation(c.of)?;
+            let timer = Timer { remaining: view.left(slot, c.start + c.length), total: c.length };
+            Some(CastView { ability: a.ability, activation: a.key(who), timer, ticks: c.ticks, tick: a.tick })
+        }))
+    }
+
+    /// A parameter of a grant.
+    pub fn param(&self, who: ControllerId, grant: GrantId, name: ParamId) -> Result<Option<f64>, Refusal> {
+        let (slot, at) = self.grant_at(who, grant)?;
+        Ok(self.view().param_of(slot, at, name))
+    }
+
+    /// How long an input has been down; none if it is up.
+    pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, Refusal> {
+        let row = self.row(who)?;
+        let now = row.clock.local(self.now());
+        Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
+    }
+
+    fn grant_at(&self, who: ControllerId, grant: GrantId) -> Result<(usize, usize), Refusal> {
+        let slot = self.slot(who)?;
+        let at = self.state().controllers.row(slot).grant(grant).ok_or(Refusal::StaleHandle)?;
+        Ok((slot, at))
+    }
+}

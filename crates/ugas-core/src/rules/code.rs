@@ -1,0 +1,304 @@
+//! Tasks written in code: a type of the host's, registered under the name documents use.
+//!
+//! Its state is encoded into the row between calls, so a sleeping custom task is captured, saved and hashed like any
+//! other. It looks at its owner and gives outputs; it changes nothing itself, so there is nothing to undo when it is
+//! cancelled.
+
+use super::compile::Compiler;
+use super::task::built_in;
+use super::{Rules, RulesBuilder};
+use crate::{AbilityId, AttributeId, ControllerId, EffectId, EventData, InputId, SimTime, TagId, TaskKindId};
+use serde::{Serialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use ugas_doc::Value;
+
+/// What a custom task says after each call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progression {
+    /// It goes on waiting.
+    Wait,
+    /// It gives something and goes on waiting.
+    Output(f64),
+    /// It is done; the ability goes on with this value.
+    Complete(f64),
+    /// It cannot be done.
+    Fail,
+}
+
+/// Kinds of news a custom task wants to hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Tags that come or go.
+    Tags,
+    /// Attributes that change.
+    Attributes,
+    /// Effects that are applied or removed.
+    Effects,
+    /// Gameplay events.
+    Events,
+    /// Presses and releases.
+    Input,
+}
+
+/// News of its owner that a custom task hears.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wake<'a> {
+    /// A tag came or went.
+    Tag {
+        /// Which.
+        tag: TagId,
+        /// Whether it came.
+        added: bool,
+    },
+    /// An attribute changed.
+    Attribute {
+        /// Which.
+        attribute: AttributeId,
+        /// From.
+        old: f64,
+        /// To.
+        new: f64,
+    },
+    /// An effect was applied or removed.
+    Effect {
+        /// Which.
+        effect: EffectId,
+        /// Whether it was applied.
+        applied: bool,
+    },
+    /// An event arrived.
+    Event(&'a EventData),
+    /// An input went down or up.
+    Input {
+        /// Which.
+        input: InputId,
+        /// Whether it is down now.
+        pressed: bool,
+        /// How long it was down.
+        held: SimTime,
+    },
+}
+
+/// What a custom task sees. It can change nothing.
+pub struct TaskCx<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) who: ControllerId,
+    pub(crate) ability: AbilityId,
+    pub(crate) level: u32,
+    pub(crate) now: SimTime,
+    pub(crate) params: &'a BTreeMap<String, Value>,
+    pub(crate) values: &'a dyn Fn(AttributeId) -> Option<f64>,
+    pub(crate) tags: &'a dyn Fn(TagId) -> bool,
+}
+
+impl TaskCx<'_> {
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        self.rules
+    }
+    /// Whose ability it is.
+    pub fn who(&self) -> ControllerId {
+        self.who
+    }
+    /// Which ability.
+    pub fn ability(&self) -> AbilityId {
+        self.ability
+    }
+    /// The activation's level.
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+    /// The owner's own time.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+    /// An attribute of the owner.
+    pub fn get(&self, attribute: AttributeId) -> Option<f64> {
+        (self.values)(attribute)
+    }
+    /// Whether the owner has a tag or a descendant of it.
+    pub fn has(&self, tag: TagId) -> bool {
+        (self.tags)(tag)
+    }
+    /// A parameter as the document writes it.
+    pub fn param(&self, name: &str) -> Option<&Value> {
+        self.params.get(name)
+    }
+    /// A parameter that is a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.params.get(name) {
+            Some(Value::Number(n)) => Some(*n),
+            _ => None,
+        }
+    }
+    /// A parameter that is text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.params.get(name) {
+            Some(Value::Text(t)) => Some(t),
+            _ => None,
+        }
+    }
+}
+
+/// A task type of the host's.
+///
+/// ```
+/// use ugas_core::{CustomTask, Progression, Rules, TaskCx};
+/// use ugas_doc::Ability;
+/// struct Countdown;
+/// impl CustomTask for Countdown {
+///     type State = u32;
+///     fn activate(&self, left: &mut u32, cx: &TaskCx<'_>) -> Progression {
+///         *left = cx.number("Count").unwrap_or(3.0) as u32;
+///         Progression::Wait
+///     }
+///     fn tick(&self, left: &mut u32, _: ugas_core::SimTime, _: &TaskCx<'_>) -> Progression {
+///         *left -= 1;
+///         if *left == 0 { Progression::Complete(1.0) } else { Progression::Wait }
+///     }
+///     fn interval(&self) -> Option<ugas_core::SimTime> {
+///         Some(ugas_core::SimTime::ZERO)
+///     }
+/// }
+/// assert!(Rules::builder().add(Ability::new("GA_A")).task("Countdown", Countdown).build().is_ok());
+/// ```
+pub trait CustomTask: Send + Sync + 'static {
+    /// What it remembers between calls; at most 256 bytes when encoded.
+    type State: Default + Serialize + DeserializeOwned;
+
+    /// It begins. Called exactly once.
+    fn activate(&self, state: &mut Self::State, cx: &TaskCx<'_>) -> Progression;
+
+    /// Something it hears of happened.
+    fn wake(&self, _state: &mut Self::State, _news: Wake<'_>, _cx: &TaskCx<'_>) -> Progression {
+        Progression::Wait
+    }
+
+    /// Its interval is over; `dt` is the owner's time since the last tick.
+    fn tick(&self, _state: &mut Self::State, _dt: SimTime, _cx: &TaskCx<'_>) -> Progression {
+        Progression::Wait
+    }
+
+    /// It is over. Called exactly once, completed or not.
+    fn end(&self, _state: &mut Self::State, _completed: bool, _cx: &TaskCx<'_>) {}
+
+    /// What it wants to hear of.
+    fn hears(&self) -> &[News] {
+        &[]
+    }
+
+    /// Time between ticks; zero is every frame. Without it the task does not tick.
+    fn interval(&self) -> Option<SimTime> {
+        None
+    }
+
+    /// Higher ticks first when the budget is short.
+    fn priority(&self) -> i32 {
+        0
+    }
+}
+
+/// Which of a custom task's functions is called.
+#[derive(Clone, Copy)]
+pub(crate) enum Call<'a> {
+    Activate,
+    Wake(Wake<'a>),
+    Tick(SimTime),
+    End(bool),
+}
+
+/// A custom task whose state is bytes.
+pub(crate) trait ErasedTask: Send + Sync {
+    fn call(&self, state: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression;
+    fn hears(&self) -> &[News];
+    fn interval(&self) -> Option<SimTime>;
+    fn priority(&self) -> i32;
+}
+
+/// Bytes of a state.
+const STATE: usize = 256;
+
+impl<T: CustomTask> ErasedTask for T {
+    fn call(&self, bytes: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression {
+        let mut state: T::State = match bytes.is_empty() {
+            true => T::State::default(),
+            false => postcard::from_bytes(bytes).unwrap_or_default(),
+        };
+        let said = match call {
+            Call::Activate => self.activate(&mut state, cx),
+            Call::Wake(news) => self.wake(&mut state, news, cx),
+            Call::Tick(dt) => self.tick(&mut state, dt, cx),
+            Call::End(completed) => {
+                self.end(&mut state, completed, cx);
+                return Progression::Wait;
+            }
+        };
+        match postcard::to_allocvec(&state) {
+            Ok(new) if new.len() <= STATE => *bytes = new,
+            // What cannot be kept cannot go on.
+            _ => return Progression::Fail,
+        }
+        said
+    }
+    fn hears(&self) -> &[News] {
+        CustomTask::hears(self)
+    }
+    fn interval(&self) -> Option<SimTime> {
+        CustomTask::interval(self)
+    }
+    fn priority(&self) -> i32 {
+        CustomTask::priority(self)
+    }
+}
+
+/// A registered task type.
+#[derive(Clone)]
+pub(crate) struct TaskCode(pub(crate) Arc<dyn ErasedTask>);
+
+impl fmt::Debug for TaskCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskCode")
+    }
+}
+
+/// A custom task in a list, with its parameters as written.
+#[derive(Clone)]
+pub(crate) struct CustomDef {
+    pub(crate) code: Arc<dyn ErasedTask>,
+    pub(crate) params: Arc<BTreeMap<String, Value>>,
+}
+
+impl fmt::Debug for CustomDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomDef").field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CustomDef {
+    fn eq(&self, other: &CustomDef) -> bool {
+        Arc::ptr_eq(&self.code, &other.code) && self.params == other.params
+    }
+}
+
+impl Compiler<'_> {
+    /// Keeps the code of a task type.
+    pub(crate) fn custom_task(&mut self, name: &str, code: Arc<dyn ErasedTask>) {
+        if built_in(name).is_some() {
+            self.about(name, None);
+            return self.error("duplicate-name", format!("the task type {name} is built in; choose another name"));
+        }
+        let rules = self.rules.to_mut();
+        let id = TaskKindId(rules.task_names.intern(name));
+        rules.task_code.insert(id, TaskCode(code));
+    }
+}
+
+impl RulesBuilder {
+    /// Registers a task type under the name documents use. A built-in type's name is refused when the rules are built.
+    pub fn task(mut self, name: impl Into<String>, code: impl CustomTask) -> RulesBuilder {
+        self.tasks.push((name.into(), Arc::new(code)));
+        self
+    }
+}

@@ -1,0 +1,223 @@
+//! Abilities written in code. Such an ability is resumed when what it waits for happens, says what to do, and says what
+//! it waits for next; between two calls it is a few bytes in the row.
+
+use super::compile::Compiler;
+use super::{Rules, RulesBuilder};
+use crate::{AbilityId, AttributeId, ControllerId, EffectId, EventData, InputId, SimTime, TagId, Target};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a coded ability waits for next.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Next {
+    /// Time of the owner's clock.
+    After(SimTime),
+    /// A gameplay event with this tag or one below it.
+    Event(TagId),
+    /// A tag that comes or goes.
+    Tag(TagId),
+    /// A press or release of this input.
+    Input(InputId),
+    /// Nothing: it is complete.
+    End,
+    /// Nothing: it gives up.
+    Cancel,
+}
+
+/// Why a coded ability is called.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Resume<'a> {
+    /// It became active. The first call, exactly once.
+    Activated,
+    /// Its time is over.
+    Elapsed,
+    /// Its event arrived.
+    Event(&'a EventData),
+    /// Its tag came or went.
+    Tag {
+        /// Whether it came.
+        added: bool,
+    },
+    /// Its input went down or up.
+    Input {
+        /// Whether it is down now.
+        pressed: bool,
+        /// How long it was down.
+        held: SimTime,
+    },
+    /// It ended. The last call, exactly once; what it answers does not matter.
+    End {
+        /// Whether it was cut short.
+        cancelled: bool,
+    },
+}
+
+/// What a coded ability asks for; done in order when it returns.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Apply { effect: EffectId, target: ControllerId },
+    Remove { effect: EffectId },
+    Send { tag: TagId, target: ControllerId, magnitude: f64 },
+    Cue(TagId),
+    Commit,
+}
+
+/// What a coded ability sees and asks for. Tags and attributes are there to be read; the only way to change them is an
+/// effect.
+///
+/// ```compile_fail
+/// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
+///     cx.add_tag(tag); // there is no such door
+/// }
+/// ```
+pub struct AbilityCx<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) who: ControllerId,
+    pub(crate) level: u32,
+    pub(crate) target: Target,
+    pub(crate) now: SimTime,
+    pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
+    pub(crate) tags: &'a dyn Fn(TagId) -> bool,
+    pub(crate) acts: Vec<Act>,
+}
+
+impl AbilityCx<'_> {
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        self.rules
+    }
+    /// Whose ability it is.
+    pub fn who(&self) -> ControllerId {
+        self.who
+    }
+    /// The activation's level.
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+    /// What it aims at.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+    /// The owner's own time.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+    /// An attribute of the owner.
+    pub fn get(&self, attribute: AttributeId) -> Option<f64> {
+        (self.values)(self.who, attribute)
+    }
+    /// An attribute of anybody.
+    pub fn get_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        (self.values)(who, attribute)
+    }
+    /// Whether the owner has a tag or a descendant of it.
+    pub fn has(&self, tag: TagId) -> bool {
+        (self.tags)(tag)
+    }
+    /// Applies an effect to the owner.
+    pub fn apply_to_owner(&mut self, effect: EffectId) {
+        self.acts.push(Act::Apply { effect, target: self.who });
+    }
+    /// Applies an effect to the target; to nobody without one.
+    pub fn apply_to_target(&mut self, effect: EffectId) {
+        if let Target::Controller(target) = self.target {
+            self.acts.push(Act::Apply { effect, target });
+        }
+    }
+    /// Removes the owner's effects of a definition.
+    pub fn remove_from_owner(&mut self, effect: EffectId) {
+        self.acts.push(Act::Remove { effect });
+    }
+    /// Sends a gameplay event.
+    pub fn send(&mut self, tag: TagId, target: ControllerId, magnitude: f64) {
+        self.acts.push(Act::Send { tag, target, magnitude });
+    }
+    /// Triggers a burst cue.
+    pub fn cue(&mut self, tag: TagId) {
+        self.acts.push(Act::Cue(tag));
+    }
+    /// Commits an ability whose policy is Manual; it is cancelled if that fails.
+    pub fn commit(&mut self) {
+        self.acts.push(Act::Commit);
+    }
+}
+
+/// An ability written in code. Its document says everything else: tags, cost, cooldown, checks.
+///
+/// ```
+/// use ugas_core::{AbilityCx, CodedAbility, Next, Resume, Rules, SimTime};
+/// use ugas_doc::Ability;
+/// struct Pause;
+/// impl CodedAbility for Pause {
+///     type State = u32;
+///     fn resume(&self, calls: &mut u32, why: Resume<'_>, _: &mut AbilityCx<'_>) -> Next {
+///         *calls += 1;
+///         if why == Resume::Activated { Next::After(SimTime::seconds(1.0)) } else { Next::End }
+///     }
+/// }
+/// assert!(Rules::builder().add(Ability::new("GA_Pause")).ability_code("GA_Pause", Pause).build().is_ok());
+/// assert!(Rules::builder().ability_code("GA_Nobody", Pause).build().is_err());
+/// ```
+pub trait CodedAbility: Send + Sync + 'static {
+    /// What it remembers between calls; at most 256 bytes when encoded.
+    type State: Default + Serialize + DeserializeOwned;
+
+    /// Goes on.
+    fn resume(&self, state: &mut Self::State, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next;
+}
+
+/// A coded ability whose state is bytes.
+pub(crate) trait ErasedAbility: Send + Sync {
+    /// `None` if its state cannot be kept.
+    fn resume(&self, state: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next>;
+}
+
+/// Bytes of a state.
+const STATE: usize = 256;
+
+impl<T: CodedAbility> ErasedAbility for T {
+    fn resume(&self, bytes: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next> {
+        let mut state: T::State =
+            if bytes.is_empty() { T::State::default() } else { postcard::from_bytes(bytes).unwrap_or_default() };
+        let next = CodedAbility::resume(self, &mut state, why, cx);
+        *bytes = postcard::to_allocvec(&state).ok().filter(|b| b.len() <= STATE)?;
+        Some(next)
+    }
+}
+
+/// The code of an ability.
+#[derive(Clone)]
+pub(crate) struct AbilityCode(pub(crate) Arc<dyn ErasedAbility>);
+
+impl fmt::Debug for AbilityCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AbilityCode")
+    }
+}
+
+impl Compiler<'_> {
+    /// Keeps the code of an ability that a document defines.
+    pub(crate) fn ability_code(&mut self, name: &str, code: Arc<dyn ErasedAbility>) {
+        let defined = self.rules.ability(name);
+        let Some(id) = defined else {
+            self.about(name, None);
+            return self.error("unknown-ability", format!("{name} has code but no ability document"));
+        };
+        self.rules.to_mut().ability_code.insert(id, AbilityCode(code));
+    }
+}
+
+impl Rules {
+    pub(crate) fn code_of(&self, ability: AbilityId) -> Option<Arc<dyn ErasedAbility>> {
+        if self.ability_code.is_empty() { None } else { self.ability_code.get(&ability).map(|c| c.0.clone()) }
+    }
+}
+
+impl RulesBuilder {
+    /// Registers the code of an ability, by its document's name.
+    pub fn ability_code(mut self, name: impl Into<String>, code: impl CodedAbility) -> RulesBuilder {
+        self.codes.push((name.into(), Arc::new(code)));
+        self
+    }
+}

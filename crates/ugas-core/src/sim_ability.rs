@@ -1,0 +1,135 @@
+//! The doors for abilities: each is sugar for an op.
+
+use crate::{
+    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, ControllerId, EventData, GrantId, InputId, Op,
+    Outcome, ParamId, Refusal, Sim, Target, TaskKey, Which,
+};
+
+impl Sim {
+    /// Grants an ability; the handle is this controller's.
+    ///
+    /// ```
+    /// use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SpawnSpec, Target};
+    /// use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
+    ///
+    /// let rules = Rules::builder()
+    ///     .add(AttributeSet::new("Vitals").with(Attribute::new("Mana", 50.0).min(0.0)))
+    ///     .add(Effect::instant("GE_Cost").add("Mana", -20.0))
+    ///     .add(Ability { name: "GA_Spark".into(), cost: Some("GE_Cost".into()), ..Ability::default() })
+    ///     .build()?;
+    /// let (spark, mana) = (rules.ability("GA_Spark").unwrap(), rules.attribute("Mana").unwrap());
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// sim.grant(hero, AbilityGrant::new(spark))?;
+    /// sim.activate(hero, spark, Target::None)?;
+    /// assert_eq!(sim.get(hero, mana)?, 30.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn grant(&mut self, who: ControllerId, grant: AbilityGrant) -> Result<GrantId, Refusal> {
+        match self.run(Op::Grant { who, grant })? {
+            Outcome::Granted(id) => Ok(id),
+            _ => Err(Refusal::Mismatch),
+        }
+    }
+
+    /// Takes abilities back; what runs of them is cancelled first.
+    pub fn revoke(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        self.run(Op::Revoke { who, which }).map(|_| ())
+    }
+
+    /// Grants an ability set; the handle takes all of it back.
+    pub fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
+        match self.run(Op::GrantSet { who, set })? {
+            Outcome::GrantedSet(handle) => Ok(handle),
+            _ => Err(Refusal::Mismatch),
+        }
+    }
+
+    /// Takes an ability set back.
+    pub fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
+        self.run(Op::RevokeSet { who, handle }).map(|_| ())
+    }
+
+    /// Activates an ability: the first of its grants that can.
+    pub fn activate(
+        &mut self,
+        who: ControllerId,
+        ability: AbilityId,
+        target: Target,
+    ) -> Result<ActivationKey, Refusal> {
+        self.activate_which(who, Which::Ability(ability), target)
+    }
+
+    /// Activates by grant, input or ability.
+    pub fn activate_which(
+        &mut self,
+        who: ControllerId,
+        which: Which,
+        target: Target,
+    ) -> Result<ActivationKey, Refusal> {
+        match self.run(Op::Activate { who, which, target })? {
+            Outcome::Activated(key) => Ok(key),
+            _ => Err(Refusal::Mismatch),
+        }
+    }
+
+    /// Ends what runs as cancelled; nothing runs is no mistake.
+    pub fn cancel(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        self.run(Op::Cancel { who, which }).map(|_| ())
+    }
+
+    /// Ends what runs as completed.
+    pub fn end(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        self.run(Op::End { who, which }).map(|_| ())
+    }
+
+    /// Interrupts a cast: the one under way, or only if it is the one meant.
+    pub fn interrupt(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
+        self.run(Op::Interrupt { who, which }).map(|_| ())
+    }
+
+    /// Commits a running ability whose policy is Manual. A refusal has ended it as cancelled; nothing was spent.
+    pub fn commit(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
+        self.run(Op::Commit { who, which }).map(|_| ())
+    }
+
+    /// Answers a validation.
+    pub fn validate(&mut self, who: ControllerId, which: Which, ok: bool) -> Result<(), Refusal> {
+        self.run(Op::Validate { who, which, ok }).map(|_| ())
+    }
+
+    /// Changes a grant's level; what runs keeps the level it began with.
+    pub fn set_level(&mut self, who: ControllerId, grant: GrantId, level: u32) -> Result<(), Refusal> {
+        self.run(Op::SetLevel { who, grant, level }).map(|_| ())
+    }
+
+    /// Sets a parameter of a grant.
+    pub fn set_param(&mut self, who: ControllerId, grant: GrantId, param: ParamId, value: f64) -> Result<(), Refusal> {
+        self.run(Op::SetParam { who, grant, param, value }).map(|_| ())
+    }
+
+    /// Turns a named restriction of a grant on or off.
+    pub fn restrict(&mut self, who: ControllerId, grant: GrantId, name: ParamId, on: bool) -> Result<(), Refusal> {
+        self.run(Op::Restrict { who, grant, name, on }).map(|_| ())
+    }
+
+    /// An input goes down. What it activated, and why not if it did not, is in the outcome.
+    pub fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
+        self.run(Op::Press { who, input, target })
+    }
+
+    /// An input goes up.
+    pub fn release(&mut self, who: ControllerId, input: InputId) -> Result<(), Refusal> {
+        self.run(Op::Release { who, input }).map(|_| ())
+    }
+
+    /// Sends a gameplay event.
+    pub fn event(&mut self, event: EventData) -> Result<(), Refusal> {
+        self.run(Op::Event(event)).map(|_| ())
+    }
+
+    /// Completes or fails a task the host was asked for.
+    pub fn complete(&mut self, key: TaskKey, answer: Answer) -> Result<(), Refusal> {
+        self.run(Op::Complete { key, answer }).map(|_| ())
+    }
+}

@@ -1,0 +1,236 @@
+//! Verbs about abilities: granting, activating, ending, inputs, events and the answers of a host.
+
+use super::fields::{Fields, Name, Reading};
+use super::verbs::hit_of;
+use super::{HitDef, Step, Verb, for_each_step};
+use ugas_data::{Entry, ReadError};
+
+/// Which ability, grant, activation or ability set a verb means.
+#[derive(Clone, Debug)]
+pub(crate) enum Pick {
+    Ability(Name),
+    Input(Name),
+    Handle(Name),
+    Set(Name),
+}
+
+/// What an activation aims at.
+#[derive(Clone, Debug)]
+pub(crate) enum Aim {
+    Nothing,
+    Actor(Name),
+    Point([f64; 3]),
+}
+
+/// Whose ability, and which.
+#[derive(Clone, Debug)]
+pub(crate) struct Of {
+    /// A handle knows its actor.
+    pub(crate) actor: Option<Name>,
+    pub(crate) pick: Pick,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Cancel,
+    End,
+    Commit,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum AbilityVerb {
+    Grant { actor: Name, what: Pick, level: u32, input: Option<Name>, handle: Option<Name> },
+    Revoke(Of),
+    Activate { of: Of, aim: Aim, handle: Option<Name> },
+    Stop { how: Stop, of: Of },
+    Interrupt { actor: Option<Name>, what: Option<Pick> },
+    Validate { of: Of, ok: bool },
+    Event { to: Name, tag: Name, from: Option<Name>, magnitude: f64 },
+    Press { actor: Name, input: Name, aim: Aim, handle: Option<Name> },
+    Release { actor: Name, input: Name },
+    Complete(Box<Completion>),
+    SetParam { of: Of, param: Name, value: f64 },
+    SetLevel { of: Of, level: u32 },
+}
+
+/// What a host answers to a task.
+#[derive(Clone, Debug)]
+pub(crate) struct Completion {
+    pub(crate) actor: Name,
+    pub(crate) task: Name,
+    pub(crate) targets: Vec<Name>,
+    pub(crate) hit: Option<HitDef>,
+    pub(crate) fail: bool,
+    pub(crate) value: f64,
+}
+
+/// The verb, if it is one about abilities.
+pub(crate) fn parse(reading: Reading<'_>, entry: &Entry) -> Result<Option<AbilityVerb>, ReadError> {
+    let (what, node) = (entry.key.as_str(), &entry.value);
+    macro_rules! fields {
+        ($($key:literal),*) => { reading.fields(what, node, &[$($key,)* "Refused", "MayRefuse"])? };
+    }
+    Ok(Some(match what {
+        "Grant" => {
+            let f = fields!("Actor", "Ability", "AbilitySet", "Level", "InputID", "As");
+            AbilityVerb::Grant {
+                actor: f.name("Actor")?,
+                what: need_pick(&f, &["Ability", "AbilitySet"])?,
+                level: f.count_if("Level")?.unwrap_or(1),
+                input: f.name_if("InputID")?,
+                handle: f.name_if("As")?,
+            }
+        }
+        "Revoke" => {
+            let f = fields!("Actor", "Ability", "AbilitySet", "Handle");
+            AbilityVerb::Revoke(of(&f, &["Ability", "AbilitySet", "Handle"])?)
+        }
+        "Activate" => {
+            let f = fields!("Actor", "Ability", "InputID", "Handle", "Target", "Point", "As");
+            let of = of(&f, &["Ability", "InputID", "Handle"])?;
+            AbilityVerb::Activate { of, aim: aim(&f)?, handle: f.name_if("As")? }
+        }
+        "Cancel" | "End" | "Commit" => {
+            let f = fields!("Actor", "Ability", "Handle");
+            let how = match what {
+                "Cancel" => Stop::Cancel,
+                "End" => Stop::End,
+                _ => Stop::Commit,
+            };
+            AbilityVerb::Stop { how, of: of(&f, &["Ability", "Handle"])? }
+        }
+        "Interrupt" => {
+            let f = fields!("Actor", "Ability", "Handle");
+            let what = pick(&f, &["Ability", "Handle"])?;
+            let actor = match what {
+                Some(Pick::Handle(_)) => f.name_if("Actor")?,
+                _ => Some(f.name("Actor")?),
+            };
+            AbilityVerb::Interrupt { actor, what }
+        }
+        "Validate" => {
+            let f = fields!("Actor", "Ability", "Handle", "Ok");
+            AbilityVerb::Validate { of: of(&f, &["Ability", "Handle"])?, ok: reading.flag("Ok", f.need("Ok")?)? }
+        }
+        "Event" => {
+            let f = fields!("To", "Tag", "From", "Magnitude");
+            AbilityVerb::Event {
+                to: f.name("To")?,
+                tag: f.name("Tag")?,
+                from: f.name_if("From")?,
+                magnitude: number_if(&f, "Magnitude")?.unwrap_or(0.0),
+            }
+        }
+        "Press" => {
+            let f = fields!("Actor", "InputID", "Target", "Point", "As");
+            let (actor, input) = (f.name("Actor")?, f.name("InputID")?);
+            AbilityVerb::Press { actor, input, aim: aim(&f)?, handle: f.name_if("As")? }
+        }
+        "Release" => {
+            let f = fields!("Actor", "InputID");
+            AbilityVerb::Release { actor: f.name("Actor")?, input: f.name("InputID")? }
+        }
+        "Complete" => {
+            let f = fields!("Actor", "Task", "Targets", "Hit", "Fail", "Value");
+            AbilityVerb::Complete(Box::new(Completion {
+                actor: f.name("Actor")?,
+                task: f.name("Task")?,
+                targets: f.names_if("Targets")?,
+                hit: f.get("Hit").map(|n| hit_of(reading, n)).transpose()?,
+                fail: f.flag_if("Fail")?.unwrap_or(false),
+                value: number_if(&f, "Value")?.unwrap_or(0.0),
+            }))
+        }
+        "Set" => {
+            let f = fields!("Actor", "Ability", "Handle", "Param", "Value", "Level");
+            let of = of(&f, &["Ability", "Handle"])?;
+            match (f.name_if("Param")?, f.count_if("Level")?) {
+                (Some(param), None) => {
+                    AbilityVerb::SetParam { of, param, value: reading.number("Value", f.need("Value")?)? }
+                }
+                (None, Some(level)) => AbilityVerb::SetLevel { of, level },
+                _ => return Err(reading.error(node, "Set: write Param and Value, or Level")),
+            }
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn number_if(f: &Fields<'_>, key: &str) -> Result<Option<f64>, ReadError> {
+    f.get(key).map(|n| f.reading.number(key, n)).transpose()
+}
+
+/// The one key of these that is written.
+fn pick(f: &Fields<'_>, keys: &[&str]) -> Result<Option<Pick>, ReadError> {
+    let mut found = None;
+    for &key in keys {
+        let Some(name) = f.name_if(key)? else { continue };
+        let pick = match key {
+            "Ability" => Pick::Ability(name),
+            "InputID" => Pick::Input(name),
+            "AbilitySet" => Pick::Set(name),
+            _ => Pick::Handle(name),
+        };
+        if found.replace(pick).is_some() {
+            return Err(f.reading.error(f.node, format!("write one of {}", keys.join(", "))));
+        }
+    }
+    Ok(found)
+}
+
+fn need_pick(f: &Fields<'_>, keys: &[&str]) -> Result<Pick, ReadError> {
+    pick(f, keys)?.ok_or_else(|| f.reading.error(f.node, format!("write one of {}", keys.join(", "))))
+}
+
+fn of(f: &Fields<'_>, keys: &[&str]) -> Result<Of, ReadError> {
+    let pick = need_pick(f, keys)?;
+    let actor = match pick {
+        Pick::Handle(_) => f.name_if("Actor")?,
+        _ => Some(f.name("Actor")?),
+    };
+    Ok(Of { actor, pick })
+}
+
+fn aim(f: &Fields<'_>) -> Result<Aim, ReadError> {
+    match (f.name_if("Target")?, f.vector_if("Point")?) {
+        (None, None) => Ok(Aim::Nothing),
+        (Some(actor), None) => Ok(Aim::Actor(actor)),
+        (None, Some(point)) => Ok(Aim::Point(point)),
+        _ => Err(f.reading.error(f.node, "write Target or Point, not both")),
+    }
+}
+
+impl AbilityVerb {
+    /// The name it gives its result.
+    pub(crate) fn handle(&self) -> Option<&Name> {
+        match self {
+            AbilityVerb::Grant { handle, .. }
+            | AbilityVerb::Activate { handle, .. }
+            | AbilityVerb::Press { handle, .. } => handle.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The tags that only it names.
+    pub(crate) fn tags(&self) -> Vec<&Name> {
+        match self {
+            AbilityVerb::Event { tag, .. } => vec![tag],
+            AbilityVerb::Complete(c) => c.hit.iter().flat_map(|h| &h.tags).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The inputs that verbs name.
+pub(crate) fn inputs_in<'a>(steps: &'a [Step], into: &mut Vec<&'a Name>) {
+    for_each_step(steps, &mut |step| {
+        let Verb::Ability(verb) = &step.verb else { return };
+        match verb {
+            AbilityVerb::Grant { input: Some(input), .. }
+            | AbilityVerb::Activate { of: Of { pick: Pick::Input(input), .. }, .. }
+            | AbilityVerb::Press { input, .. }
+            | AbilityVerb::Release { input, .. } => into.push(input),
+            _ => {}
+        }
+    });
+}

@@ -1,0 +1,60 @@
+//! Why an ability cannot be activated, at a moment of a scenario.
+
+use crate::explain::ExplainError;
+use crate::run::{RunOptions, Runner};
+use crate::scenario::{Scenario, did_you_mean};
+use ugas_core::{SimTime, Target, Which};
+
+/// Every check that speaks against an actor's ability at a time, after everything that happens then: one line each, with
+/// the time at which it heals by itself. Without a target, checks of the target speak only where one is needed.
+///
+/// ```
+/// let text = r#"
+/// Scenario: Idle
+/// Entities:
+///   - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
+///   - {Kind: gameplay_ability, Name: GA_Slam, Tags: {ActivationRequiredTags: [State.Angry]}}
+/// Actors: {Hero: {AttributeSets: [Vitals], Abilities: [GA_Slam]}}
+/// "#;
+/// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+/// let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+/// let lines = ugas_lab::why_not(&scenario, "Hero", "GA_Slam", None, ugas_core::SimTime::ZERO).unwrap();
+/// assert_eq!(lines.len(), 1);
+/// assert!(lines[0].starts_with("RequiredTags: "), "{lines:?}");
+/// ```
+pub fn why_not(
+    scenario: &Scenario,
+    actor: &str,
+    ability: &str,
+    target: Option<&str>,
+    at: SimTime,
+) -> Result<Vec<String>, ExplainError> {
+    let options = RunOptions { until: Some(at), ..RunOptions::default() };
+    let mut runner = Runner::new(scenario, options).map_err(ExplainError::Scenario)?;
+    let unknown = |message: String, help: Option<String>| {
+        ExplainError::Unknown(help.map_or(message.clone(), |help| format!("{message}; {help}")))
+    };
+    for name in [Some(actor), target].into_iter().flatten() {
+        if !scenario.actors.iter().any(|a| a.name.text == name) {
+            let help = did_you_mean(name, scenario.actors.iter().map(|a| a.name.text.as_str()));
+            return Err(unknown(format!("the scenario has no actor {name}"), help));
+        }
+    }
+    let rules = runner.world.rules.clone();
+    let Some(id) = rules.ability(ability) else {
+        let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
+        return Err(unknown(format!("there is no ability {ability}"), help));
+    };
+    runner.play(options, &mut |_| {});
+    let target = target.map_or(Target::None, |name| Target::Controller(runner.who(name)));
+    let mut reasons = Vec::new();
+    let asked = runner.sim.why_not(runner.who(actor), Which::Ability(id), target, &mut reasons);
+    asked.map_err(|refusal| {
+        ExplainError::Unknown(format!("{actor} is not there at {at}: {}", runner.describe(&refusal)))
+    })?;
+    let line = |reason: &ugas_core::Reason| {
+        let heals = reason.heals.map_or(String::new(), |t| format!(" (until {t})"));
+        format!("{}: {}{heals}", reason.refusal.kind(), runner.describe(&reason.refusal))
+    };
+    Ok(reasons.iter().map(line).collect())
+}
