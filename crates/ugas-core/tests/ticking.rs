@@ -87,8 +87,8 @@ fn ticks(interval: f64, frame: i64, seconds: f64) -> Vec<f64> {
     let mut s = Stage::with(&rules, "GA", frames_of(frame));
     s.activate();
     go(&mut s.sim, seconds);
-    let list = log.lock().unwrap().clone();
-    list
+    let list = log.lock().unwrap();
+    list.clone()
 }
 
 // covers: UGAS-10.6-01 UGAS-10.6-02 UGAS-10.6-03

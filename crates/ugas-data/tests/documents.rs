@@ -403,7 +403,7 @@ fn timelines_are_read_in_seconds_and_frames() {
     assert_eq!(line.windows[1].start, ugas_doc::Time::Frames(6));
     assert_eq!(line.answers[0].target, ugas_doc::AnswerTarget::Nearest);
     assert_eq!(line.sockets["Blade"][0].position, [0.5, 1.0, 0.0]);
-    assert_eq!(one(&ugas_data::to_yaml(&doc)), doc);
+    assert_eq!(one(&to_yaml(&doc)), doc);
     let error = refused("Kind: timeline\nName: TL\nLength: soon\n");
     assert_eq!(error.line, 3);
     assert!(error.message.contains("frames such as 12f"), "{error}");

@@ -59,7 +59,6 @@ pub(crate) enum Notice {
     Died,
     Effect {
         effect: EffectId,
-        key: EffectKey,
         source: ControllerId,
         applied: bool,
     },
