@@ -79,7 +79,7 @@ fn what_cannot_be_paid_changes_nothing() {
     assert_eq!(get(&sim, who, "Mana"), 0.0);
 }
 
-// covers: UGAS-8.1-07 UGAS-8.1-09 UGAS-8.4-01 UGAS-8.4-03 UGAS-8.6-06 UGAS-8.6-07
+// covers: UGAS-8.1-07 UGAS-8.4-01 UGAS-8.4-03 UGAS-8.6-06 UGAS-8.6-07
 #[test]
 fn commit_and_cancel_in_order_without_refund() {
     let (mut sim, who, grants) = with(&["GA_Bolt", "GA_Bare"]);
@@ -114,7 +114,7 @@ fn commit_and_cancel_in_order_without_refund() {
     assert_eq!(sim.effects(who).unwrap().len(), 1, "only the cooldown");
 }
 
-// covers: UGAS-8.3-06 UGAS-8.5-02 UGAS-8.5-03 UGAS-8.5-05 PEER-19
+// covers: UGAS-8.3-06 UGAS-8.5-02 UGAS-8.5-03 UGAS-8.5-05
 #[test]
 fn a_cooldown_is_its_tag() {
     let (mut sim, who, grants) = with(&["GA_Bolt"]);
@@ -230,7 +230,7 @@ fn a_manual_commit_that_fails_cancels_and_spends_nothing() {
     assert_eq!((get(&sim, who, "Mana"), has(&sim, who, "State.Casting")), (30.0, true), "once");
 }
 
-// covers: UGAS-8.2-01 UGAS-8.2-03
+// covers: UGAS-8.2-01
 #[test]
 fn the_trace_shows_every_state() {
     let mut sim = Sim::new(rules(), SimConfig { trace: true, ..SimConfig::default() });

@@ -87,7 +87,6 @@ fn triggers_of_every_kind() {
     assert_eq!(state(&sim, 3), AbilityState::Active);
 }
 
-// covers: PEER-09
 #[test]
 fn passives_groups_and_retriggers() {
     let (mut sim, who, g) = with(&["GA_Aura", "GA_Stance", "GA_Lock", "GA_Again"]);
