@@ -72,9 +72,9 @@ impl View<'_> {
     /// All checks that need no target: those that fail, and when the last of them heals.
     pub(crate) fn castable_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> (u32, SimTime) {
         let known = self.status_of(slot, grant, def);
-        let rest = !self.cached_checks(def) & super::check::Check::Condition.bit()
-            | !self.cached_checks(def) & super::check::Check::Cost.bit()
-            | !self.cached_checks(def) & super::check::Check::Cooldown.bit();
+        let rest = !self.cached_checks(def) & Check::Condition.bit()
+            | !self.cached_checks(def) & Check::Cost.bit()
+            | !self.cached_checks(def) & Check::Cooldown.bit();
         let (more, ready) = self.failing(&self.attempt(slot, grant, def, Target::None), rest);
         (known.fails | more, known.ready_at.max(ready))
     }
