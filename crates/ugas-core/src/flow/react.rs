@@ -166,6 +166,7 @@ impl Flow<'_> {
         if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
             self.run_reactions();
         }
+        self.sc.reacted = 0;
         if !self.sc.births.is_empty() {
             self.sc.births.clear();
         }
