@@ -45,6 +45,11 @@ pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
     let changed = run(Workload::TagChange);
     equal("W5 tags left after all were removed", changed.checksum, 0.0);
     equal("W5 facts: as many lost as gained", (changed.facts % 2) as f64, 0.0);
+    let (tried, answers) = workload::activate::<S>(plan);
+    let all = answers.started + answers.blocked + answers.unpaid + answers.cooling;
+    equal("W6 answers and attempts", all as f64, tried.operations as f64);
+    let paid = (workload::current_sum(&workload::populated::<S>(plan), plan) - tried.checksum) / 30.0;
+    equal("W6 costs paid and successes", paid, answers.started as f64);
     let checksums = vec![
         ("W1 values", spawned.checksum),
         ("W2 values", modified.checksum),
@@ -59,6 +64,15 @@ pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
         ("W3 facts", hit.facts as f64),
         ("W4 facts", run(Workload::Step).facts as f64),
         ("W5 facts", changed.facts as f64),
+        ("W6 values", tried.checksum),
+        ("W6 facts", tried.facts as f64),
+        ("W6 successes", answers.started as f64),
+        ("W6 refused by a tag", answers.blocked as f64),
+        ("W6 refused by the cost", answers.unpaid as f64),
+        ("W6 refused by the cooldown", answers.cooling as f64),
+        ("W6 mana had", answers.mana.0),
+        ("W6 mana needed", answers.mana.1),
+        ("W6 cooldown left", answers.left as f64),
     ];
     Results { faults, checksums }
 }

@@ -78,20 +78,29 @@ pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
 
 /// Instructions per operation, counted by callgrind in a child that runs the workload once. `Err` says why not.
 pub(crate) fn instructions(runner: &Runner, workload: Workload, count: usize) -> Result<f64, String> {
+    let arguments = [CHILD_WORD, runner.name, &format!("{workload:?}"), &count.to_string()];
+    callgrind(&arguments).map(|(collected, operations)| collected / operations)
+}
+
+/// Why [`callgrind`] fails where nobody is to blame.
+pub(crate) const NO_VALGRIND: &str = "valgrind not installed";
+
+/// Runs this program as a child: the instructions of its measured section, and the number of operations it prints.
+pub(crate) fn callgrind(arguments: &[&str]) -> Result<(f64, f64), String> {
     let program = std::env::current_exe().map_err(|error| format!("own path unknown: {error}"))?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect={}", workload::SECTION))
         .arg(program)
-        .args([CHILD_WORD, runner.name, &format!("{workload:?}"), &count.to_string()])
+        .args(arguments)
         .output()
-        .map_err(|_| "valgrind not installed".to_owned())?;
+        .map_err(|_| NO_VALGRIND.to_owned())?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     let operations = stdout.trim().parse::<f64>().map_err(|_| format!("the child failed: {}", stderr.trim()))?;
     let collected = stderr.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
     let collected = collected.filter(|&count| count > 0.0).ok_or("callgrind did not see the measured section")?;
-    Ok(collected / operations)
+    Ok((collected, operations))
 }
 
 /// The first argument of the child that [`instructions`] starts.

@@ -1,10 +1,11 @@
-//! Measures the runtime beside the stick: `ugas-bench [w1 … w5 bytes allocs scale instructions gates] [reps=N]
+//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates] [reps=N]
 //! [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
 mod check;
 mod clock;
 mod count;
+mod idle;
 mod ours;
 mod plan;
 mod report;
@@ -20,9 +21,9 @@ use std::process::ExitCode;
 use table::Table;
 use workload::Workload;
 
-const WORDS: [&str; 10] = ["w1", "w2", "w3", "w4", "w5", "bytes", "allocs", "scale", "instructions", "gates"];
+const WORDS: [&str; 11] = ["w1", "w2", "w3", "w4", "w5", "w6", "bytes", "allocs", "scale", "instructions", "gates"];
 const USAGE: &str =
-    "usage: ugas-bench [w1 w2 w3 w4 w5 bytes allocs scale instructions gates] [reps=N] [--markdown FILE]";
+    "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates] [reps=N] [--markdown FILE]";
 
 /// What the command line asks for.
 struct Options {
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
     let runners: Vec<Runner> = std::iter::once(Runner::of::<stick::Stick>()).chain([ours::runner()]).collect();
     let result = match arguments.split_first() {
         Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),
+        Some((word, rest)) if word == idle::CHILD_WORD => idle::child(rest).map(|()| true),
         _ => Options::parse(arguments.into_iter()).and_then(|options| bench(&runners, &options)),
     };
     match result {

@@ -3,12 +3,12 @@
 
 use crate::plan::{self, ABILITIES_EACH, Ask, DAMAGE, FRAME, Life, Operation, TagTree};
 use crate::runner::Runner;
-use crate::subject::Subject;
+use crate::subject::{Answer, Subject};
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 use ugas_core::{
-    AttributeId, ControllerId, EffectId, EffectKey, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec,
-    Spec, TagId, TemplateId,
+    AbilityId, AttributeId, ControllerId, EffectId, EffectKey, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec, TagId, Target, TemplateId,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect, Modifier, TagRegistry};
 
@@ -31,6 +31,7 @@ struct Compiled {
     tags: Vec<TagId>,
     /// For each tag the effect that grants it.
     granting: Vec<EffectId>,
+    abilities: Vec<AbilityId>,
 }
 
 fn attribute_name(index: usize) -> String {
@@ -89,6 +90,10 @@ fn compile() -> Compiled {
                 Effect::lasting(name, duration as f64 / SECONDS).every(period as f64 / SECONDS)
             }
             Life::Infinite { grants } => Effect::infinite(name).grants(tag_name(&tree, grants)),
+            Life::Cooldown { duration, grants } => {
+                let cooldown = Effect::lasting(name, duration as f64 / SECONDS).grants(tag_name(&tree, grants));
+                return unless_immune(cooldown).into();
+            }
         };
         let attribute = attribute_name(one.attribute);
         let modifier = match one.operation {
@@ -99,13 +104,17 @@ fn compile() -> Compiled {
         unless_immune(empty.modify(modifier)).into()
     };
     let granting = |tag| unless_immune(Effect::infinite(granting_name(tag)).grants(tag_name(&tree, tag))).into();
+    let ability = |index| {
+        let ability = Ability::new(ability_name(index)).cost(effect_name(plan::COST));
+        ability.cooldown(effect_name(plan::COOLDOWN)).blocked(tag_name(&tree, plan::STUNNED)).into()
+    };
     let full = (0..ABILITIES_EACH).map(ability_name);
     let rules = Rules::builder()
         .add(TagRegistry::new(all_tags().map(|tag| tag_name(&tree, tag))))
         .add(set)
         .add_all(planned.iter().enumerate().map(effect))
         .add_all(all_tags().map(granting))
-        .add_all((0..ABILITIES_EACH).map(|index| Ability::new(ability_name(index)).into()))
+        .add_all((0..ABILITIES_EACH).map(ability))
         .add(Controller::new("Plain").set("Plan"))
         .add(full.fold(Controller::new("Full").set("Plan"), Controller::ability))
         .build()
@@ -118,6 +127,7 @@ fn compile() -> Compiled {
         effects: (0..planned.len()).map(|index| rules.effect(&effect_name(index)).expect(known)).collect(),
         tags: all_tags().map(|tag| rules.tag(&tag_name(&tree, tag)).expect(known)).collect(),
         granting: all_tags().map(|tag| rules.effect(&granting_name(tag)).expect(known)).collect(),
+        abilities: (0..ABILITIES_EACH).map(|index| rules.ability(&ability_name(index)).expect(known)).collect(),
         rules,
     }
 }
@@ -218,6 +228,17 @@ impl Subject for Ours {
         self.targets.extend(targets.iter().map(|&who| ControllerId(who)));
         let damage = spec(self.plan.effects[DAMAGE], 0);
         self.sim.apply_to_many(&damage, &self.targets, &mut self.results);
+    }
+
+    #[inline]
+    fn activate(&mut self, who: u32, ability: usize) -> Answer {
+        match self.sim.activate(ControllerId(who), self.plan.abilities[ability], Target::None) {
+            Ok(_) => Answer::Started,
+            Err(Refusal::BlockedTags { .. }) => Answer::Blocked,
+            Err(Refusal::Cost { have, need, .. }) => Answer::Cost { have, need },
+            Err(Refusal::Cooldown { left, .. }) => Answer::Cooldown { left: left.0 },
+            Err(refusal) => panic!("refused: {refusal}"),
+        }
     }
 
     fn advance(&mut self, frames: i64) {

@@ -1,4 +1,4 @@
-//! What every subject is asked to do: the template, the effects, the tag tree and the random inputs of W1 to W5.
+//! What every subject is asked to do: the template, the effects, the tag tree and the random inputs of W1 to W6.
 //! One plan is made per number of controllers and given to every subject, so that all of them do the same work.
 
 /// Time is counted in flicks: 1/705,600,000 s.
@@ -14,10 +14,12 @@ pub(crate) const EFFECTS_EACH: usize = 8;
 /// Explicit tags each controller carries in W5, all of depth 4.
 pub(crate) const TAGS_EACH: usize = 12;
 /// Which attribute caps which: (capped, cap). A cap always has the lower index.
-pub(crate) const CAPS: [(usize, usize); 2] = [(HEALTH, MAX_HEALTH), (3, 2)];
+pub(crate) const CAPS: [(usize, usize); 2] = [(HEALTH, MAX_HEALTH), (MANA, 2)];
 const MAX_HEALTH: usize = 0;
 /// The attribute that damage lowers.
 pub(crate) const HEALTH: usize = 1;
+/// The attribute that abilities cost.
+const MANA: usize = 3;
 /// The four attributes that the timed effects modify and W2 reads.
 pub(crate) const MODIFIED: std::ops::Range<usize> = 4..8;
 /// Index of the instant damage in [`effects`].
@@ -26,10 +28,24 @@ pub(crate) const DAMAGE: usize = 8;
 pub(crate) const POISON: usize = 9;
 /// A controller with this tag refuses all effects of the plan. Nobody has it; everybody must look.
 pub(crate) const IMMUNE: u16 = 7;
+/// Index of the cost of all abilities in [`effects`]: three can be paid.
+pub(crate) const COST: usize = 10;
+/// Index of the cooldown of all abilities in [`effects`].
+pub(crate) const COOLDOWN: usize = 11;
+/// The tag that the cooldown grants.
+pub(crate) const COOLING: u16 = 100;
+/// A controller with this tag can activate nothing.
+pub(crate) const STUNNED: u16 = 13;
 /// The infinite effect that grants tag `n` has the index `TAG_EFFECTS + n`, after those in [`effects`].
-pub(crate) const TAG_EFFECTS: u16 = 10;
-/// Abilities each controller is granted where bytes are counted.
+pub(crate) const TAG_EFFECTS: u16 = 12;
+/// Abilities each controller is granted in W6 and where bytes are counted. All have the same cost and cooldown.
 pub(crate) const ABILITIES_EACH: usize = 4;
+/// The ability that W6 tries.
+pub(crate) const TRIED: usize = 1;
+/// How often W6 tries it, once per frame.
+pub(crate) const TRIES: usize = 100;
+/// In W6 each controller whose number is a multiple of this is stunned.
+pub(crate) const STUNNED_EVERY: usize = 32;
 
 /// The operations the workloads use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +65,18 @@ pub(crate) enum Life {
         duration: i64,
         period: i64,
     },
+    /// Timed, modifies nothing, and grants a tag as long.
+    Cooldown {
+        duration: i64,
+        grants: u16,
+    },
     /// Until it is removed, and it grants a tag as long.
     Infinite {
         grants: u16,
     },
 }
 
-/// One effect with one modifier.
+/// One effect with one modifier, the cooldown with none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EffectPlan {
     pub(crate) attribute: usize,
@@ -66,7 +87,7 @@ pub(crate) struct EffectPlan {
     pub(crate) life: Life,
 }
 
-/// Eight timed effects on four attributes in two channels, then the damage, then the poison.
+/// Eight timed effects on four attributes in two channels, then the damage, the poison, the cost, the cooldown.
 pub(crate) fn effects() -> Vec<EffectPlan> {
     let timed = (0..EFFECTS_EACH).map(|index| {
         let channel = index / 4;
@@ -82,7 +103,9 @@ pub(crate) fn effects() -> Vec<EffectPlan> {
     });
     let hurt = |life| EffectPlan { attribute: HEALTH, operation: Operation::Add, channel: 0, magnitude: -1.0, life };
     let poison = Life::Periodic { duration: 10 * SECOND, period: SECOND };
-    timed.chain([hurt(Life::Instant), hurt(poison)]).collect()
+    let cost = EffectPlan { attribute: MANA, magnitude: -30.0, ..hurt(Life::Instant) };
+    let cooldown = Life::Cooldown { duration: 20 * FRAME, grants: COOLING };
+    timed.chain([hurt(Life::Instant), hurt(poison), cost, EffectPlan { magnitude: 0.0, ..hurt(cooldown) }]).collect()
 }
 
 /// The base values each controller starts with.

@@ -1,10 +1,10 @@
 //! Repeats, compares and judges: the tables, and the gates that can fail a build.
 
-use crate::count;
 use crate::plan::{Plan, STEPS};
 use crate::runner::Runner;
 use crate::table::{Table, figure, maybe};
 use crate::workload::{Run, Workload};
+use crate::{count, idle};
 
 /// The number of controllers that counts, and the smaller one it is compared with.
 pub(crate) const MANY: usize = 10_000;
@@ -15,6 +15,9 @@ const SCALE_LIMIT: f64 = 1.5;
 /// The bytes a controller with 16 attributes, 12 tags, 4 abilities and 8 effects may take. A ratchet: the goal is
 /// 1,600.
 const BYTES_LIMIT: f64 = 2_300.0;
+
+/// What a step with nothing due may cost where abilities wait, as a multiple of one without abilities.
+const IDLE_LIMIT: f64 = 1.02;
 
 /// The plans all tables share.
 pub(crate) struct Plans {
@@ -178,5 +181,11 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
             gates.judge(format!("{title}: instructions, 10k against 1k"), found, holds);
         }
     }
+    let (found, holds) = match idle::instructions(FEW) {
+        Ok((bare, waiting)) => (format!("{} against {}", figure(waiting), figure(bare)), waiting <= bare * IDLE_LIMIT),
+        Err(reason) => (format!("not counted: {reason}"), reason == count::NO_VALGRIND),
+    };
+    let gate = format!("ugas: idle step, {FEW} controllers with 4 abilities and 3 sleeping tasks, within 2 %");
+    gates.judge(gate, found, holds);
     gates
 }

@@ -3,6 +3,19 @@
 
 use crate::plan::Ask;
 
+/// What came of an attempt to activate an ability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// It ran.
+    Started,
+    /// A tag forbids it.
+    Blocked,
+    /// It cannot be paid.
+    Cost { have: f64, need: f64 },
+    /// It cools down for so many flicks more.
+    Cooldown { left: i64 },
+}
+
 /// A world of controllers, numbered from 0 in the order they were spawned.
 ///
 /// All effects come from [`crate::plan::effects`] and are named by their index there, except those that grant a tag,
@@ -36,6 +49,9 @@ pub(crate) trait Subject: Sized {
     fn hit(&mut self, who: u32);
     /// The batch door: the instant damage on many targets.
     fn hit_many(&mut self, targets: &[u32]);
+
+    /// Tries to activate an ability of a controller that was spawned with abilities.
+    fn activate(&mut self, who: u32, ability: usize) -> Answer;
 
     /// Advances the clock by so many frames and does what is due.
     fn advance(&mut self, frames: i64);

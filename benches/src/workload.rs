@@ -1,8 +1,8 @@
 //! The workloads, written once for every subject. Each runs once: set up, run the measured section, hand back time
 //! and counts; repeating and comparing is the caller's business.
 
-use crate::plan::{Ask, EFFECTS_EACH, HEALTH, MODIFIED, Plan, STEPS, TAGS_EACH};
-use crate::subject::Subject;
+use crate::plan::{Ask, EFFECTS_EACH, HEALTH, MODIFIED, Plan, STEPS, STUNNED, STUNNED_EVERY, TAGS_EACH, TRIED, TRIES};
+use crate::subject::{Answer, Subject};
 use crate::{alloc, clock};
 
 /// What can be measured.
@@ -17,10 +17,11 @@ pub(crate) enum Workload {
     Step,
     TagQuery,
     TagChange,
+    Activate,
 }
 
 impl Workload {
-    pub(crate) const ALL: [Workload; 9] = [
+    pub(crate) const ALL: [Workload; 10] = [
         Workload::SpawnBatch,
         Workload::SpawnSingle,
         Workload::Modifiers,
@@ -30,6 +31,7 @@ impl Workload {
         Workload::Step,
         Workload::TagQuery,
         Workload::TagChange,
+        Workload::Activate,
     ];
 
     /// The word that selects it; several workloads may share one.
@@ -40,6 +42,7 @@ impl Workload {
             Workload::HitSingle | Workload::HitBatched => "w3",
             Workload::Step => "w4",
             Workload::TagQuery | Workload::TagChange => "w5",
+            Workload::Activate => "w6",
         }
     }
 
@@ -54,6 +57,7 @@ impl Workload {
             Workload::Step => "W4 per due item (ns)",
             Workload::TagQuery => "W5 tag query (ns)",
             Workload::TagChange => "W5 tag comes or goes with an infinite effect (ns)",
+            Workload::Activate => "W6 activation attempt with cost and cooldown (ns)",
         }
     }
 }
@@ -82,12 +86,13 @@ pub(crate) fn run<S: Subject>(workload: Workload, plan: &Plan) -> Run {
         Workload::Step => step::<S>(plan),
         Workload::TagQuery => tag_query::<S>(plan),
         Workload::TagChange => tag_change::<S>(plan),
+        Workload::Activate => activate::<S>(plan).0,
     }
 }
 
 /// The only code that is timed and whose instructions are counted; the instruction counter finds it by this name.
 #[inline(never)]
-fn measured_section<S, T>(world: &mut S, work: impl FnOnce(&mut S) -> T) -> T {
+pub(crate) fn measured_section<S, T>(world: &mut S, work: impl FnOnce(&mut S) -> T) -> T {
     work(world)
 }
 
@@ -260,4 +265,58 @@ fn tag_change<S: Subject>(plan: &Plan) -> Run {
         (0..plan.count as u32).filter(|&who| world.ask(who, Ask::One(world.tag(plan.tags[who as usize][0])))).count();
     let operations = 2 * plan.tags.as_flattened().len() as u64;
     Run { operations, facts: facts as u64, checksum: left as f64, ..run }
+}
+
+/// How often each answer came, and the numbers that came with them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answers {
+    pub(crate) started: u64,
+    pub(crate) blocked: u64,
+    pub(crate) unpaid: u64,
+    pub(crate) cooling: u64,
+    /// All that was had where a cost could not be paid, and all that was needed.
+    pub(crate) mana: (f64, f64),
+    /// All that was left of cooldowns, in flicks.
+    pub(crate) left: i64,
+}
+
+impl Answers {
+    #[inline]
+    fn add(&mut self, answer: Answer) {
+        match answer {
+            Answer::Started => self.started += 1,
+            Answer::Blocked => self.blocked += 1,
+            Answer::Cost { have, need } => {
+                self.unpaid += 1;
+                self.mana.0 += have;
+                self.mana.1 += need;
+            }
+            Answer::Cooldown { left } => {
+                self.cooling += 1;
+                self.left += left;
+            }
+        }
+    }
+}
+
+/// Each frame everybody tries. Most attempts fail, as those of a held key or of an impatient player do: three can be
+/// paid, with a third of a second between them. The steps between the frames belong to it.
+pub(crate) fn activate<S: Subject>(plan: &Plan) -> (Run, Answers) {
+    let mut world = S::new(plan.count);
+    for who in 0..plan.count {
+        let stunned: &[u16] = if who.is_multiple_of(STUNNED_EVERY) { &[STUNNED] } else { &[] };
+        world.spawn_full(stunned);
+    }
+    world.take_facts();
+    let ((facts, answers), run) = measure(&mut world, |world| {
+        let mut answers = Answers::default();
+        let facts = (0..TRIES).fold(0, |facts, _| {
+            (0..plan.count as u32).for_each(|who| answers.add(world.activate(who, TRIED)));
+            world.advance(1);
+            facts + world.take_facts()
+        });
+        (facts, answers)
+    });
+    let checksum = current_sum(&world, plan);
+    (Run { operations: (TRIES * plan.count) as u64, facts: facts as u64, checksum, ..run }, answers)
 }

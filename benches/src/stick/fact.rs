@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Changed,
     TagGained,
     TagLost,
+    Activated,
+    Ended,
 }
 
 /// One thing that happened.
@@ -42,7 +44,7 @@ pub(crate) struct Fact {
     /// How many causes lie between the root and this.
     pub(crate) link: u32,
     pub(crate) kind: Kind,
-    /// The attribute or the tag.
+    /// The attribute, the tag or the ability.
     pub(crate) subject: u32,
     pub(crate) old: f64,
     pub(crate) new: f64,

@@ -1,10 +1,11 @@
-//! The measuring stick: what a careful person writes by hand, in safe Rust, for exactly the work of W1 to W5, and
+//! The measuring stick: what a careful person writes by hand, in safe Rust, for exactly the work of W1 to W6, and
 //! nothing of what makes a runtime useful beyond it: no data files, no expressions, no stacking, no explanations.
 //!
 //! It does the same work as the runtime where both do something: base and current values in f64, bounds given by
 //! other attributes, modifiers summed from scratch in a canonical order, times in flicks, due work in exact order,
 //! effects found by where they came from, and facts of 96 bytes that carry their cause.
 
+mod ability;
 mod due;
 mod fact;
 mod few;
@@ -74,7 +75,7 @@ impl Effect {
     }
 }
 
-/// A granted ability; written because the runtime must keep it, read by nobody here.
+/// A granted ability; all but the ability is written because the runtime must keep it, read by nobody here.
 #[derive(Clone, Copy)]
 #[allow(dead_code)]
 struct Grant {
@@ -276,6 +277,10 @@ impl Stick {
             return Some(0);
         }
         self.due.push(Entry::new(end, Phase::Expiry, who, sequence, slot));
+        if let Life::Cooldown { grants, .. } = definition.life {
+            self.give_tag(who, grants, &cause);
+            return Some(0);
+        }
         if let Life::Periodic { period, .. } = definition.life {
             self.due.push(Entry::new(self.now + period, Phase::Periodic, who, sequence, slot));
             return Some(0);
@@ -301,7 +306,8 @@ impl Stick {
             self.effects[older as usize].newer = newer;
         }
         self.facts.push(cause.fact(self.now, who, Kind::Removed, NONE));
-        if let Life::Infinite { grants } = self.rules.definitions[cause.definition as usize].life {
+        let life = self.rules.definitions[cause.definition as usize].life;
+        if let Life::Infinite { grants } | Life::Cooldown { grants, .. } = life {
             self.take_tag(who, grants, &cause);
             return 0;
         }

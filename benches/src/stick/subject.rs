@@ -3,7 +3,7 @@
 use super::fact::{Cause, EffectKey, Kind, NONE};
 use super::{Definition, Grant, Stick};
 use crate::plan::{Ask, DAMAGE, FRAME, Life, TAG_EFFECTS};
-use crate::subject::Subject;
+use crate::subject::{Answer, Subject};
 
 /// The controller all effects come from.
 const SOURCE: u32 = 0;
@@ -11,17 +11,17 @@ const SOURCE: u32 = 0;
 impl Stick {
     /// An instant effect on one target.
     #[inline(always)]
-    fn execute(&mut self, who: u32, definition: &Definition, cause: &Cause) {
+    pub(super) fn execute(&mut self, who: u32, definition: &Definition, cause: &Cause) {
         if self.accepts(who, definition) {
             self.facts.push(cause.fact(self.now, who, Kind::Applied, NONE));
             self.write_base(who, &definition.modifier, cause);
         }
     }
 
-    fn own_duration(&self, effect: u16) -> i64 {
+    pub(super) fn own_duration(&self, effect: u16) -> i64 {
         match self.rules.definitions[usize::from(effect)].life {
             Life::Instant | Life::Infinite { .. } => 0,
-            Life::Timed { duration } | Life::Periodic { duration, .. } => duration,
+            Life::Timed { duration } | Life::Periodic { duration, .. } | Life::Cooldown { duration, .. } => duration,
         }
     }
 }
@@ -106,6 +106,11 @@ impl Subject for Stick {
         for &who in targets {
             self.execute(who, &definition, &cause);
         }
+    }
+
+    #[inline]
+    fn activate(&mut self, who: u32, ability: usize) -> Answer {
+        self.attempt(who, ability as u32)
     }
 
     fn advance(&mut self, frames: i64) {

@@ -124,12 +124,12 @@ impl Check<'_> {
         want(t.code.len() <= STATE, "the state of a task's code")?;
         let parent = |p: &Task| p.of == t.of && p.seq < t.seq;
         want(t.parent == 0 || play.task(t.parent).is_some_and(parent), "a task's parent")?;
-        want(due(t.due) && due(t.since) && !t.value.is_nan(), "a task's values")
+        want(due(t.due) && moment(t.since) && !t.value.is_nan(), "a task's values")
     }
 
     /// Whether a record of a coded ability says what it waits for, and that exists.
     fn awaited(&self, t: &Task) -> bool {
-        match postcard::from_bytes(&t.code) {
+        match serde_json::from_slice(&t.code) {
             Ok(Next::Event(tag) | Next::Tag(tag)) => self.rules.tags.def(tag).is_some(),
             Ok(_) => true,
             Err(_) => false,

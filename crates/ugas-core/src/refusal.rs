@@ -413,8 +413,8 @@ impl Refusal {
             Refusal::Inactive => "the controller is inactive".into(),
             Refusal::Authority => "only the authority may do this".into(),
             Refusal::AuthoritativeOnly => "the effect is for the authority only".into(),
-            Refusal::RequiredTags { missing } => format!("the target lacks the required tag {}", tag(missing)),
-            Refusal::BlockedTags { found } => format!("the target has the blocking tag {}", tag(found)),
+            Refusal::RequiredTags { missing } => format!("the required tag {} is missing", tag(missing)),
+            Refusal::BlockedTags { found } => format!("the blocking tag {} is there", tag(found)),
             Refusal::SourceTags { tag: t } => format!("the source's tags do not fit: {}", tag(t)),
             Refusal::Immune { by, .. } => {
                 format!("the target is immune through {}", rules.effect_name(by).unwrap_or("a run-time effect"))

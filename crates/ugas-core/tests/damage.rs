@@ -125,7 +125,7 @@ fn the_source_deals_more_and_mitigation_comes_after_the_rules() {
     assert_eq!(w.get(a, "Health"), 100.0);
 }
 
-// covers: SAI-1.2-01 SAI-1.2-02 SAI-1.2-03 SAI-1.2-04
+// covers: SAI-1.2-02 SAI-1.2-03 SAI-1.2-04
 #[test]
 fn direct_fire_damage_is_reduced_and_nothing_else() {
     let ice = combat(CombatKind::Damage, CombatStyle::Direct, "DamageType.Ice");

@@ -50,7 +50,7 @@ fn what_waits_for_news_is_never_visited() {
     assert_eq!(s.waiting(), 3);
 }
 
-// covers: UGAS-10.3-01 UGAS-10.3-02 UGAS-PACK.0-03
+// covers: UGAS-10.3-01
 #[test]
 fn every_task_type_of_the_specification_is_registered() {
     let rules = base().build().unwrap();
@@ -281,4 +281,19 @@ fn a_loop_without_end_is_cut_off() {
     assert!(!s.is_active());
     assert!(diagnostics(&mut s.sim).iter().any(|d| d.kind == ugas_core::DiagnosticKind::Limit));
     assert_eq!(s.waiting(), 0);
+}
+
+#[test]
+fn steps_of_one_op_do_not_count_for_the_next() {
+    let rules = rules_with(Ability::new("GA").task(mark("GE_Mark")).task(wait(0.5)).task(mark("GE_Mark")));
+    let mut s = Stage::new(&rules, "GA");
+    // Many times the limit for one cause, a few steps at a time.
+    for _ in 0..6_000 {
+        s.activate();
+        let next = SimTime(s.sim.now().0 + SimTime::seconds(1.0).0);
+        go_to(&mut s.sim, next);
+        assert!(!s.is_active());
+    }
+    let cut_short = |f: &ugas_core::Fact| matches!(f.kind, FactKind::AbilityEnded { cancelled: true, .. });
+    assert!(!facts(&mut s.sim).iter().any(cut_short));
 }

@@ -101,7 +101,7 @@ fn target_data_hits_what_is_in_range_and_nobody_else() {
     assert_eq!((get(&s.sim, near, "Health"), get(&s.sim, far, "Health")), (90.0, 100.0));
 }
 
-// covers: UGAS-PACK.0-04 UGAS-4.2-04
+// covers: UGAS-PACK.0-04
 #[test]
 fn a_radius_meets_everybody_in_it_but_the_caster_and_the_immune() {
     let blast = task("ApplyEffectToActorsInRadius")
@@ -154,7 +154,6 @@ fn a_request_carries_its_parameters() {
     assert_eq!(params, [("ProjectileClass", ParamValue::Text("BP_Arrow")), ("Speed", ParamValue::Number(30.0))]);
 }
 
-// covers: UGAS-3.4-02
 #[test]
 fn a_worker_thread_computes_what_a_task_waits_for() {
     let wait = task("WaitTargetData").param("TargetingMethod", "Worker");
@@ -173,7 +172,6 @@ fn a_worker_thread_computes_what_a_task_waits_for() {
     assert_eq!(s.sim.now(), SimTime::frames(3, 60));
 }
 
-// covers: UGAS-2-03
 #[test]
 fn an_effect_from_an_ability_that_an_effect_triggered_knows_both() {
     let ga = Ability::new("GA").trigger(ugas_doc::Trigger::effect_applied("GE_Burn")).task(mark("GE_Mark"));

@@ -43,7 +43,7 @@ fn frames_of(millis: i64) -> SimConfig {
     SimConfig { frame: SimTime::millis(millis), ..SimConfig::default() }
 }
 
-// covers: UGAS-10.3-11
+// covers: UGAS-10.3-02 UGAS-10.3-11
 #[test]
 fn a_task_that_looks_around_ends_with_what_the_host_found() {
     for kind in ["WaitOverlap", "WaitForTarget"] {
@@ -87,8 +87,8 @@ fn ticks(interval: f64, frame: i64, seconds: f64) -> Vec<f64> {
     let mut s = Stage::with(&rules, "GA", frames_of(frame));
     s.activate();
     go(&mut s.sim, seconds);
-    let list = log.lock().unwrap().clone();
-    list
+    let list = log.lock().unwrap();
+    list.clone()
 }
 
 // covers: UGAS-10.6-01 UGAS-10.6-02 UGAS-10.6-03
@@ -159,7 +159,7 @@ fn five_looks_on_a_hundred_actors_are_throttled_by_their_interval() {
     }
 }
 
-// covers: UGAS-10.6-05 UGAS-10.6-09
+// covers: UGAS-10.6-09
 #[test]
 fn categories_say_who_ticks_and_critical_looks_come_first() {
     let rules = base().build().unwrap();
@@ -271,7 +271,7 @@ fn a_custom_task_begins_once_ends_once_and_its_output_continues_the_ability() {
     assert!(s.is_active());
 }
 
-// covers: UGAS-10.4-03 UGAS-10.4-05
+// covers: UGAS-10.4-03
 #[test]
 fn a_cancelled_custom_task_ends_once_and_gives_nothing() {
     let (mut s, counts) = threshold("LessEqual", 90.0);

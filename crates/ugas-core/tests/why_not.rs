@@ -92,7 +92,7 @@ fn why_not_agrees_with_activate_on_random_states() {
             let target = *n.pick(&[Target::None, Target::Controller(other), Target::Point([3.0, 0.0, 0.0])]);
             match n.below(8) {
                 0..=2 => {
-                    let e = rules.effect(*n.pick(&effects)).unwrap();
+                    let e = rules.effect(n.pick::<&str>(&effects)).unwrap();
                     let on = *n.pick(&[who, who, other]);
                     let _ = sim.apply(&Spec::new(e, on));
                 }

@@ -377,3 +377,34 @@ fn unknown_fields_are_refused_with_the_nearest_spelling() {
     let error = refused("Kind: curve\nName: C\nInterpolation: Cubik\n");
     assert_eq!(error.help.as_deref(), Some("did you mean \"Cubic\"?"));
 }
+
+#[test]
+fn ability_sets_are_read() {
+    let text = "Kind: ability_set\nName: AS_FireSword\nAttributeSets: []\nEffects: [GE_Weapon]\n\
+                Abilities: [{Ability: GA_FlameStrike, Level: 2, InputID: Weapon}, {Ability: GA_Block}]\n";
+    let Doc::AbilitySet(set) = one(text) else { panic!("not an ability set") };
+    assert_eq!((set.effects.as_slice(), set.abilities[1].level), (&["GE_Weapon".to_owned()][..], 1));
+    assert_eq!((set.abilities[0].level, set.abilities[0].input_id.as_deref()), (2, Some("Weapon")));
+    let error = refused("Kind: ability_set\nName: A\nAbilities: [{Level: 1}]\n");
+    assert_eq!(error.line, 3);
+    assert!(error.message.contains("Ability"), "{error}");
+}
+
+#[test]
+fn timelines_are_read_in_seconds_and_frames() {
+    let text = "Kind: timeline\nName: TL_Light1\nAttack: Attack.Light.1\nFrameRate: 60\nLength: 36f\n\
+                Windows: [{Type: Combo, Start: 0.25, End: 0.45}, {Type: Hitbox, Slot: Blade, Start: 6f, End: 0.2}]\n\
+                Notifies: [{At: 0.3, Event: Event.Montage.HitWindow}]\n\
+                Sockets: {Blade: [{At: 0.1, Position: [0.5, 1, 0]}]}\n\
+                Answers: [{Task: WaitTargetData, After: 0.1, Target: Nearest}]\nAbility: GA_Light\n";
+    let doc = one(text);
+    let Doc::Timeline(line) = &doc else { panic!("not a timeline") };
+    assert_eq!(line.length, ugas_doc::Time::Frames(36));
+    assert_eq!(line.windows[1].start, ugas_doc::Time::Frames(6));
+    assert_eq!(line.answers[0].target, ugas_doc::AnswerTarget::Nearest);
+    assert_eq!(line.sockets["Blade"][0].position, [0.5, 1.0, 0.0]);
+    assert_eq!(one(&to_yaml(&doc)), doc);
+    let error = refused("Kind: timeline\nName: TL\nLength: soon\n");
+    assert_eq!(error.line, 3);
+    assert!(error.message.contains("frames such as 12f"), "{error}");
+}

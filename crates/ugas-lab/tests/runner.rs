@@ -161,8 +161,8 @@ fn refusals_are_judged_by_their_kind() {
     assert_eq!(
         found,
         [
-            "expected it to be done, found the refusal RequiredTags: the target lacks the required tag State.Alive",
-            "expected the refusal Cycle, found RequiredTags: the target lacks the required tag State.Alive",
+            "expected it to be done, found the refusal RequiredTags: the required tag State.Alive is missing",
+            "expected the refusal Cycle, found RequiredTags: the required tag State.Alive is missing",
             "expected the refusal Any, found that it was done",
         ]
     );

@@ -114,7 +114,8 @@ fn a_loop_plays_from_start_to_end_of_its_effect_and_knows_its_context() {
     cues.register_loop(aura, 2, looping(&calls, "aura"));
     let seen = Rc::new(RefCell::new(Vec::new()));
     let other = seen.clone();
-    struct Context(Rc<RefCell<Vec<(EffectKey, ControllerId, Option<[f64; 3]>, Option<SimTime>)>>>);
+    type Seen = (EffectKey, ControllerId, Option<[f64; 3]>, Option<SimTime>);
+    struct Context(Rc<RefCell<Vec<Seen>>>);
     impl LoopCue for Context {
         fn add(&mut self, cx: &CueContext<'_>) {
             self.0.borrow_mut().push((cx.key, cx.target, cx.location, cx.duration));

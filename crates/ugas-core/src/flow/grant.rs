@@ -136,8 +136,8 @@ impl Flow<'_> {
     pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
         let who = self.row(target).id;
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
-        let Via { source, key, effect } = via;
-        self.notify(target, alert::EFFECT, || Notice::Effect { effect, key, source, applied: true });
+        let Via { source, effect, .. } = via;
+        self.notify(target, alert::EFFECT, || Notice::Effect { effect, source, applied: true });
     }
 
     /// Tells of a removal.
@@ -145,7 +145,7 @@ impl Flow<'_> {
     pub(crate) fn tell_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
         let who = self.row(target).id;
         self.fact(who, via, FactKind::EffectRemoved { reason });
-        let Via { source, key, effect } = via;
-        self.notify(target, alert::EFFECT, || Notice::Effect { effect, key, source, applied: false });
+        let Via { source, effect, .. } = via;
+        self.notify(target, alert::EFFECT, || Notice::Effect { effect, source, applied: false });
     }
 }

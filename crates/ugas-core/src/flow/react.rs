@@ -59,7 +59,6 @@ pub(crate) enum Notice {
     Died,
     Effect {
         effect: EffectId,
-        key: EffectKey,
         source: ControllerId,
         applied: bool,
     },
@@ -167,7 +166,6 @@ impl Flow<'_> {
         if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
             self.run_reactions();
         }
-        // Tasks count too, and most of them leave no reaction behind.
         self.sc.reacted = 0;
         if !self.sc.births.is_empty() {
             self.sc.births.clear();
@@ -190,6 +188,7 @@ impl Flow<'_> {
             self.react_to(reaction);
             self.finish_verb();
         }
+        self.sc.reacted = 0;
         self.sc.flipped.clear();
     }
 

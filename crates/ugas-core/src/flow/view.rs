@@ -5,7 +5,7 @@ use super::{Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
 use crate::rules::{AbilityDef, Layout, ModDef, Rules};
 use crate::state::{EffectRef, Index, Row};
-use crate::{AbilityId, ControllerId, EffectId, OpId, Refusal, TagId};
+use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
 use std::sync::Arc;
 
 /// A sim's parts to read.
@@ -38,11 +38,6 @@ impl Flow<'_> {
 }
 
 impl<'a> View<'a> {
-    #[inline]
-    pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
-        self.st.controllers.slot(who).ok_or(Refusal::StaleHandle)
-    }
-
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> &'a Row {
         self.st.controllers.row(slot)

@@ -5,7 +5,7 @@ use super::program::Program;
 use super::tag::TagQuery;
 use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
-use ugas_doc::{Ability, GroupPolicy, NetExecution, Origin};
+use ugas_doc::{Ability, GroupPolicy, Origin};
 
 /// What a row has to hear about because of an ability, a wait or a trigger on it.
 pub(crate) mod listen {
@@ -19,10 +19,6 @@ pub(crate) mod listen {
     pub(crate) const INPUT: u32 = 1 << 3;
     /// Abilities that are activated, committed or ended.
     pub(crate) const ABILITY: u32 = 1 << 4;
-    /// Work at every frame.
-    pub(crate) const FRAME: u32 = 1 << 5;
-    /// An active effect has combat rules.
-    pub(crate) const RULES: u32 = 1 << 6;
 }
 
 /// An ability as the runtime uses it.
@@ -31,7 +27,7 @@ pub(crate) struct AbilityDef {
     pub(crate) id: AbilityId,
     pub(crate) name: Arc<str>,
     pub(crate) origin: Option<Origin>,
-    /// As it was written, for readers.
+    /// As it was written, for readers; what the network will ask (`NetExecution` and the like) is read from here.
     pub(crate) doc: Arc<Ability>,
     pub(crate) tags: Box<[TagId]>,
     pub(crate) blocked_by: Box<[TagId]>,
@@ -68,10 +64,7 @@ pub(crate) struct AbilityDef {
     pub(crate) passive: bool,
     /// Castable while dead.
     pub(crate) dead: bool,
-    pub(crate) automatic: bool,
-    pub(crate) client_may_cancel: bool,
     pub(crate) fixed: StaticMask,
-    pub(crate) net: NetExecution,
     pub(crate) program: Program,
     pub(crate) flags: AbilityFlags,
 }
@@ -95,7 +88,6 @@ pub(crate) struct ChargesDef {
     pub(crate) per: u32,
     /// Seconds.
     pub(crate) cooldown: f64,
-    pub(crate) predict_length: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,10 +100,8 @@ pub(crate) struct CastDef {
     pub(crate) initial: bool,
     pub(crate) cancel_on_release: bool,
     pub(crate) interruptible: bool,
-    pub(crate) while_moving: bool,
     /// `State.Moving`, which cancels the cast, unless it may go on while moving.
     pub(crate) moving: Option<TagId>,
-    pub(crate) predict_length: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

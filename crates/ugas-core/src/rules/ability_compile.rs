@@ -125,10 +125,7 @@ impl Compiler<'_> {
             avatar: doc.avatar_dependent,
             passive: doc.passive,
             dead: doc.castable_while_dead,
-            automatic: doc.automatic,
-            client_may_cancel: doc.client_may_cancel.unwrap_or(true),
             fixed: self.statics(&doc.static_values),
-            net: doc.net_execution,
             program,
             flags: AbilityFlags::default(),
             doc: Arc::new(doc.clone()),
@@ -288,7 +285,6 @@ impl Compiler<'_> {
             cost: c.cost.unwrap_or(1),
             per: c.per_cooldown.unwrap_or(1),
             cooldown: self.seconds("bad-charges", "Charges.Cooldown", c.cooldown, false),
-            predict_length: c.predict_length.unwrap_or(true),
         })
     }
 
@@ -310,9 +306,7 @@ impl Compiler<'_> {
             initial: c.initial_tick,
             cancel_on_release: c.cancel_on_release,
             interruptible: c.interruptible.unwrap_or(true),
-            while_moving,
             moving,
-            predict_length: c.predict_length.unwrap_or(true),
         })
     }
 

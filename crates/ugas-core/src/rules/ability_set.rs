@@ -4,13 +4,10 @@ use super::compile::Compiler;
 use super::lookup::Kind;
 use crate::{AbilityGrant, AbilitySetId, EffectId, SetId};
 use std::sync::Arc;
-use ugas_doc::{AbilitySet, DurationPolicy, Origin};
+use ugas_doc::{AbilitySet, DurationPolicy};
 
 #[derive(Clone, Debug)]
 pub(crate) struct AbilitySetDef {
-    pub(crate) id: AbilitySetId,
-    pub(crate) name: Arc<str>,
-    pub(crate) origin: Option<Origin>,
     /// Attribute sets, registered first.
     pub(crate) sets: Box<[SetId]>,
     pub(crate) effects: Box<[EffectId]>,
@@ -18,7 +15,7 @@ pub(crate) struct AbilitySetDef {
 }
 
 impl Compiler<'_> {
-    pub(crate) fn ability_set(&mut self, doc: &AbilitySet, origin: Option<Origin>) {
+    pub(crate) fn ability_set(&mut self, doc: &AbilitySet) {
         let mut sets = Vec::with_capacity(doc.attribute_sets.len());
         for name in &doc.attribute_sets {
             match self.find(Kind::Set, name) {
@@ -48,14 +45,7 @@ impl Compiler<'_> {
             }
         }
         if let Some(id) = self.rules.ability_set_names.find(&doc.name) {
-            let def = AbilitySetDef {
-                id: AbilitySetId(id),
-                name: doc.name.as_str().into(),
-                origin,
-                sets: sets.into(),
-                effects,
-                abilities: abilities.into(),
-            };
+            let def = AbilitySetDef { sets: sets.into(), effects, abilities: abilities.into() };
             self.rules.to_mut().ability_sets[id as usize] = Some(Arc::new(def));
         }
     }

@@ -226,7 +226,7 @@ impl RulesBuilder {
         for (doc, origin) in &docs {
             if let Doc::Timeline(t) = doc {
                 c.about(doc.name(), origin.clone());
-                c.timeline(t, origin.clone());
+                c.timeline(t);
             }
         }
         for (doc, origin) in &docs {
@@ -241,7 +241,7 @@ impl RulesBuilder {
         for (doc, origin) in &docs {
             if let Doc::AbilitySet(s) = doc {
                 c.about(doc.name(), origin.clone());
-                c.ability_set(s, origin.clone());
+                c.ability_set(s);
             }
         }
         for (doc, origin) in &docs {

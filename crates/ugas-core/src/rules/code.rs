@@ -165,7 +165,7 @@ impl TaskCx<'_> {
 /// assert!(Rules::builder().add(Ability::new("GA_A")).task("Countdown", Countdown).build().is_ok());
 /// ```
 pub trait CustomTask: Send + Sync + 'static {
-    /// What it remembers between calls; at most 256 bytes when encoded.
+    /// What it remembers between calls; at most 256 bytes as JSON.
     type State: Default + Serialize + DeserializeOwned;
 
     /// It begins. Called exactly once.
@@ -224,7 +224,7 @@ impl<T: CustomTask> ErasedTask for T {
     fn call(&self, bytes: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression {
         let mut state: T::State = match bytes.is_empty() {
             true => T::State::default(),
-            false => postcard::from_bytes(bytes).unwrap_or_default(),
+            false => serde_json::from_slice(bytes).unwrap_or_default(),
         };
         let said = match call {
             Call::Activate => self.activate(&mut state, cx),
@@ -235,7 +235,7 @@ impl<T: CustomTask> ErasedTask for T {
                 return Progression::Wait;
             }
         };
-        match postcard::to_allocvec(&state) {
+        match serde_json::to_vec(&state) {
             Ok(new) if new.len() <= STATE => *bytes = new,
             // What cannot be kept cannot go on.
             _ => return Progression::Fail,

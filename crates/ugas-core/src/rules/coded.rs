@@ -160,7 +160,7 @@ impl AbilityCx<'_> {
 /// assert!(Rules::builder().ability_code("GA_Nobody", Pause).build().is_err());
 /// ```
 pub trait CodedAbility: Send + Sync + 'static {
-    /// What it remembers between calls; at most 256 bytes when encoded.
+    /// What it remembers between calls; at most 256 bytes as JSON.
     type State: Default + Serialize + DeserializeOwned;
 
     /// Goes on.
@@ -179,9 +179,9 @@ const STATE: usize = 256;
 impl<T: CodedAbility> ErasedAbility for T {
     fn resume(&self, bytes: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next> {
         let mut state: T::State =
-            if bytes.is_empty() { T::State::default() } else { postcard::from_bytes(bytes).unwrap_or_default() };
+            if bytes.is_empty() { T::State::default() } else { serde_json::from_slice(bytes).unwrap_or_default() };
         let next = CodedAbility::resume(self, &mut state, why, cx);
-        *bytes = postcard::to_allocvec(&state).ok().filter(|b| b.len() <= STATE)?;
+        *bytes = serde_json::to_vec(&state).ok().filter(|b| b.len() <= STATE)?;
         Some(next)
     }
 }

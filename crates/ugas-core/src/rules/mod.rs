@@ -32,6 +32,9 @@ mod task_parse;
 mod template;
 mod timeline;
 
+#[cfg(test)]
+mod tests;
+
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
@@ -44,28 +47,26 @@ pub use hook::{AbilityHookCx, HookReads};
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
 pub use task::TaskCategory;
 
-pub(crate) use ability::{
-    AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen,
-};
+pub(crate) use ability::{AbilityDef, StaticMask, TriggerDef, listen};
 pub(crate) use ability_compile::{CompiledAbility, compile_ability};
 pub(crate) use ability_set::AbilitySetDef;
 pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
-pub(crate) use combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
+pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
 pub(crate) use effect::{Blow, CurveInput, EffectDef, Mag, ModDef, StackDef};
 pub(crate) use expr::{Expr, Reads, Side};
 pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
-pub(crate) use program::{Entries, Inst, NO_PC, Program, Test};
+pub(crate) use program::{Inst, NO_PC, Test};
 pub(crate) use scope::{Bearer, Local};
 pub(crate) use tag::TagTable;
 pub(crate) use task::{
-    AbilityPick, AbilityStep, ApplyDef, Comparison, EffectPick, EventTo, Num, OnFail, RemoveDef, TaskDef, TaskKind,
+    AbilityPick, AbilityStep, ApplyDef, EffectPick, EventTo, Num, OnFail, RemoveDef, TaskDef, TaskKind,
 };
 pub(crate) use template::Template;
-pub(crate) use timeline::{AnswerDef, NotifyDef, TimelineDef};
+pub(crate) use timeline::{AnswerDef, TimelineDef};
 
 use crate::{
     AbilityId, AbilitySetId, AttributeId, CalcId, CurveId, EffectId, GroupId, HookId, InputId, KeyId, ParamId, SetId,

@@ -94,12 +94,4 @@ impl Program {
             _ => None,
         }
     }
-
-    /// All tasks with their addresses.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = (u16, &TaskDef)> {
-        self.code.iter().enumerate().filter_map(|(pc, inst)| match inst {
-            Inst::Task(task) => Some((pc as u16, &**task)),
-            _ => None,
-        })
-    }
 }

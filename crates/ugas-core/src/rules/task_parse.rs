@@ -19,13 +19,13 @@ const fn leaf(name: &'static str, category: TaskCategory, parse: Parse) -> Built
     BuiltIn { name, category, parse: Some(parse), ticks: None }
 }
 const fn ticking(name: &'static str, parse: Parse, interval: f64, priority: i32) -> BuiltIn {
-    BuiltIn { name, category: TaskCategory::Spatial, parse: Some(parse), ticks: Some((interval, priority)) }
+    BuiltIn { name, category: Spatial, parse: Some(parse), ticks: Some((interval, priority)) }
 }
 const fn composite(name: &'static str) -> BuiltIn {
-    BuiltIn { name, category: TaskCategory::Composite, parse: None, ticks: None }
+    BuiltIn { name, category: Composite, parse: None, ticks: None }
 }
 
-use TaskCategory::{Action, Animation, Event, Input, Request, Spatial, State, Temporal};
+use TaskCategory::{Action, Animation, Composite, Event, Input, Request, Spatial, State, Temporal};
 
 /// Every task type of the runtime; a type's place is its id.
 pub(crate) static BUILT_IN: [BuiltIn; 43] = [

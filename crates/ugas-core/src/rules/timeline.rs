@@ -5,15 +5,12 @@ use super::lookup::suggestion;
 use super::names::nearest;
 use super::task::built_in;
 use super::task_parse::SEAMS;
-use crate::{AbilityId, SimTime, TagId, TaskKindId, TimelineId};
+use crate::{SimTime, TagId, TaskKindId, TimelineId};
 use std::sync::Arc;
-use ugas_doc::{AnswerTarget, Origin, Time, Timeline};
+use ugas_doc::{AnswerTarget, Time, Timeline};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineDef {
-    pub(crate) id: TimelineId,
-    pub(crate) name: Arc<str>,
-    pub(crate) origin: Option<Origin>,
     /// As it was written: windows and sockets are read from here.
     pub(crate) doc: Arc<Timeline>,
     pub(crate) montage: Arc<str>,
@@ -21,7 +18,6 @@ pub(crate) struct TimelineDef {
     /// By rising time, then by their place in the document.
     pub(crate) notifies: Box<[NotifyDef]>,
     pub(crate) answers: Box<[AnswerDef]>,
-    pub(crate) ability: Option<AbilityId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +43,7 @@ pub(crate) struct AnswerDef {
 const FRAME_RATE: u32 = 60;
 
 impl Compiler<'_> {
-    pub(crate) fn timeline(&mut self, doc: &Timeline, origin: Option<Origin>) {
+    pub(crate) fn timeline(&mut self, doc: &Timeline) {
         let rate = doc.frame_rate.unwrap_or(FRAME_RATE);
         if rate == 0 {
             self.error("bad-timeline", "FrameRate is at least 1".into());
@@ -106,15 +102,11 @@ impl Compiler<'_> {
             self.error("duplicate-timeline", format!("Ability: the timeline {other} answers for it already"));
         }
         let def = TimelineDef {
-            id,
-            name: doc.name.as_str().into(),
-            origin,
             doc: Arc::new(doc.clone()),
             montage: montage.clone(),
             length,
             notifies: notifies.into(),
             answers: answers.into(),
-            ability,
         };
         let rules = self.rules.to_mut();
         rules.timelines[id.index()] = Some(Arc::new(def));

@@ -40,6 +40,14 @@ impl Flow<'_> {
         }
         let source = event.as_ref().map(|e| e.instigator);
         let wish = Wish { target, birth, event: event.as_deref(), source };
+        let (only, more) = {
+            let mut meant = self.view().grants_of(slot, which)?;
+            (meant.next(), meant.next().is_some())
+        };
+        let Some(only) = only else { return Err(Refusal::NotGranted) };
+        if !more {
+            return self.try_activate(slot, only, wish);
+        }
         let mut first = None;
         for grant in self.grants_of(slot, which)? {
             match self.try_activate(slot, grant, wish) {
@@ -60,7 +68,9 @@ impl Flow<'_> {
         let row = self.row(slot);
         let (Some(at), who) = (row.grant(grant), row.id) else { return Err(Refusal::NotGranted) };
         let ability = row.grants[at].ability;
-        let Some(def) = self.ability(ability) else {
+        // Most attempts are refused: only a definition that could go away meanwhile is worth keeping alive.
+        let (rules, kept) = (self.rules, if ability.is_runtime() { self.ability(ability) } else { None });
+        let Some(def) = kept.as_ref().or_else(|| rules.ability_def(ability)).map(|def| &**def) else {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: ability.0 });
         };
         if let Target::Controller(other) = wish.target {
@@ -70,8 +80,8 @@ impl Flow<'_> {
             self.journal_source(who, other);
         }
         let from = self.step_ability(who, (ability, grant), AbilityState::Granted, Move::Try);
-        self.refresh(slot, at, &def);
-        let t = self.trying(slot, at, &def, wish);
+        self.refresh(slot, at, def);
+        let t = self.trying(slot, at, def, wish);
         let checked = self.view().first_refusal(&t).and_then(|()| self.room_to_run(slot));
         let seq = match checked {
             Ok(()) => self.push_activation(slot, at, wish),
@@ -81,10 +91,10 @@ impl Flow<'_> {
         if let Some(v) = &def.validation {
             let now = self.row(slot).clock.local(self.st.now);
             let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
-            self.ask(slot, seq, deadline, &def, from);
+            self.ask(slot, seq, deadline, def, from);
             return Ok(key);
         }
-        self.launch(slot, seq, &def)?;
+        self.launch(slot, seq, def)?;
         Ok(key)
     }
 

@@ -122,6 +122,18 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
 ];
 
+/// The bits of all checks.
+const ALL: u32 = (1 << CHECKS.len()) - 1;
+
+// A check's bit is its place in the order.
+const _: () = {
+    let mut place = 0;
+    while place < CHECKS.len() {
+        assert!(CHECKS[place].0 as usize == place);
+        place += 1;
+    }
+};
+
 /// Checks that look at the target: never part of a status.
 const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
 
@@ -273,13 +285,22 @@ impl<'a> View<'a> {
             known &= !Check::SourceTags.bit();
         }
         // What is known to hold is not asked again.
-        let skip = t.skip | known & !status.fails;
-        for (check, failed) in &CHECKS {
-            if skip & check.bit() == 0
-                && let Some((refusal, _)) = failed(self, t)
-            {
+        let mut skip = t.skip | known & !status.fails;
+        if t.target == Target::None {
+            // Without a target only the lack of one can be wrong.
+            skip |= if t.def.flags.needs_target { OF_TARGET & !Check::NoTarget.bit() } else { OF_TARGET };
+        }
+        let mut asked = ALL & !skip;
+        if asked & known & asked.wrapping_neg() != 0
+            && let Some(refusal) = self.remembered(t, asked.trailing_zeros())
+        {
+            return Err(refusal);
+        }
+        while asked != 0 {
+            if let Some((refusal, _)) = CHECKS[asked.trailing_zeros() as usize].1(self, t) {
                 return Err(refusal);
             }
+            asked &= asked - 1;
         }
         Ok(())
     }

@@ -2,9 +2,13 @@
 //! changes the row like anything else, so a remembered status cannot be wrong.
 
 use super::super::{Flow, View};
-use crate::rules::AbilityDef;
+use super::check::{Check, Try};
+use crate::rules::{AbilityDef, Mag};
 use crate::state::Status;
-use crate::{SimTime, Target};
+use crate::{AttributeId, Refusal, SimTime, Target};
+
+/// In a status, beside the bits of the checks: the cost is one number, and just that number is needed and not there.
+const JUST_NUMBER: u32 = 1 << 31;
 
 impl View<'_> {
     /// The part of a grant's status that follows from its row, remembered or computed.
@@ -16,16 +20,61 @@ impl View<'_> {
             return known;
         }
         let t = self.attempt(slot, grant, def, Target::None);
-        let (fails, ready_at) = self.failing(&t, self.cached_checks(def));
+        let (mut fails, ready_at) = self.failing(&t, self.cached_checks(def));
+        if fails & Check::Cost.bit() != 0
+            && let Some((attribute, number)) = self.only_number(&t)
+            && let Err(Refusal::Cost { attribute: of, need, .. }) = self.afford(&t)
+            && (of, need) == (attribute, number)
+        {
+            fails |= JUST_NUMBER;
+        }
         Status { seen, fails, ready_at }
+    }
+
+    /// What a cost of a single number takes from what.
+    fn only_number(&self, t: &Try<'_>) -> Option<(AttributeId, f64)> {
+        let def = self.def(t.def.cost?)?;
+        match &def.modifiers[..] {
+            [m] => {
+                if let Mag::Value(v) = m.magnitude {
+                    Some((m.attribute, -v))
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// What a check said that a current status knows to fail, if that can be told without asking it again.
+    pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
+        const COST: u32 = Check::Cost as u32;
+        const COOLDOWN: u32 = Check::Cooldown as u32;
+        let (row, grant) = (self.row(t.slot), self.grant(t));
+        if t.level != grant.level {
+            return None;
+        }
+        match check {
+            COST if grant.status.fails & JUST_NUMBER != 0 => {
+                let (attribute, need) = self.only_number(t)?;
+                let have = row.attrs[self.layout(t.slot).slot(attribute)?].current;
+                Some(Refusal::Cost { attribute, have, need })
+            }
+            // If nothing else fails, what heals last is the cooldown.
+            COOLDOWN if grant.status.fails == Check::Cooldown.bit() => {
+                let &tag = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag))?;
+                Some(Refusal::Cooldown { tag, left: self.left(t.slot, grant.status.ready_at) })
+            }
+            _ => None,
+        }
     }
 
     /// All checks that need no target: those that fail, and when the last of them heals.
     pub(crate) fn castable_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> (u32, SimTime) {
         let known = self.status_of(slot, grant, def);
-        let rest = !self.cached_checks(def) & super::check::Check::Condition.bit()
-            | !self.cached_checks(def) & super::check::Check::Cost.bit()
-            | !self.cached_checks(def) & super::check::Check::Cooldown.bit();
+        let rest = !self.cached_checks(def) & Check::Condition.bit()
+            | !self.cached_checks(def) & Check::Cost.bit()
+            | !self.cached_checks(def) & Check::Cooldown.bit();
         let (more, ready) = self.failing(&self.attempt(slot, grant, def, Target::None), rest);
         (known.fails | more, known.ready_at.max(ready))
     }
@@ -34,6 +83,10 @@ impl View<'_> {
 impl Flow<'_> {
     /// Remembers a grant's status for the next try.
     pub(crate) fn refresh(&mut self, slot: usize, grant: usize, def: &AbilityDef) {
+        let row = self.row(slot);
+        if row.grants[grant].status.seen == row.published.stamp {
+            return;
+        }
         let status = self.view().status_of(slot, grant, def);
         self.st.controllers.row_mut(slot).grants[grant].status = status;
     }

@@ -10,7 +10,7 @@ use crate::{AbilityState, EffectFilter, EventData, SimTime, Spec};
 
 /// What a record of a coded ability waits for.
 fn waits_for(t: &Task) -> Option<Next> {
-    if t.pc == NO_PC { postcard::from_bytes(&t.code).ok() } else { None }
+    if t.pc == NO_PC { serde_json::from_slice(&t.code).ok() } else { None }
 }
 
 /// The alert bit of a coded ability's record.
@@ -70,7 +70,7 @@ impl Flow<'_> {
             Next::After(time) => self.local_now(slot) + time.clamp(SimTime::ZERO, SimTime::LONGEST),
             _ => SimTime::NEVER,
         };
-        let Ok(code) = postcard::to_allocvec(&next) else { return };
+        let Ok(code) = serde_json::to_vec(&next) else { return };
         self.sleep(slot, Strand { of, pc: NO_PC, parent: 0, list: false }, |t| (t.due, t.code) = (due, code));
     }
 
