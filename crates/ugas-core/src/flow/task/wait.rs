@@ -199,7 +199,7 @@ impl Flow<'_> {
                     matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. }))
                 })
             })
-            .map(|t| (t.seq, SimTime(t.value as i64)))
+            .map(|t| (t.seq, SimTime((t.value as i64).clamp(0, SimTime::LONGEST.0))))
             .collect();
         for (seq, time) in waiting {
             let due = self.row(slot).clock.local(time).max(self.local_now(slot));
