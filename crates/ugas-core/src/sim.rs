@@ -1,16 +1,16 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
-use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, Via, View, Work, server_op};
-use crate::image::{PORTABLE_VERSION, Portable, RowImage, RowJournal};
+mod portable;
+
+use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, View, Work, server_op};
+use crate::image::{RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
 use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
 use crate::{
-    ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, FactKind, Facts,
-    InsertError, LimitKind, Op, OpId, Outcome, RUNTIME_BIT, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TaskKindId,
-    TemplateId, Trace,
+    ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, Facts, Op, OpId,
+    Outcome, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TaskKindId, TemplateId, Trace,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -594,150 +594,6 @@ impl Sim {
         let mut flow = self.flow();
         flow.replay = Some(Replay::new(who, &journal.inner));
         flow.replay_row(image, &journal.inner, to)
-    }
-
-    /// The run-time definitions a row uses.
-    fn definitions_of<'s>(&'s self, row: &'s Row) -> impl Iterator<Item = (u32, &'s crate::state::Definition)> {
-        let list = self.state.definitions.list.iter().enumerate();
-        list.filter_map(|(n, d)| Some((RUNTIME_BIT | n as u32, d.as_ref()?))).filter(|(id, _)| row.uses(*id))
-    }
-
-    /// Takes a controller out of the sim with everything in flight. What followed it keeps its last value.
-    pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
-        let row = self.row(who)?;
-        let sets = self.layout(row).sets.to_vec();
-        let mut definitions = Vec::new();
-        for (id, d) in self.definitions_of(row) {
-            definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
-        }
-        let (rules, at) = (self.rules.fingerprint(), self.state.now);
-        let id = self.next_op();
-        let mut flow = self.flow();
-        flow.start(id, who);
-        let target = flow.slot(who)?;
-        let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
-        flow.fact(who, Via::NOTHING, FactKind::Despawned);
-        flow.react();
-        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, definitions })
-    }
-
-    /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
-    pub fn insert(&mut self, from: &Portable) -> Result<ControllerId, InsertError> {
-        let who = from.row.id;
-        if from.version != PORTABLE_VERSION {
-            return Err(InsertError::Damaged("the version"));
-        }
-        let ours = self.rules.fingerprint();
-        if from.rules != ours {
-            return Err(InsertError::OtherRules { theirs: from.rules, ours });
-        }
-        if self.exists(who) {
-            return Err(InsertError::IdTaken(who));
-        }
-        let limit = self.config.limits;
-        let over = |what, max| Err(InsertError::Limit(Refusal::Limit { what, max, link: 0 }));
-        if self.state.controllers.len() as u32 >= limit.controllers || who.0 >= u32::MAX - 1 {
-            return over(LimitKind::Controllers, limit.controllers);
-        }
-        if who.0 > self.state.next_id.saturating_add(limit.controllers) {
-            return over(LimitKind::Controllers, limit.controllers);
-        }
-        if from.row.effects.len() + from.row.queue().len() > limit.effects_per_controller as usize {
-            return over(LimitKind::Effects, limit.effects_per_controller);
-        }
-        if from.row.mods.len() > limit.modifiers_per_controller as usize {
-            return over(LimitKind::Modifiers, limit.modifiers_per_controller);
-        }
-        if from.at.0.unsigned_abs() > SimTime::LONGEST.0 as u64 {
-            return Err(InsertError::Damaged("the time"));
-        }
-        let mut row = from.row.clone();
-        let made = self.adopt(from, &mut row)?;
-        let id = self.next_op();
-        let mut flow = self.flow();
-        flow.start(id, who);
-        let known = flow.st.definitions.list.len() - made;
-        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
-            row.layout = layout;
-            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
-        });
-        if let Err(what) = checked {
-            flow.st.definitions.list.truncate(known);
-            return Err(InsertError::Damaged(what));
-        }
-        row.clock.shift(flow.st.now.0 - from.at.0);
-        row.rebuild();
-        row.readers = 0;
-        let target = flow.st.controllers.insert(row, &flow.rules.tags);
-        if closes_circle(&flow, who) {
-            flow.st.controllers.remove(who);
-            flow.st.definitions.list.truncate(known);
-            return Err(InsertError::Damaged("a circle of live magnitudes"));
-        }
-        flow.st.hash_dirty.push(who);
-        flow.st.next_id = flow.st.next_id.max(who.0 + 1);
-        // Nothing closes a circle: that was looked at before.
-        let _ = flow.link_row(target);
-        flow.relisten(target);
-        flow.retime(target);
-        flow.publish(target);
-        flow.fact(who, Via::NOTHING, FactKind::Restored);
-        flow.welcome_back(who);
-        Ok(who)
-    }
-
-    /// Brings the run-time definitions a portable carries; one that exists here under another number is renumbered.
-    fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
-        let mut new = Vec::new();
-        let mut renumber: Vec<(u32, u32)> = Vec::new();
-        for (id, text) in &from.definitions {
-            let doc: Doc = serde_json::from_str(text).map_err(|e| InsertError::Definition(e.to_string()))?;
-            let known = &self.state.definitions;
-            let same = known.get(*id).is_some_and(|d| d.doc == doc);
-            let elsewhere = known.list.iter().position(|d| d.as_ref().is_some_and(|d| d.doc == doc));
-            let number = match (same, elsewhere) {
-                (true, _) => *id,
-                (false, Some(at)) => RUNTIME_BIT | at as u32,
-                (false, None) => {
-                    let number = RUNTIME_BIT | (known.list.len() + new.len()) as u32;
-                    new.push((doc, number));
-                    number
-                }
-            };
-            renumber.push((*id, number));
-        }
-        let room = self.config.limits.definitions as usize;
-        if self.state.definitions.list.len() + new.len() > room {
-            let max = self.config.limits.definitions;
-            return Err(InsertError::Limit(Refusal::Limit { what: LimitKind::Definitions, max, link: 0 }));
-        }
-        let mut compiled = Vec::new();
-        for (doc, number) in &new {
-            let d = crate::flow::compile(&self.rules, doc, *number).map_err(|e| {
-                InsertError::Definition(e.map_or("its kind cannot be made at run time".into(), |e| e.to_string()))
-            })?;
-            compiled.push(Some(d));
-        }
-        let made = compiled.len();
-        self.state.definitions.list.extend(compiled);
-        let map = |id: u32| renumber.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| *new);
-        let ability = |a: crate::AbilityId| crate::AbilityId(map(a.0));
-        for e in &mut row.effects {
-            e.def = EffectId(map(e.def.0));
-            if let Some(c) = &mut e.cold {
-                c.ability = ability(c.ability);
-            }
-        }
-        for q in row.side.iter_mut().flat_map(|s| &mut s.queue) {
-            q.spec.effect = EffectId(map(q.spec.effect.0));
-            q.spec.ability = ability(q.spec.ability);
-        }
-        row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
-        if let Some(play) = row.side.as_mut().and_then(|s| s.play.as_mut()) {
-            play.activations.iter_mut().for_each(|a| a.ability = crate::AbilityId(map(a.ability.0)));
-        }
-        Ok(made)
     }
 
     /// Compiles an effect or ability at run time; it lives in this sim's state.

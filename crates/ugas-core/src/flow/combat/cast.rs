@@ -95,7 +95,7 @@ impl Flow<'_> {
         let (tags, style) = (&*def.tags, Default::default());
         let event = CombatEvent { tags, amount: 0.0, style, source: ControllerId::NONE, target: who, attribute: None };
         let may = def.cast.is_some_and(|c| c.interruptible);
-        if !may || self.restricted(slot, RuleOn::Interrupt, Some(&def), Some(&event)) {
+        if !may || self.view().restricted(slot, RuleOn::Interrupt, Some(&def), Some(&event)) {
             return Err(Refusal::Restricted);
         }
         self.finish(slot, of, EndHow::Interrupted);

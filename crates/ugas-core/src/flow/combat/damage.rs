@@ -70,12 +70,12 @@ impl Flow<'_> {
             let attribute = self.layout(about.target).slots[w.slot as usize].attribute;
             let mut event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
             let mut amount = match source {
-                Some(source) => self.combat_value(source, done, raw, ability, Some(&event)),
+                Some(source) => self.view().combat_value(source, done, raw, ability, Some(&event)),
                 None => raw,
             };
             if taken != done {
                 event.amount = amount;
-                amount = self.combat_value(about.target, taken, amount, ability, Some(&event));
+                amount = self.view().combat_value(about.target, taken, amount, ability, Some(&event));
             }
             if let Some(calc) = combat.mitigation {
                 let site = SITE_MITIGATION + self.sc.blows.len() as u32;

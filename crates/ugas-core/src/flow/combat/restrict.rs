@@ -1,6 +1,6 @@
 //! Restrictions: rules that say an event does not happen.
 
-use super::super::{Flow, View};
+use super::super::View;
 use super::CombatEvent;
 use crate::rules::{AbilityDef, EffectDef, RuleOn, RuleWhat};
 use crate::{AttributeId, Refusal, Spec, TagId};
@@ -57,19 +57,6 @@ impl View<'_> {
     ) -> CombatEvent<'e> {
         let style = def.combat.as_ref().map_or_else(Default::default, |c| c.style);
         CombatEvent { tags, amount, style, source: spec.source, target: spec.target, attribute }
-    }
-}
-
-impl Flow<'_> {
-    /// See [`View::restricted`].
-    pub(crate) fn restricted(
-        &self,
-        slot: usize,
-        on: RuleOn,
-        ability: Option<&AbilityDef>,
-        event: Option<&CombatEvent<'_>>,
-    ) -> bool {
-        self.view().restricted(slot, on, ability, event)
     }
 }
 

@@ -101,18 +101,6 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// See [`View::combat_value`].
-    pub(crate) fn combat_value(
-        &self,
-        slot: usize,
-        on: RuleOn,
-        base: f64,
-        ability: Option<&AbilityDef>,
-        event: Option<&CombatEvent<'_>>,
-    ) -> f64 {
-        self.view().combat_value(slot, on, base, ability, event)
-    }
-
     /// A length of time as the rules leave it.
     pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
         self.view().combat_time(slot, on, seconds, ability)
