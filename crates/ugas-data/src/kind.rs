@@ -7,8 +7,7 @@ use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
 /// The kinds that are known but not read by this release, in alphabetical order.
-pub const UNSUPPORTED_KINDS: [&str; 15] = [
-    "calculation",
+pub const UNSUPPORTED_KINDS: [&str; 14] = [
     "capability",
     "capability_set",
     "chooser",

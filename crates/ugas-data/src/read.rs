@@ -148,6 +148,7 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
         Kind::Curve => Doc::Curve(body(file, node)?),
         Kind::AbilitySet => Doc::AbilitySet(body(file, node)?),
         Kind::Timeline => Doc::Timeline(body(file, node)?),
+        Kind::Calculation => Doc::Calculation(body(file, node)?),
     };
     // Documents find each other by name, so one without a name could never be used.
     if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller) {

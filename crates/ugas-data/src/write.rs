@@ -34,6 +34,7 @@ pub fn to_yaml(doc: &Doc) -> String {
         Doc::Curve(doc) => written(kind, doc),
         Doc::AbilitySet(doc) => written(kind, doc),
         Doc::Timeline(doc) => written(kind, doc),
+        Doc::Calculation(doc) => written(kind, doc),
     }
 }
 

@@ -23,6 +23,7 @@ mod ability;
 mod ability_build;
 mod ability_set;
 mod attribute;
+mod calculation;
 mod controller;
 mod curve;
 mod effect;
@@ -40,6 +41,7 @@ pub use attribute::{
     Absorb, Aggregation, Attribute, AttributeSet, Bound, Category, Clamping, DerivedFrom, Metadata, OnBoundChange,
     OnDepleted, Quantize, ReplicationMode,
 };
+pub use calculation::{Binding, Calculation, CalculationResult, Capture, CaptureMoment, ContextTag, Formula, ResultOn};
 pub use controller::{
     ActiveEffect, Actor, AttributeValue, Controller, ControllerReplication, GrantedAbility, SetValues,
 };
@@ -84,11 +86,13 @@ pub enum Kind {
     AbilitySet,
     /// `timeline`: what happens during a montage or an attack.
     Timeline,
+    /// `calculation`: how a hit is worked out.
+    Calculation,
 }
 
 impl Kind {
     /// Every kind, in the order documents are listed for people.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Attribute,
         Kind::AttributeSet,
         Kind::TagRegistry,
@@ -98,6 +102,7 @@ impl Kind {
         Kind::Curve,
         Kind::AbilitySet,
         Kind::Timeline,
+        Kind::Calculation,
     ];
 
     /// The name used in files.
@@ -112,6 +117,7 @@ impl Kind {
             Kind::Curve => "curve",
             Kind::AbilitySet => "ability_set",
             Kind::Timeline => "timeline",
+            Kind::Calculation => "calculation",
         }
     }
 
@@ -148,6 +154,8 @@ pub enum Doc {
     AbilitySet(AbilitySet),
     /// What happens during a montage or an attack.
     Timeline(Box<Timeline>),
+    /// How a hit is worked out.
+    Calculation(Box<Calculation>),
 }
 
 impl Doc {
@@ -163,6 +171,7 @@ impl Doc {
             Doc::Curve(_) => Kind::Curve,
             Doc::AbilitySet(_) => Kind::AbilitySet,
             Doc::Timeline(_) => Kind::Timeline,
+            Doc::Calculation(_) => Kind::Calculation,
         }
     }
 
@@ -178,6 +187,7 @@ impl Doc {
             Doc::Curve(d) => &d.name,
             Doc::AbilitySet(d) => &d.name,
             Doc::Timeline(d) => &d.name,
+            Doc::Calculation(d) => &d.name,
         }
     }
 }
@@ -195,6 +205,7 @@ into_doc! {
     Ability => Ability, Box::new;
     Controller => Controller, Box::new;
     Timeline => Timeline, Box::new;
+    Calculation => Calculation, Box::new;
 }
 impl From<AttributeSet> for Doc {
     fn from(doc: AttributeSet) -> Doc {
