@@ -210,6 +210,9 @@ impl RulesBuilder {
                 Doc::TagRegistry(r) => c.registry(r),
                 Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
                 Doc::AbilitySet(_) | Doc::Timeline(_) | Doc::Calculation(_) | Doc::Curve(_) => {}
+                // Input and scenes are read by crates of their own.
+                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
+                Doc::Scene(_) => {}
             }
         }
         c.finish_sets();
@@ -287,7 +290,8 @@ impl RulesBuilder {
         for (doc, origin) in docs {
             c.about(doc.name(), origin.clone());
             let twice = !seen.insert((doc.kind() as u8, doc.name()));
-            if twice && !matches!(doc, Doc::TagRegistry(_)) {
+            // Registries add up, and an action set has a mapping for each platform.
+            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_)) {
                 c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
             }
             let rules = c.rules.to_mut();
@@ -323,6 +327,8 @@ impl RulesBuilder {
                     intern(&mut rules.calc_names, &mut rules.calcs, &calculation.name);
                     None
                 }
+                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => None,
+                Doc::Scene(_) => None,
                 Doc::Timeline(t) => {
                     Some((Kind::Timeline, intern(&mut rules.timeline_names, &mut rules.timelines, &t.name)))
                 }
