@@ -39,5 +39,5 @@ pub use kind::{KindName, UNSUPPORTED_KINDS, kind_of};
 pub use parse::read_trees;
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
 pub use spelling::nearest;
-pub use tree::{Entry, Node, NodeValue};
+pub use tree::{Entry, Node, NodeValue, Span};
 pub use write::to_yaml;
