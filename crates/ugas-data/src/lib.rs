@@ -20,6 +20,7 @@
 
 mod bounds;
 mod de;
+mod diagnostic;
 mod error;
 mod fault;
 mod folder;
@@ -33,6 +34,7 @@ mod tree;
 mod write;
 
 pub use de::from_node;
+pub use diagnostic::{Diagnostic, Edit, Fix, Severity, byte_at, place_of};
 pub use error::{Code, ReadError, ReadErrors};
 pub use folder::{read_file, read_folder};
 pub use kind::{KindName, UNSUPPORTED_KINDS, kind_of};

@@ -10,7 +10,7 @@ use std::fmt;
 /// let tree = &ugas_data::read_trees("a.yaml", text).unwrap()[0];
 /// assert_eq!(tree.get("Name").unwrap().span.of(text), Some("Bolt"));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct Span {
     /// The first byte.
     pub start: u32,
