@@ -9,6 +9,7 @@ use ugas_data::{Code, Loaded, ReadError, read_packs};
 use ugas_doc::{Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
 
 /// The compiled side of a scenario.
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rules: Arc<Rules>,
     /// Effects that are over when they were applied.
