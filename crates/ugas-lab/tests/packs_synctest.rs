@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{
-    Anchor, ControllerId, EffectFilter, EventData, Fact, FactKind, Facts, InputId, KeyId, NoHost, Op, OpId, Rules, Sim,
-    SimConfig, SimTime, SpawnSpec, Spec, TagId, Target,
+    AbilityGrant, Anchor, ControllerId, EffectFilter, EventData, Fact, FactKind, Facts, InputId, KeyId, NoHost, Op,
+    OpId, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, Target,
 };
 use ugas_lab::Scenario;
 
@@ -16,6 +16,8 @@ struct Stage {
     hero: &'static str,
     inputs: &'static [&'static str],
     event: &'static str,
+    /// What it can do beyond that, with its input if it has one.
+    more: &'static [(&'static str, Option<&'static str>)],
     /// Effects that come and go.
     around: &'static [&'static str],
     refill: &'static [(&'static str, f64)],
@@ -27,14 +29,16 @@ const STAGES: [Stage; 4] = [
         hero: "Hero_Platformer_01",
         inputs: &["Jump", "GroundPound"],
         event: "Event.Landed",
+        more: &[("GA_AirJump", Some("Jump")), ("GA_LoseLife", None)],
         around: &["GE_Grounded", "GE_Velocity", "GE_InvincibilityStar", "GE_SuperMushroom", "GE_ContactDamage"],
-        refill: &[("Health", 3.0)],
+        refill: &[("Health", 3.0), ("Lives", 1.0), ("MaxJumpCount", 1.0)],
     },
     Stage {
         pack: "racing",
         hero: "Vehicle_SportCar_01",
         inputs: &["Boost", "Drift"],
         event: "Event.Landed",
+        more: &[],
         around: &["GE_Biome_Mud", "GE_Biome_Asphalt", "GE_Tuning_Sport", "GE_Traction_Update", "GE_Telemetry"],
         refill: &[("Boost", 40.0)],
     },
@@ -43,6 +47,7 @@ const STAGES: [Stage; 4] = [
         hero: "Hero_Barbarian_01",
         inputs: &["BasicAttack", "Ability1"],
         event: "Event.Montage.HitWindow",
+        more: &[],
         around: &["GE_Weapon_FireSword", "GE_Regeneration", "GE_MainStat_Strength"],
         refill: &[("Health", 200.0), ("Mana", 50.0)],
     },
@@ -51,14 +56,15 @@ const STAGES: [Stage; 4] = [
         hero: "Soldier_FPS_01",
         inputs: &["Fire", "Reload", "Aim"],
         event: "Event.Landed",
+        more: &[],
         around: &["GE_AttachmentBarrel", "GE_EquipRifle", "GE_ADS", "GE_EquipRifle"],
         refill: &[("Health", 100.0), ("Shield", 50.0), ("ReserveAmmo", 30.0)],
     },
 ];
 
-/// Ticks of a soak; CI runs fewer.
+/// Ticks of each pack; ten times as many in a soak.
 fn ticks() -> u32 {
-    if std::env::var_os("UGAS_SOAK").is_some() { 20_000 } else { 600 }
+    if std::env::var_os("UGAS_SOAK").is_some() { 200_000 } else { 20_000 }
 }
 
 struct Rng(u64);
@@ -110,6 +116,11 @@ impl Play {
             let id = sim.spawn(SpawnSpec::template(hero)).unwrap();
             let anchor = Some(Anchor::at([60.0 * f64::from(n), 0.0, 0.0]));
             sim.run(Op::Move { who: id, anchor }).unwrap();
+            for (ability, input) in stage.more {
+                let input = input.map_or(InputId::NONE, |i| rules.input(i).unwrap());
+                let ability = rules.ability(ability).unwrap();
+                sim.grant(id, AbilityGrant { ability, level: 1, input }).unwrap();
+            }
             who.push(id);
         }
         sim.take_facts(&mut Facts::default());
