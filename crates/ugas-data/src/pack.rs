@@ -99,7 +99,15 @@ pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result
 /// assert_eq!(ugas_data::read_pack_file("no/such/pack"), Ok(None));
 /// ```
 pub fn read_pack_file(folder: impl AsRef<Path>) -> Result<Option<PackFile>, ReadErrors> {
-    let path = folder.as_ref().join(PACK_FILE);
+    read_placed(folder.as_ref()).map(|found| found.map(|(pack, _)| pack))
+}
+
+/// Line and column.
+type Place = (u32, u32);
+
+/// What a `pack.yaml` says, and where each name that it requires stands.
+fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErrors> {
+    let path = folder.join(PACK_FILE);
     if !path.exists() {
         return Ok(None);
     }
@@ -117,10 +125,13 @@ pub fn read_pack_file(folder: impl AsRef<Path>) -> Result<Option<PackFile>, Read
     if !(pack.units_per_metre.is_finite() && pack.units_per_metre > 0.0) {
         return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
     }
-    if let Some(odd) = pack.requires.iter().find(|n| !is_name(n)) {
-        return fail("Requires", format!("Requires: {odd:?} is no name of a pack: write letters, digits, - and _"));
+    let names = tree.get("Requires").map_or(&[][..], |n| n.items());
+    for (name, node) in pack.requires.iter().zip(names).filter(|(name, _)| !is_name(name)) {
+        let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");
+        return Err(node.error(&file, message).into());
     }
-    Ok(Some(pack))
+    let places = names.iter().map(|n| (n.line, n.column)).collect();
+    Ok(Some((pack, places)))
 }
 
 /// A name that is a folder beside another and nothing else.
@@ -156,11 +167,14 @@ impl Reader {
             }
             None => self.seen.push((canonical.clone(), false)),
         }
-        match read_pack_file(folder) {
-            Ok(file) => {
-                for name in file.iter().flat_map(|f| &f.requires) {
-                    self.required(folder, &canonical, name);
+        match read_placed(folder) {
+            Ok(found) => {
+                for (file, places) in &found {
+                    for (name, place) in file.requires.iter().zip(places) {
+                        self.required(folder, &canonical, name, *place);
+                    }
                 }
+                let file = found.map(|(file, _)| file);
                 match read_folder(folder) {
                     Ok(documents) => self.packs.push(Pack { folder: folder.to_path_buf(), file, documents }),
                     Err(errors) => self.errors.extend(errors),
@@ -174,25 +188,24 @@ impl Reader {
     }
 
     /// A pack beside the one that requires it.
-    fn required(&mut self, by: &Path, canonical: &Path, name: &str) {
+    fn required(&mut self, by: &Path, canonical: &Path, name: &str, place: Place) {
         let beside = match by.file_name() {
             Some(_) => by.with_file_name(name),
             // A path such as `.` or `..` does not say where it lies.
             None => canonical.with_file_name(name),
         };
+        let message = match read_pack_file(&beside) {
+            Ok(Some(found)) if found.name == name => return self.pack(&beside),
+            Ok(Some(found)) => format!("Requires: the folder {} holds the pack {:?}", beside.display(), found.name),
+            Ok(None) => format!("Requires: there is no pack {name}"),
+            Err(errors) => return self.errors.extend(errors),
+        };
         let file = by.join(PACK_FILE).display().to_string();
-        let help = Some(format!("put the pack {name} beside this one, in {}", beside.display()));
-        match read_pack_file(&beside) {
-            Ok(Some(found)) if found.name == name => self.pack(&beside),
-            Ok(Some(found)) => {
-                let message = format!("Requires: the folder {} holds the pack {:?}", beside.display(), found.name);
-                self.errors.push(ReadError { help, ..ReadError::of_file(&file, Code::Invalid, message) });
-            }
-            Ok(None) => {
-                let message = format!("Requires: there is no pack {name}");
-                self.errors.push(ReadError { help, ..ReadError::of_file(&file, Code::Invalid, message) });
-            }
-            Err(errors) => self.errors.extend(errors),
-        }
+        self.errors.push(ReadError {
+            line: place.0,
+            column: place.1,
+            help: Some(format!("put the pack {name} beside this one, in {}", beside.display())),
+            ..ReadError::of_file(&file, Code::Invalid, message)
+        });
     }
 }
