@@ -126,7 +126,7 @@ fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErro
         return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
     }
     let names = tree.get("Requires").map_or(&[][..], |n| n.items());
-    for (name, node) in pack.requires.iter().zip(names).filter(|(name, _)| !is_name(name)) {
+    if let Some((name, node)) = pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
         let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");
         return Err(node.error(&file, message).into());
     }
@@ -169,7 +169,7 @@ impl Reader {
         }
         match read_placed(folder) {
             Ok(found) => {
-                for (file, places) in &found {
+                if let Some((file, places)) = &found {
                     for (name, place) in file.requires.iter().zip(places) {
                         self.required(folder, &canonical, name, *place);
                     }
