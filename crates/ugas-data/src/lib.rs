@@ -18,6 +18,7 @@
 //! assert_eq!(errors[0].help.as_deref(), Some("did you mean \"Name\"?"));
 //! ```
 
+mod bounds;
 mod de;
 mod error;
 mod fault;
