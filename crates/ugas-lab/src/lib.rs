@@ -15,6 +15,7 @@
 //! Deliberately absent: rules of the game. What an effect does is decided in `ugas-core`; the lab only asks and
 //! compares.
 
+mod calc;
 mod check;
 mod explain;
 mod files;
@@ -26,12 +27,15 @@ mod sample;
 mod scenario;
 mod why_not;
 
+pub use calc::{CALCULATIONS, with_calculation};
 pub use check::{Finding, FindingSeverity, check_path};
 pub use explain::{ExplainError, explain};
 pub use files::files_at;
 pub use harness::{check_folder, is_pack_file, load_file, nothing_at, run_file, run_str, run_str_with};
+pub use packs::load_pack;
 pub use report::{Failure, Report, Results};
 pub use run::RunOptions;
+pub use run::rewind::Rewound;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{Place, Scenario, parse_time};
 pub use why_not::why_not;
