@@ -4,7 +4,9 @@
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_TEXT};
 use crate::tree::quoted;
 use crate::{Code, Entry, Node, NodeValue, ReadError, ReadErrors, Span, scalar};
-use serde_saphyr::granit_parser::{self, ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
+use serde_saphyr::granit_parser::{
+    self, ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
