@@ -15,7 +15,6 @@
 //! Deliberately absent: rules of the game. What an effect does is decided in `ugas-core`; the lab only asks and
 //! compares.
 
-mod calc;
 mod check;
 mod explain;
 mod files;
@@ -27,7 +26,6 @@ mod sample;
 mod scenario;
 mod why_not;
 
-pub use calc::{CALCULATIONS, with_calculation};
 pub use check::{Finding, FindingSeverity, check_path};
 pub use explain::{ExplainError, explain};
 pub use files::files_at;

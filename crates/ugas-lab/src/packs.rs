@@ -1,6 +1,5 @@
-//! Packs as rules: their documents, those of the packs they require, and the calculations they leave to host code.
+//! Packs as rules: their documents, those of the packs they require, and stand-ins for what they leave to host code.
 
-use crate::calc::provide;
 use crate::run::world::issue_error;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,8 +7,7 @@ use std::sync::Arc;
 use ugas_core::{Rules, RulesBuilder, Severity};
 use ugas_data::{Loaded, Pack, ReadError, read_packs};
 
-/// Compiles the rules of a pack and of everything it requires. Calculations that its `pack.yaml` leaves to host code
-/// are those of [`crate::with_calculation`].
+/// Compiles the rules of a pack and of everything it requires. What its `pack.yaml` leaves to host code has stand-ins.
 ///
 /// ```
 /// let errors = ugas_lab::load_pack("no/such/pack").unwrap_err();
@@ -32,8 +30,8 @@ pub(crate) fn host_calculations(packs: &[Pack]) -> BTreeSet<String> {
     packs.iter().filter_map(|p| p.file.as_ref()).flat_map(|f| f.host.calculations.iter().cloned()).collect()
 }
 
-/// A builder with documents and with what host code would provide.
+/// A builder with documents and with stand-ins for what host code would provide: they read nothing and give 0.
 pub(crate) fn builder_of(docs: impl IntoIterator<Item = Loaded>, calculations: &BTreeSet<String>) -> RulesBuilder {
     let builder = docs.into_iter().fold(Rules::builder(), |b, loaded| b.add_at(loaded.doc, loaded.origin));
-    calculations.iter().fold(builder, |b, name| provide(b, name))
+    calculations.iter().fold(builder, |b, name| b.calc_fn(name, [], |cx| cx.give(0.0)))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ugas_core::{BoundDef, Rules, Severity, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_data::{Loaded, read_packs};
 use ugas_doc::{Category, Doc, Effect, TagRegistry};
-use ugas_lab::{load_pack, with_calculation};
+use ugas_lab::load_pack;
 
 const PACKS: [&str; 4] = ["action", "racing", "rpg", "shooter"];
 
@@ -226,10 +226,6 @@ fn packs_load_whole_and_without_the_supplement_exactly_its_names_are_missing() {
         assert!(rules(pack).warnings().is_empty(), "{pack}");
         let without = docs(pack).into_iter().filter(|d| !supplement.contains(&d.doc.name()));
         let builder = without.fold(Rules::builder(), |b, d| b.add_at(d.doc, d.origin));
-        let builder = ugas_lab::CALCULATIONS.iter().fold(builder, |b, name| {
-            let used = read_packs([folder(pack)]).unwrap().pop().unwrap().file.unwrap().host.calculations;
-            if used.iter().any(|u| u == name) { with_calculation(b, name) } else { b }
-        });
         let errors: Vec<String> = match builder.build() {
             Ok(_) => Vec::new(),
             Err(e) => e.issues.into_iter().filter(|i| i.severity == Severity::Error).map(|i| i.message).collect(),
