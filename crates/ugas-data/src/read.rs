@@ -62,7 +62,7 @@ impl fmt::Display for Unsupported {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Document {
     /// A document of a kind this release reads.
-    Loaded(Loaded),
+    Loaded(Box<Loaded>),
     /// A document of another known kind.
     Unsupported(Unsupported),
 }
@@ -84,7 +84,7 @@ pub struct Documents {
 impl Documents {
     pub(crate) fn push(&mut self, document: Document) {
         match document {
-            Document::Loaded(loaded) => self.docs.push(loaded),
+            Document::Loaded(loaded) => self.docs.push(*loaded),
             Document::Unsupported(unsupported) => self.unsupported.push(unsupported),
         }
     }
@@ -168,7 +168,7 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
         origin.modifier_lines =
             node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
     }
-    Ok(Document::Loaded(Loaded { doc, origin }))
+    Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
 }
 
 fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {

@@ -181,7 +181,7 @@ impl Set {
             return;
         }
         match doc_from_node(file, tree) {
-            Ok(Document::Loaded(loaded)) => self.docs.push(loaded),
+            Ok(Document::Loaded(loaded)) => self.docs.push(*loaded),
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let error = tree.error(file, message);
