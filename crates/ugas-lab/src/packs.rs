@@ -1,4 +1,4 @@
-//! Packs as rules: their documents, those of the packs they require, and the calculations they leave to host code.
+//! Packs as rules: their documents, those of the packs they require, and stand-ins for what they leave to host code.
 
 use crate::run::world::issue_error;
 use std::collections::BTreeSet;
@@ -7,8 +7,7 @@ use std::sync::Arc;
 use ugas_core::{Rules, RulesBuilder, Severity};
 use ugas_data::{Loaded, Pack, ReadError, read_packs};
 
-/// Compiles the rules of a pack and of everything it requires. A calculation that its `pack.yaml` leaves to host code
-/// gets a stand-in that reads nothing and gives 0.
+/// Compiles the rules of a pack and of everything it requires. What its `pack.yaml` leaves to host code has stand-ins.
 ///
 /// ```
 /// let errors = ugas_lab::load_pack("no/such/pack").unwrap_err();
@@ -31,7 +30,7 @@ pub(crate) fn host_calculations(packs: &[Pack]) -> BTreeSet<String> {
     packs.iter().filter_map(|p| p.file.as_ref()).flat_map(|f| f.host.calculations.iter().cloned()).collect()
 }
 
-/// A builder with documents and with what host code would provide.
+/// A builder with documents and with stand-ins for what host code would provide: they read nothing and give 0.
 pub(crate) fn builder_of(docs: impl IntoIterator<Item = Loaded>, calculations: &BTreeSet<String>) -> RulesBuilder {
     let builder = docs.into_iter().fold(Rules::builder(), |b, loaded| b.add_at(loaded.doc, loaded.origin));
     calculations.iter().fold(builder, |b, name| b.calc_fn(name, [], |cx| cx.give(0.0)))
