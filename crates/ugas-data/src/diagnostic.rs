@@ -150,6 +150,31 @@ impl Diagnostic {
         self
     }
 
+    /// Sorts findings as people read them, each once: what several packs require is found by each of them.
+    pub fn arrange(findings: &mut Vec<Diagnostic>) {
+        findings.sort_by(|a, b| {
+            let key = |f: &Diagnostic| (f.line, f.column, f.severity);
+            a.file.cmp(&b.file).then(key(a).cmp(&key(b))).then_with(|| a.message.cmp(&b.message))
+        });
+        findings.dedup();
+    }
+
+    /// From a bare line and column to the word that stands there.
+    pub fn stretched(mut self, text: &str) -> Diagnostic {
+        let start = byte_at(text, self.line, self.column);
+        let rest = text[start..].lines().next().unwrap_or("");
+        let stop = |c: char| c.is_whitespace() || ",:]}#".contains(c);
+        let quote = rest.chars().next().filter(|c| "\"'".contains(*c));
+        let len = match quote.and_then(|q| rest[1..].find(q)) {
+            Some(end) => end + 2,
+            None => rest.find(stop).unwrap_or(rest.len()),
+        };
+        let (line, column) = (self.line, self.column);
+        self = self.at(Span::new(start, start + len), text);
+        (self.line, self.column) = (line, column);
+        self
+    }
+
     /// What reading refused.
     pub fn of_read_error(error: &ReadError) -> Diagnostic {
         let id = match error.code {

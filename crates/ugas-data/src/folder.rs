@@ -88,7 +88,7 @@ pub(crate) fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
 }
 
 /// The files of a folder in the order they are read.
-fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf> {
+pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf> {
     let fail = |path: &Path, error: &io::Error| unreadable(&path.display().to_string(), error);
     let canonical_root = match fs::canonicalize(root) {
         Ok(path) => path,

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use ugas_lab::{Finding, check_path};
+use ugas_data::Diagnostic;
+use ugas_lab::check_path;
 
 struct Folder(PathBuf);
 
@@ -18,7 +19,7 @@ impl Folder {
         Folder(path)
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<Diagnostic> {
         check_path(&self.0).unwrap()
     }
 }
@@ -56,7 +57,7 @@ fn a_mistake_in_what_several_packs_require_is_said_once() {
     let files = [CORE, broken, ONE, ("one/effects.yaml", EFFECT), two, ("two/effects.yaml", EFFECT)];
     let found = Folder::new("once", &files).check();
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(Path::new(&found[0].file).ends_with("core/tags.yaml"));
+    assert!(Path::new(&*found[0].file).ends_with("core/tags.yaml"));
     assert_eq!((found[0].line, found[0].column), (2, 1));
 }
 
