@@ -29,7 +29,7 @@ const STAGES: [Stage; 4] = [
         hero: "Hero_Platformer_01",
         inputs: &["Jump", "GroundPound"],
         event: "Event.Landed",
-        more: &[("GA_AirJump", Some("Jump")), ("GA_LoseLife", None)],
+        more: &[("GA_AirJump", Some("Jump")), ("GA_LoseLife", None), ("GA_JumpBuffer", Some("Jump"))],
         around: &["GE_Grounded", "GE_Velocity", "GE_InvincibilityStar", "GE_SuperMushroom", "GE_ContactDamage"],
         refill: &[("Health", 3.0), ("Lives", 1.0), ("MaxJumpCount", 1.0)],
     },
