@@ -124,7 +124,8 @@ fn has_word(text: &str, word: &str) -> bool {
         let before = text[..at].chars().next_back().is_some_and(part);
         let rest = &text[at + word.len()..];
         // A full stop at the end of a sentence is no part of a name.
-        let after = rest.chars().next().is_some_and(|c| part(c) && c != '.') || rest.starts_with('.') && rest[1..].starts_with(part);
+        let after = rest.chars().next().is_some_and(|c| part(c) && c != '.')
+            || rest.starts_with('.') && rest[1..].starts_with(part);
         !before && !after
     })
 }

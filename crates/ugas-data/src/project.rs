@@ -48,15 +48,8 @@ impl Source {
     fn read(path: PathBuf, text: String) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
-        let mut source = Source {
-            name,
-            path,
-            text: text.into(),
-            docs: Vec::new(),
-            errors,
-            pack: None,
-            unsupported: Vec::new(),
-        };
+        let mut source =
+            Source { name, path, text: text.into(), docs: Vec::new(), errors, pack: None, unsupported: Vec::new() };
         if source.path.file_name().is_some_and(|n| n == PACK_FILE) {
             source.read_pack(&trees);
             return source;
@@ -207,11 +200,13 @@ impl Project {
     pub fn sets(&self) -> Vec<DocSet> {
         let packs: BTreeMap<&Path, usize> =
             self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect();
-        let home = |path: &Path| path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf);
+        let home =
+            |path: &Path| path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf);
         let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
         for (i, source) in self.sources.iter().enumerate() {
             let folder = home(&source.path);
-            let empty = || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: BTreeSet::new() };
+            let empty =
+                || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: BTreeSet::new() };
             sets.entry(folder.clone()).or_insert_with(empty).own.push(i);
         }
         let own: BTreeMap<PathBuf, Vec<usize>> =
@@ -262,7 +257,10 @@ impl Project {
             findings.extend(self.missing_packs(source));
         }
         for set in self.sets() {
-            let sound = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_sound());
+            let sound = set.own.iter().chain(&set.required).all(|&i| {
+                let source = &self.sources[i];
+                source.is_sound() && self.missing_packs(source).is_empty()
+            });
             // Documents that could not be read would only give findings that are none.
             if sound && self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
                 let (_, issues) = self.build(&set);

@@ -18,9 +18,11 @@ fn has(found: &[(SymbolKind, String, bool)], kind: SymbolKind, name: &str, defin
 
 #[test]
 fn an_ability_mentions_effects_tags_and_inputs_at_any_depth() {
-    let found = of("Kind: gameplay_ability\nName: GA_A\nCost: GE_Cost\nCharges: {Max: 2, Cost: 1, Cooldown: 8}\nTags: {AbilityTags: [A.B]}\n\
+    let found = of(
+        "Kind: gameplay_ability\nName: GA_A\nCost: GE_Cost\nCharges: {Max: 2, Cost: 1, Cooldown: 8}\nTags: {AbilityTags: [A.B]}\n\
                     Triggers: [{Event: Event.Hit}, {Attribute: Health, Below: 30}]\nTasks:\n- Type: Branch\n  When: \"self.Health > level && has_tag(target, State.Dead)\"\n\
-                    \x20 Then: [{Type: ApplyEffectToOwner, Params: {EffectClass: \"GE_Heal\"}}]\n- {Type: WaitInputRelease, Params: {InputID: Aim}}\nActivationQuery: \"State.A | !State.B\"\n");
+                    \x20 Then: [{Type: ApplyEffectToOwner, Params: {EffectClass: \"GE_Heal\"}}]\n- {Type: WaitInputRelease, Params: {InputID: Aim}}\nActivationQuery: \"State.A | !State.B\"\n",
+    );
     use SymbolKind::{Ability, Attribute, Effect, InputAction, Tag};
     has(&found, Ability, "GA_A", true);
     has(&found, Effect, "GE_Cost", false);
@@ -36,8 +38,10 @@ fn an_ability_mentions_effects_tags_and_inputs_at_any_depth() {
 
 #[test]
 fn sets_define_attributes_and_bounds_refer_to_them() {
-    let found = of("Kind: attribute_set\nName: Vitals\nAttributes:\n- {Name: MaxHealth, DefaultBaseValue: 100}\n- {Name: Health, DefaultBaseValue: 100, Clamping: {Min: 0, Max: MaxHealth}}\n\
-                    - {Name: Toughness, DefaultBaseValue: 0, DerivedFrom: {Expression: Health * (1 + min(MaxHealth, 5) / 100)}}\n");
+    let found = of(
+        "Kind: attribute_set\nName: Vitals\nAttributes:\n- {Name: MaxHealth, DefaultBaseValue: 100}\n- {Name: Health, DefaultBaseValue: 100, Clamping: {Min: 0, Max: MaxHealth}}\n\
+                    - {Name: Toughness, DefaultBaseValue: 0, DerivedFrom: {Expression: Health * (1 + min(MaxHealth, 5) / 100)}}\n",
+    );
     has(&found, SymbolKind::AttributeSet, "Vitals", true);
     has(&found, SymbolKind::Attribute, "Health", true);
     assert_eq!(found.iter().filter(|f| f.1 == "MaxHealth" && !f.2).count(), 2, "{found:?}");
@@ -46,12 +50,17 @@ fn sets_define_attributes_and_bounds_refer_to_them() {
 
 #[test]
 fn a_calculation_refers_to_attributes_tags_and_curves() {
-    let found = of("Kind: calculation\nName: E\nCapture: {Source: {Attack: OnExecution}}\nLet:\n- {raw: \"source.Attack * curve(C_Falloff, hit.distance) * params.Scale\"}\n\
-                    - {zone: \"if(has_tag(hit, Hitzone.Head), source.Crit, 1)\"}\nResults: [{Attribute: Health, Operation: Add, Value: \"-raw * zone\"}]\n");
+    let found = of(
+        "Kind: calculation\nName: E\nCapture: {Source: {Attack: OnExecution}}\nLet:\n- {raw: \"source.Attack * curve(C_Falloff, hit.distance) * params.Scale\"}\n\
+                    - {zone: \"if(has_tag(hit, Hitzone.Head), source.Crit, 1)\"}\nResults: [{Attribute: Health, Operation: Add, Value: \"-raw * zone\"}]\n",
+    );
     has(&found, SymbolKind::Curve, "C_Falloff", false);
     has(&found, SymbolKind::Tag, "Hitzone.Head", false);
     has(&found, SymbolKind::Attribute, "Crit", false);
     has(&found, SymbolKind::Attribute, "Health", false);
     assert_eq!(found.iter().filter(|f| f.1 == "Attack").count(), 2, "{found:?}");
-    assert!(!found.iter().any(|f| ["raw", "zone", "Scale", "params.Scale", "distance"].contains(&f.1.as_str())), "{found:?}");
+    assert!(
+        !found.iter().any(|f| ["raw", "zone", "Scale", "params.Scale", "distance"].contains(&f.1.as_str())),
+        "{found:?}"
+    );
 }

@@ -47,7 +47,7 @@ fn a_tag_of_a_pack_that_is_not_required_is_not_declared() {
     let lone = ("one/pack.yaml", "Name: one\n");
     let found = Folder::new("lone", &[CORE, TAGS, lone, ("one/effects.yaml", EFFECT)]).check();
     let found: Vec<_> = found.iter().map(|f| (f.id.as_str(), f.line)).collect();
-    assert_eq!(found, [("undeclared-tag", 1)]);
+    assert_eq!(found, [("undeclared-tag", 4)]);
 }
 
 #[test]
