@@ -77,13 +77,20 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Attributes only: derived attributes, application conditions.
+    /// Attributes only: derived attributes.
     pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, bearers: &[] };
     /// ActivationCondition: nothing happened yet.
     pub(crate) const ACTIVATION: Scope = Scope {
         locals: &[Local::Level],
         params: true,
         keys: false,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
+    };
+    /// ApplicationCondition: parameters are those of the ability the effect comes from.
+    pub(crate) const APPLICATION: Scope = Scope {
+        locals: &[Local::Level, Local::Stacks],
+        params: true,
+        keys: true,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
     };
     /// Numbers and branches of tasks. The source is whoever caused the activation.

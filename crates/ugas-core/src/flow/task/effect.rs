@@ -4,7 +4,7 @@ use super::Strand;
 use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
-use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId};
+use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId};
 
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;
@@ -129,7 +129,8 @@ impl Flow<'_> {
 
     pub(super) fn burst_cue(&mut self, slot: usize, tag: TagId) {
         let who = self.row(slot).id;
-        self.fact(who, self.own_via(slot), FactKind::Cue { tag, cue: CueType::Execute });
+        let detail = Span::default();
+        self.fact(who, self.own_via(slot), FactKind::Cue { tag, cue: CueType::Execute, detail });
     }
 
     fn own_via(&self, slot: usize) -> Via {
@@ -144,7 +145,7 @@ impl Flow<'_> {
             return;
         }
         a.cues.push(tag);
-        self.cue_in(slot, tag, via);
+        self.cue_in(slot, tag, None, via);
     }
 
     pub(super) fn remove_cue(&mut self, slot: usize, of: u64, tag: TagId) {
