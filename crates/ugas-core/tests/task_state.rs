@@ -110,7 +110,7 @@ fn a_custom_task_is_cancelled_in_any_state_without_a_trace() {
     let ways: [Stop; 3] = [
         |s| s.sim.cancel(s.hero, Which::Ability(s.ability)).unwrap(),
         |s| s.sim.revoke(s.hero, Which::Grant(s.grant)).unwrap(),
-        |s| (0..10).for_each(|_| drop(apply(&mut s.sim, "GE_Hurt", s.hero))),
+        |s| (0..10).for_each(|_| assert_eq!(apply(&mut s.sim, "GE_Hurt", s.hero).target, s.hero)),
     ];
     for stop in ways {
         let (mut s, calls) = listening(wait(9.0));

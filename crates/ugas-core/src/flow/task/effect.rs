@@ -30,10 +30,10 @@ impl Flow<'_> {
         }
         let mut spec = Spec::new(apply.effect, target).from(who).level(level).ability(ability);
         let whole = |v: f64| v.round().clamp(1.0, u32::MAX as f64) as u32;
-        if let Some(level) = apply.level.as_ref().and_then(|n| self.value_of(slot, s.of, n)) {
+        if let Some(level) = apply.level.as_ref().and_then(|n| self.value_for(slot, s.of, n, Some(target))) {
             spec.level = whole(level);
         }
-        if let Some(stacks) = apply.stacks.as_ref().and_then(|n| self.value_of(slot, s.of, n)) {
+        if let Some(stacks) = apply.stacks.as_ref().and_then(|n| self.value_for(slot, s.of, n, Some(target))) {
             spec.stacks = whole(stacks);
         }
         if let Some(duration) = apply.duration.as_ref().and_then(|n| self.length_of(slot, s.of, n)) {
@@ -41,7 +41,7 @@ impl Flow<'_> {
         }
         for (key, num) in &apply.by_caller {
             // What cannot be read is missing: the effect's own rules about that hold.
-            if let Some(value) = self.value_of(slot, s.of, num) {
+            if let Some(value) = self.value_for(slot, s.of, num, Some(target)) {
                 spec.put(*key, value);
             }
         }

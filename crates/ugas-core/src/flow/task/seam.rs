@@ -35,8 +35,12 @@ impl Flow<'_> {
         if !def.program.task(pc).is_some_and(|t| t.kind.is_seam()) {
             return Err(Refusal::StaleHandle);
         }
+        // The answer only lets the ability go on: what it does from here was caused by what started it.
+        let link = self.row(slot).play().activation(of).map_or(self.cause.link, |a| a.link);
+        let before = std::mem::replace(&mut self.cause.link, link);
         self.take_answer(slot, &def, key.seq, answer);
         self.moved(slot, of);
+        self.cause.link = before;
         Ok(())
     }
 
