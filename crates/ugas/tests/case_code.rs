@@ -87,6 +87,9 @@ impl CodedAbility for Whirlwind {
 }
 
 fn rules() -> Arc<Rules> {
+    // Whoever swings says how much more the vulnerable take.
+    let mut whirlwind = Effect::instant("GE_WhirlwindDamage").execute("ExecCalc_ARPGDamage");
+    whirlwind.application_condition = Some("sbc.VulnerabilityBonus >= 0".to_owned());
     Rules::builder()
         .add(
             AttributeSet::new("Hero")
@@ -108,7 +111,7 @@ fn rules() -> Arc<Rules> {
         .add(Effect::instant("GE_Velocity").set("VerticalVelocity", Magnitude::set_by_caller("Velocity")))
         .add(Effect::infinite("GE_Vulnerable").grants("Status.Vulnerable"))
         .add(Effect::infinite("GE_Stone").grants("Immunity.Physical"))
-        .add(Effect::instant("GE_WhirlwindDamage").execute("ExecCalc_ARPGDamage"))
+        .add(whirlwind)
         .calc_fn("ExecCalc_ARPGDamage", [Read::source("WeaponDamage")], |cx| {
             let bonus = cx.set_by_caller("VulnerabilityBonus").unwrap_or(0.0);
             let damage = cx.source("WeaponDamage") * (1.0 + bonus);

@@ -136,7 +136,7 @@ fn rules() -> Arc<Rules> {
         })
         .add(Ability::new("GA_GridMove"))
         .ability_code("GA_GridMove", GridMove);
-    ugas::load_str("cell.yaml", CELL, builder).unwrap()
+    load_str("cell.yaml", CELL, builder).unwrap()
 }
 
 /// The host: a board, its tiles, and what only a host may do.

@@ -8,7 +8,7 @@ use ugas::prelude::*;
 fn load(text: &str) -> Arc<Rules> {
     let warm = Effect::instant("GE_Heat").add("TireTemperature", 100.0);
     let builder = if text.contains("TireTemperature") { Rules::builder().add(warm) } else { Rules::builder() };
-    ugas::load_str("set.yaml", text, builder).unwrap()
+    load_str("set.yaml", text, builder).unwrap()
 }
 
 /// Name, default, category and fixed bounds of every attribute.
@@ -116,7 +116,7 @@ Tags:
     let [one, often] = ["State.Combat", "Ability.Offensive"];
     let builder = Rules::builder().add(set).add(Effect::infinite("GE_One").grants(one));
     let builder = builder.add(Effect::infinite("GE_Often").grants(often));
-    let rules = ugas::load_str("tags.yaml", text, builder).unwrap();
+    let rules = load_str("tags.yaml", text, builder).unwrap();
     assert!(registry.tags.iter().all(|t| rules.tag(&t.tag).is_some()));
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
