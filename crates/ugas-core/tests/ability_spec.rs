@@ -111,7 +111,8 @@ fn an_effect_knows_its_target_its_place_and_what_caused_it() {
     assert_eq!(spec.extra.unwrap().hit, Some(hit));
     // From the effect to the ability, from the ability to effect A.
     let chain: Vec<CauseWhat> = sim.chain(applied.link).iter().map(|l| l.what).collect();
-    let place = |what: CauseWhat| chain.iter().position(|c| *c == what).unwrap_or_else(|| panic!("{what:?}: {chain:?}"));
+    let place =
+        |what: CauseWhat| chain.iter().position(|c| *c == what).unwrap_or_else(|| panic!("{what:?}: {chain:?}"));
     let a = place(CauseWhat::Applied(effect(&rules, "GE_A")));
     let ability = place(CauseWhat::Activated(id(&sim, "GA_Answer")));
     assert_eq!(place(CauseWhat::Applied(answer)), 0);

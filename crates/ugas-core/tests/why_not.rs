@@ -5,8 +5,8 @@ mod common;
 use common::Rng;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectFilter, GrantId, NoHost, Op, Reason, Refusal, Rules, Sim, SimTime, Spec, Target,
-    Which,
+    AbilityGrant, Anchor, ControllerId, EffectFilter, GrantId, NoHost, Op, Reason, Refusal, Rules, Sim, SimTime, Spec,
+    Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Effect, GroupPolicy};
 

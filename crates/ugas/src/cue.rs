@@ -13,7 +13,9 @@
 //! ```
 
 use std::collections::BTreeMap;
-use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, ParamValue, Rules, Sim, SimTime, TagId};
+use ugas_core::{
+    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, ParamValue, Rules, Sim, SimTime, TagId,
+};
 
 /// What a cue may know.
 pub struct CueContext<'a> {

@@ -259,12 +259,10 @@ impl Game {
 fn the_set_of_a_cell() {
     let rules = rules();
     let set = rules.set_attributes(rules.set("PuzzleCellSet").unwrap()).unwrap();
-    let found: Vec<_> = set.iter().map(|a| (rules.attribute_name(a.attribute).unwrap(), a.default, a.category)).collect();
+    let found: Vec<_> =
+        set.iter().map(|a| (rules.attribute_name(a.attribute).unwrap(), a.default, a.category)).collect();
     let meta = |name| (name, 0.0, Category::Meta);
-    assert_eq!(
-        found,
-        [("CellValue", 0.0, Category::Statistic), meta("GridX"), meta("GridY"), meta("MergePriority")]
-    );
+    assert_eq!(found, [("CellValue", 0.0, Category::Statistic), meta("GridX"), meta("GridY"), meta("MergePriority")]);
     assert!(set.iter().all(|a| a.min == BoundDef::Open && a.max == BoundDef::Open));
 }
 

@@ -4,7 +4,9 @@ use super::magnitude::{About, SITE_CHANCE};
 use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
-use crate::{AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId};
+use crate::{
+    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId,
+};
 use ugas_doc::StackBy;
 
 impl<'a> View<'a> {

@@ -5,6 +5,9 @@ use super::{Flow, Via};
 use crate::state::{Row, SetGrant};
 use crate::{AbilitySetId, ControllerId, EffectKey, FactKind, LimitKind, NameKind, Refusal, SetId, Spec};
 
+/// What tells an effect's key apart on its target: birth and ordinal.
+type Birth = (u64, u32);
+
 impl Flow<'_> {
     /// Grants an ability set: attribute sets, then effects, then abilities. A refusal of any part leaves nothing behind.
     pub(crate) fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
@@ -54,7 +57,7 @@ impl Flow<'_> {
         who: ControllerId,
         sets: &[SetId],
         list: &[crate::EffectId],
-    ) -> Result<(Vec<SetId>, Vec<(u64, u32)>), Refusal> {
+    ) -> Result<(Vec<SetId>, Vec<Birth>), Refusal> {
         let mut attributes = Vec::new();
         for &set in sets {
             if !self.layout(target).sets.contains(&set) {

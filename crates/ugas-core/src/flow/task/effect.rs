@@ -4,7 +4,9 @@ use super::Strand;
 use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
-use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId};
+use crate::{
+    ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId,
+};
 
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;

@@ -24,8 +24,8 @@ use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
 use crate::state::{Due, Task, Timer};
 use crate::{
-    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId, TaskResult,
-    TaskState, TraceKind,
+    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId,
+    TaskResult, TaskState, TraceKind,
 };
 use std::sync::Arc;
 
