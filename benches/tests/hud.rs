@@ -7,7 +7,7 @@ mod alloc;
 
 use ugas_core::{
     AbilityGrant, ControllerId, EffectKey, GrantId, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-    Target, Timer,
+    Target, Timer, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, Stacking};
 
@@ -74,13 +74,20 @@ fn a_hud_reads_what_is_left_without_allocating() {
     assert_eq!((shown(hud.charge), hud.charges), (Some((2.5, 4.0, 0.625)), (1, 2)));
     assert_eq!((shown(hud.effect), hud.stacks), (Some((4.5, 6.0, 0.75)), 3));
     let kinds = hud.castable.map(|reason| reason.map(|r| r.kind()));
-    assert_eq!(kinds, [Some("Cooldown"), Some("Casting"), Some("AlreadyActive")]);
-    assert_eq!(hud.ready[0].is_some(), hud.ready[1].is_some());
+    assert_eq!(kinds, [Some("Casting"), Some("Casting"), Some("AlreadyActive")]);
+    let seconds = |s: f64| Some(SimTime::seconds(s));
+    assert_eq!(hud.ready, [seconds(5.0), seconds(2.0), None], "cast and cooldown over, cast over, nobody knows");
+    // All reasons go into a list that the HUD keeps.
+    let mut reasons = Vec::with_capacity(32);
+    sim.why_not(who, Which::Grant(grants[0]), Target::None, &mut reasons).unwrap();
+    assert_eq!(reasons.iter().map(|r| r.refusal.kind()).collect::<Vec<_>>(), ["Casting", "Cooldown"]);
 
     // The test's own harness may allocate beside it; a read that does would do so every time.
     let counts = (0..20).map(|_| {
         let before = alloc::allocations();
         std::hint::black_box(read(&sim, who, grants, ward).is_ok());
+        let asked = sim.why_not(who, Which::Grant(grants[0]), Target::None, &mut reasons);
+        std::hint::black_box(asked.is_ok());
         alloc::allocations() - before
     });
     assert_eq!(counts.min(), Some(0));
