@@ -2,14 +2,14 @@
 
 use crate::files::{files_at, text_of};
 use crate::harness::is_pack_file;
-use crate::packs::host_calculations;
-use crate::run::world::{builder_of, issue_error};
+use crate::packs::{builder_of, host_calculations};
+use crate::run::world::issue_error;
 use crate::scenario::Scenario;
 use serde::Serialize;
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use ugas_core::{LoadIssue, Severity};
-use ugas_data::{Code, Document, Loaded, Node, ReadError, doc_from_node, read_trees};
+use ugas_data::{Code, Document, Loaded, Node, ReadError, doc_from_node, read_packs, read_trees};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -103,22 +103,23 @@ impl Finding {
     }
 }
 
-/// Checks a file or a folder as one set of documents, and every scenario in it with what it names. The error holds
-/// what could not be read at all.
+/// Checks a file or a folder as one set of documents, and every scenario in it with what it names. A folder with a
+/// `pack.yaml` is a set of its own, together with the packs it requires. The error holds what could not be read at all.
 pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Finding>, Vec<ReadError>> {
     let path = path.as_ref();
-    let mut set = Set::default();
+    let files = files_at(path)?;
+    let packs: BTreeSet<&Path> = files.iter().filter(|f| is_pack_file(f)).filter_map(|f| f.parent()).collect();
+    // The innermost pack a file lies in, or none.
+    let home = |file: &Path| file.ancestors().skip(1).find(|folder| packs.contains(folder)).map(Path::to_path_buf);
+    let mut sets: BTreeMap<Option<PathBuf>, Set> = BTreeMap::new();
     let mut unreadable = Vec::new();
-    for file in files_at(path)? {
+    for file in &files {
         let name = file.display().to_string();
-        if is_pack_file(&file) {
-            match host_calculations(file.parent().unwrap_or(Path::new("."))) {
-                Ok(names) => set.calculations.extend(names),
-                Err(errors) => set.findings.extend(errors.iter().map(Finding::of_read_error)),
-            }
+        let set = sets.entry(home(file)).or_default();
+        if is_pack_file(file) {
             continue;
         }
-        match text_of(&file) {
+        match text_of(file) {
             Ok(text) => match read_trees(&name, &text) {
                 Ok(trees) => trees.iter().for_each(|tree| set.tree(&name, tree)),
                 Err(errors) => set.findings.extend(errors.iter().map(Finding::of_read_error)),
@@ -129,9 +130,20 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Finding>, Vec<ReadError>
     if !unreadable.is_empty() {
         return Err(unreadable);
     }
-    set.build(&path.display().to_string());
-    let mut findings = set.findings;
-    findings.sort_by(|a, b| (&a.file, a.line, a.column, a.severity).cmp(&(&b.file, b.line, b.column, b.severity)));
+    let mut findings = Vec::new();
+    for (pack, mut set) in sets {
+        if let Some(folder) = &pack {
+            set.require(folder);
+        }
+        set.build(&pack.as_deref().unwrap_or(path).display().to_string());
+        findings.append(&mut set.findings);
+    }
+    findings.sort_by(|a, b| {
+        let key = |f: &Finding| (f.line, f.column, f.severity);
+        a.file.cmp(&b.file).then(key(a).cmp(&key(b))).then_with(|| a.message.cmp(&b.message))
+    });
+    // What several packs require is found by each of them.
+    findings.dedup();
     Ok(findings)
 }
 
@@ -143,6 +155,23 @@ struct Set {
 }
 
 impl Set {
+    /// Adds what a pack requires and what it leaves to host code.
+    fn require(&mut self, folder: &Path) {
+        match read_packs([folder]) {
+            Ok(packs) => {
+                self.calculations = host_calculations(&packs);
+                let others = packs.into_iter().filter(|p| p.folder != folder);
+                self.docs.extend(others.flat_map(|p| p.documents.docs));
+            }
+            // What is wrong with its own documents is known already.
+            Err(errors) => {
+                let new = errors.iter().map(Finding::of_read_error).filter(|f| !self.findings.contains(f));
+                let new: Vec<_> = new.collect();
+                self.findings.extend(new);
+            }
+        }
+    }
+
     fn tree(&mut self, file: &str, tree: &Node) {
         if tree.get("Scenario").is_some() {
             let checked = Scenario::from_node(file, tree).and_then(|s| s.check());
@@ -152,7 +181,7 @@ impl Set {
             return;
         }
         match doc_from_node(file, tree) {
-            Ok(Document::Loaded(loaded)) => self.docs.push(loaded),
+            Ok(Document::Loaded(loaded)) => self.docs.push(*loaded),
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let error = tree.error(file, message);

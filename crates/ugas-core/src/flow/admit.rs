@@ -243,6 +243,10 @@ impl Reads for SpecReads<'_> {
         match bearer {
             Bearer::Own | Bearer::Target => Some(self.view.has(self.target, tag)),
             Bearer::Source => Some(self.view.source_has(self.spec.source, tag)),
+            Bearer::Hit => {
+                let tags = &self.spec.extra.as_ref()?.hit.as_ref()?.tags;
+                Some(tags.iter().any(|&t| self.view.rules.tags.is_under(t, tag)))
+            }
             Bearer::Event => None,
         }
     }
@@ -252,6 +256,7 @@ impl Reads for SpecReads<'_> {
             Local::Level => Some(self.spec.level as f64),
             Local::Stacks => Some(self.spec.stacks as f64),
             Local::Caller(key) => self.spec.value(key),
+            Local::Distance => self.spec.extra.as_ref()?.hit.as_ref()?.distance,
             Local::Param(name) => {
                 let slot = self.view.st.controllers.slot(self.spec.source)?;
                 let grants = &self.view.row(slot).grants;

@@ -116,6 +116,7 @@ pub(crate) struct Scratch {
     pub(crate) flips: Vec<TagFlip>,
     pub(crate) units: Vec<f64>,
     pub(crate) captures: Vec<f64>,
+    pub(crate) results: Vec<crate::rules::CalcResult>,
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<(ControllerId, Cause)>,
     pub(crate) notices: Vec<(ControllerId, Notice, Cause)>,

@@ -133,9 +133,9 @@ impl Compiler<'_> {
         let mut executions = Vec::new();
         for (i, e) in doc.executions.iter().enumerate() {
             let place = format!("Executions[{i}]");
-            let params = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
-            if let Some(calculator) = self.calc_ref(&place, &e.calculator_class) {
-                executions.push(ExecDef { calculator, predictable: e.predictable, params });
+            let params: Vec<(Arc<str>, _)> = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
+            if let Some(calculator) = self.calc_ref(&place, &e.calculator_class, &params) {
+                executions.push(ExecDef { calculator, predictable: e.predictable, params: params.into() });
             }
         }
         let mut immunity = Vec::new();

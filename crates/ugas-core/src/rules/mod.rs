@@ -10,6 +10,7 @@ mod assemble;
 mod attribute;
 mod builder;
 mod calc;
+mod calculation;
 mod code;
 mod coded;
 mod combat;
@@ -18,6 +19,7 @@ mod curve;
 mod effect;
 mod error;
 mod expr;
+mod expr_parse;
 mod hook;
 mod layout;
 mod lookup;
@@ -120,7 +122,7 @@ pub struct Rules {
     pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
     pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,
     pub(crate) curve_names: Names,
-    pub(crate) curves: Vec<Option<CurveDef>>,
+    pub(crate) curves: Vec<Option<Arc<CurveDef>>>,
     pub(crate) calc_names: Names,
     pub(crate) calcs: Vec<Option<CalcDef>>,
     pub(crate) hook_names: Names,

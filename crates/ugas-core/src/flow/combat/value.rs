@@ -172,6 +172,7 @@ impl Reads for RuleReads<'_> {
             Bearer::Own => return Some(self.view.has(self.slot, tag)),
             Bearer::Source => self.source(),
             Bearer::Target => self.target(),
+            Bearer::Hit => return None,
             Bearer::Event => {
                 let tags = &self.view.rules.tags;
                 return Some(self.event?.tags.iter().any(|&t| tags.is_under(t, tag)));
@@ -190,6 +191,7 @@ impl Reads for RuleReads<'_> {
             Local::Periodic => self.style(CombatStyle::Periodic),
             Local::Area => self.style(CombatStyle::Area),
             Local::Param(_) | Local::Tick | Local::Held | Local::Found => None,
+            Local::Distance | Local::Bound(_) | Local::Given(_) => None,
         }
     }
 }

@@ -41,6 +41,11 @@ impl Reads for TaskReads<'_, '_> {
                 let event = self.activation.event.as_ref();
                 return event.map(|e| self.flow.rules.tags.is_under(e.tag, tag));
             }
+            Bearer::Hit => {
+                let tags = &self.flow.rules.tags;
+                let hit = self.activation.hit.as_ref();
+                return Some(hit.is_some_and(|h| h.tags.iter().any(|&t| tags.is_under(t, tag))));
+            }
             Bearer::Source => Side::Source,
             Bearer::Target => Side::Target,
         };
@@ -63,6 +68,8 @@ impl Reads for TaskReads<'_, '_> {
             Local::Tick => Some(a.tick as f64),
             Local::Held => Some(a.held),
             Local::Found => Some(a.targets.len() as f64),
+            Local::Distance => Some(a.hit.as_ref().and_then(|h| h.distance).unwrap_or(0.0)),
+            Local::Bound(_) | Local::Given(_) => None,
             Local::Stacks | Local::Caller(_) | Local::Amount | Local::Direct | Local::Periodic | Local::Area => None,
         }
     }
