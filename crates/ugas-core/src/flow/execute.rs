@@ -5,7 +5,7 @@ use super::remove::Trigger;
 use super::{Flow, Via, stacked};
 use crate::rules::{CaptureTime, EffectDef};
 use crate::state::{CauseWhat, ModOp};
-use crate::{CueType, DiagnosticKind, FactKind, Refusal, TagId};
+use crate::{DiagnosticKind, FactKind, Refusal, TagId};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
@@ -153,9 +153,7 @@ impl Flow<'_> {
             self.fact(who, via, FactKind::ContextTag { tag });
         }
         self.fact(who, via, FactKind::EffectExecuted { execution });
-        for &tag in &def.cues {
-            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Execute });
-        }
+        self.burst_cues(&def, spec.extra.as_deref(), target, via);
         self.then(&def, &spec, key, Trigger::Executed, execution);
         self.cause = cause;
     }

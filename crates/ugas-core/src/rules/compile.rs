@@ -4,6 +4,7 @@ use super::Rules;
 use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef, ThenDef};
 use super::error::LoadIssue;
 use super::lookup::{Kind, suggestion};
+use super::scope::Scope;
 use super::tag::tag_segments;
 use super::template::{Template, TemplateEffect};
 use crate::limits::MIN_PERIOD;
@@ -176,7 +177,7 @@ impl Compiler<'_> {
             None => None,
         };
         let condition = match &doc.application_condition {
-            Some(text) => self.expression("ApplicationCondition", text),
+            Some(text) => self.expression_in("ApplicationCondition", text, Scope::APPLICATION),
             None => None,
         };
         let requirement = doc.application_requirement.as_ref().and_then(|name| {

@@ -89,7 +89,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Attributes only: derived attributes, application conditions.
+    /// Attributes only: derived attributes.
     pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[] };
     /// ActivationCondition: nothing happened yet.
     pub(crate) const ACTIVATION: Scope = Scope {
@@ -98,6 +98,14 @@ impl Scope {
         keys: false,
         rolls: false,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
+    };
+    /// ApplicationCondition: parameters are those of the ability the effect comes from.
+    pub(crate) const APPLICATION: Scope = Scope {
+        locals: &[Local::Level, Local::Stacks, Local::Distance],
+        params: true,
+        keys: true,
+        rolls: false,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Hit],
     };
     /// Numbers and branches of tasks. The source is whoever caused the activation.
     pub(crate) const TASK: Scope = Scope {

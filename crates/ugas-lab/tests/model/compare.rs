@@ -59,7 +59,7 @@ impl Both {
             FactKind::Immune { by, .. } => format!("Immune {effect} by {}", name(by)),
             FactKind::Granted { ability: a, level, .. } => format!("Granted {} {level}", ability(a)),
             FactKind::Revoked { ability: a, .. } => format!("Revoked {}", ability(a)),
-            FactKind::Cue { tag: t, cue } => format!("Cue {} {cue:?}", tag(t)),
+            FactKind::Cue { tag: t, cue, .. } => format!("Cue {} {cue:?}", tag(t)),
             FactKind::Died { attribute: a } => format!("Died {}", attribute(a)),
             FactKind::SetAdded { set } => format!("SetAdded {}", rules.set_name(set).unwrap_or("?")),
             FactKind::SetRemoved { set } => format!("SetRemoved {}", rules.set_name(set).unwrap_or("?")),

@@ -73,11 +73,11 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
     (Check::BlockedTags, |v, t| {
         let found = t.def.blocked.iter().find(|&&tag| v.has(t.slot, tag))?;
-        Some((Refusal::BlockedTags { found: *found }, SimTime::NEVER))
+        Some((Refusal::BlockedTags { found: *found }, v.tags_end(t.slot, &t.def.blocked)))
     }),
     (Check::BlockedByTags, |v, t| {
         let found = t.def.blocked_by.iter().find(|&&tag| v.has(t.slot, tag))?;
-        Some((Refusal::BlockedByTags { found: *found }, SimTime::NEVER))
+        Some((Refusal::BlockedByTags { found: *found }, v.tags_end(t.slot, &t.def.blocked_by)))
     }),
     (Check::BlockedByAbility, blocked_by_ability),
     (Check::SourceTags, |v, t| {

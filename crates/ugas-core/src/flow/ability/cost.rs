@@ -6,7 +6,7 @@ use super::super::{View, stacked};
 use super::check::{Failed, Try};
 use crate::rules::{EffectDef, RuleOn, StaticMask};
 use crate::state::{Effect, ModOp};
-use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec};
+use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, TagId};
 
 impl View<'_> {
     /// An effect of the ability on its owner.
@@ -97,12 +97,22 @@ impl View<'_> {
 
     /// Start and end, local, of what holds the cooldown's tags longest.
     pub(crate) fn cooldown_of(&self, t: &Try<'_>) -> Option<(SimTime, SimTime)> {
-        let under = |tag: crate::TagId| t.def.cooldown_tags.iter().any(|&of| self.rules.tags.is_under(tag, of));
+        self.longest_with(t.slot, &t.def.cooldown_tags)
+    }
+
+    /// The local time at which the last effect that grants any of these tags ends.
+    pub(crate) fn tags_end(&self, slot: usize, tags: &[TagId]) -> SimTime {
+        self.longest_with(slot, tags).map_or(SimTime::NEVER, |(_, end)| end)
+    }
+
+    /// Start and end, local, of the active effect that holds any of these tags longest.
+    fn longest_with(&self, slot: usize, tags: &[TagId]) -> Option<(SimTime, SimTime)> {
+        let under = |tag: TagId| tags.iter().any(|&of| self.rules.tags.is_under(tag, of));
         let holds = |e: &&Effect| {
             !e.inhibited()
                 && (e.own_tags().iter().any(|&tag| under(tag))
                     || self.def(e.def).is_some_and(|d| d.granted_tags.iter().any(|&tag| under(tag))))
         };
-        self.row(t.slot).effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
+        self.row(slot).effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
     }
 }

@@ -22,6 +22,13 @@ pub struct ChargeView {
     pub length: SimTime,
 }
 
+impl ChargeView {
+    /// The cooldown that runs, if one does.
+    pub fn timer(&self) -> Option<crate::Timer> {
+        self.left.map(|remaining| crate::Timer { remaining, total: self.length })
+    }
+}
+
 impl View<'_> {
     /// The charges of a grant; none if its ability has none.
     pub(crate) fn charges_of(&self, slot: usize, grant: usize) -> Option<ChargeView> {

@@ -211,6 +211,45 @@ mod tests {
         assert_eq!(SimTime::seconds(cast), SimTime::seconds(5.2));
     }
 
+    // covers: SAI-1.1-06
+    #[test]
+    fn a_static_value_takes_no_rules_and_is_only_held_at_zero() {
+        use crate::{Rules, Sim, SimConfig, SpawnSpec, Spec};
+        use ugas_doc::{Ability, Attribute, AttributeSet, CombatRule, Effect, Modify, ModifyOperation, Stacking};
+        let rule = |operation, value, factor| CombatRule {
+            on: "CastLength".to_owned(),
+            modify: Some(Modify { operation, value, factor }),
+            stacks: true,
+            ..CombatRule::default()
+        };
+        let mut slow = Effect::infinite("GE_Slow").stacking(Stacking { limit: Some(5), ..Stacking::default() });
+        slow.rules.push(rule(ModifyOperation::Add, Some(0.5), None));
+        let mut quick = Effect::infinite("GE_Quick").stacking(Stacking { limit: Some(5), ..Stacking::default() });
+        quick.rules.push(rule(ModifyOperation::Multiply, None, Some(0.9)));
+        let mut fixed = Ability::new("GA_Fixed");
+        fixed.static_values.push("CastLength".to_owned());
+        let rules = Rules::builder()
+            .add(AttributeSet::new("S").with(Attribute::new("Health", 1.0)))
+            .add(slow)
+            .add(quick)
+            .add(fixed)
+            .add(Ability::new("GA_Free"))
+            .build()
+            .unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        for (effect, stacks) in [("GE_Slow", 3), ("GE_Quick", 2)] {
+            sim.apply(&Spec::new(rules.effect(effect).unwrap(), who).stacks(stacks)).unwrap();
+        }
+        let value = |ability: &str, base: f64| {
+            let view = sim.view();
+            let def = view.ability(rules.ability(ability).unwrap()).unwrap();
+            view.combat_value(0, RuleOn::CastLength, base, Some(&def), None)
+        };
+        assert!((value("GA_Free", 5.0) - 5.2).abs() < 1e-12, "the rules are there");
+        assert_eq!((value("GA_Fixed", 5.0), value("GA_Fixed", -1.0)), (5.0, 0.0));
+    }
+
     #[test]
     fn the_parts_are_clamped_on_the_way() {
         assert_eq!(combine(5.0, &mut [-8.0], &mut [2.0]), 0.0);

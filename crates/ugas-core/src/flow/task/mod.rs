@@ -24,7 +24,8 @@ use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
 use crate::state::{Due, Task, Timer};
 use crate::{
-    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId, TaskResult,
+    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId,
+    TaskResult, TaskState, TraceKind,
 };
 use std::sync::Arc;
 
@@ -312,6 +313,14 @@ impl Flow<'_> {
         }
     }
 
+    /// Tells the trace where a task stands.
+    fn trace_task(&mut self, slot: usize, ability: AbilityId, task: TaskKindId, task_key: TaskKey, to: TaskState) {
+        if self.log.tracing {
+            let who = self.row(slot).id;
+            self.trace(who, TraceKind::Task { ability, task, task_key, to });
+        }
+    }
+
     fn task_fact(
         &mut self,
         slot: usize,
@@ -323,6 +332,13 @@ impl Flow<'_> {
     ) {
         let who = self.row(slot).id;
         let task_key = TaskKey { seq, who };
+        match result {
+            TaskResult::Completed | TaskResult::Failed => {
+                self.trace_task(slot, ability, task, task_key, TaskState::Completed);
+            }
+            TaskResult::Cancelled => self.trace_task(slot, ability, task, task_key, TaskState::Cancelled),
+            TaskResult::Output => {}
+        }
         self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });
     }
 
