@@ -1,7 +1,7 @@
 //! The doors for abilities: each is sugar for an op.
 
 use crate::{
-    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, ControllerId, EventData, GrantId, InputId, Op,
+    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, Cause, ControllerId, EventData, GrantId, InputId, Op,
     Outcome, ParamId, Refusal, Sim, Target, TaskKey, Which,
 };
 
@@ -51,13 +51,18 @@ impl Sim {
     }
 
     /// Activates an ability: the first of its grants that can.
+    #[inline]
     pub fn activate(
         &mut self,
         who: ControllerId,
         ability: AbilityId,
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
-        self.activate_which(who, Which::Ability(ability), target)
+        let cause = self.door(who);
+        match self.refused_at_once(who, ability, target) {
+            Some(refusal) => Err(refusal),
+            None => self.activate_long(cause, who, Which::Ability(ability), target),
+        }
     }
 
     /// Activates by grant, input or ability.
@@ -67,10 +72,44 @@ impl Sim {
         which: Which,
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
-        match self.run(Op::Activate { who, which, target })? {
-            Outcome::Activated(key) => Ok(key),
-            _ => Err(Refusal::Mismatch),
+        if let Which::Ability(ability) = which {
+            return self.activate(who, ability, target);
         }
+        let cause = self.door(who);
+        self.activate_long(cause, who, which, target)
+    }
+
+    #[inline(never)]
+    fn activate_long(
+        &mut self,
+        cause: Cause,
+        who: ControllerId,
+        which: Which,
+        target: Target,
+    ) -> Result<ActivationKey, Refusal> {
+        let mut flow = self.flow();
+        flow.cause = cause;
+        if !flow.journals.is_empty() {
+            flow.journal_op(cause.root, &Op::Activate { who, which, target });
+        }
+        let result = flow.activate_op(who, which, target);
+        flow.react();
+        result
+    }
+
+    /// Why a try fails, if the castable status of the only grant knows. Most tries are those of a held key or of an
+    /// impatient player: the same refusal again, with nothing changed in between. `None` says nothing.
+    #[inline]
+    fn refused_at_once(&self, who: ControllerId, ability: AbilityId, target: Target) -> Option<Refusal> {
+        if self.is_watched() || matches!(target, Target::Point(_)) {
+            return None;
+        }
+        let view = self.view();
+        let slot = view.st.controllers.slot(who)?;
+        let mut meant = view.row(slot).grants.iter().enumerate().filter(|(_, g)| g.ability == ability);
+        let ((at, _), None) = (meant.next()?, meant.next()) else { return None };
+        let def = view.rules.ability_def(ability)?;
+        view.known_refusal(&view.attempt(slot, at, def, target))
     }
 
     /// Ends what runs as cancelled; nothing runs is no mistake.

@@ -151,6 +151,8 @@ impl Compiler<'_> {
         watched.sort_unstable();
         watched.dedup();
         AbilityFlags {
+            checks: def.open_checks(),
+            momentary: def.is_momentary(),
             foreign_condition: def.condition.as_ref().is_some_and(|c| c.is_foreign()),
             foreign_hook: def.hook.is_some_and(|h| !self.rules.hooks.activations.get(&h).is_some_and(|h| h.own_only)),
             needs_target: !def.target_required.is_empty(),

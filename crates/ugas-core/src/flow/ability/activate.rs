@@ -3,9 +3,9 @@
 use super::super::task::ListKind;
 use super::super::{AbilityNews, Flow, Notice, Via};
 use super::EndHow;
-use super::check::{Check, Try};
+use super::check::Try;
 use super::state::Move;
-use crate::rules::AbilityDef;
+use crate::rules::{AbilityDef, Check};
 use crate::state::{Activation, CauseWhat, alert};
 use crate::{
     AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, LimitKind, NameKind, Refusal,
@@ -83,10 +83,13 @@ impl Flow<'_> {
         self.refresh(slot, at, def);
         let t = self.trying(slot, at, def, wish);
         let checked = self.view().first_refusal(&t).and_then(|()| self.room_to_run(slot));
-        let seq = match checked {
-            Ok(()) => self.push_activation(slot, at, wish),
-            Err(refusal) => return Err(self.fail(who, (ability, grant), from, refusal)),
-        };
+        if let Err(refusal) = checked {
+            return Err(self.fail(who, (ability, grant), from, refusal));
+        }
+        if let Some(key) = self.flash(&t, &wish) {
+            return Ok(key);
+        }
+        let seq = self.push_activation(slot, at, wish);
         let key = self.key_of(slot, seq);
         if let Some(v) = &def.validation {
             let now = self.row(slot).clock.local(self.st.now);
@@ -214,7 +217,7 @@ impl Flow<'_> {
         let Some(a) = self.row(slot).play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
             return;
         };
-        let lasts = self.ability(a.ability).is_some_and(|d| d.passive || super::trigger::lasts_with_tag(&d));
+        let lasts = self.ability(a.ability).is_some_and(|d| d.passive || d.lasts_with_tag());
         let casts = self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq);
         if !lasts && !casts && !self.has_tasks(slot, seq) {
             self.finish(slot, seq, EndHow::Ended);

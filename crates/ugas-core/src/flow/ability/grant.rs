@@ -22,7 +22,7 @@ impl Flow<'_> {
         self.step_ability(who, (ability, id), AbilityState::NotGranted, Move::Grant);
         self.relisten(target);
         // What starts by itself does so after the verb that granted it.
-        if self.ability(ability).is_some_and(|d| d.passive || super::trigger::lasts_with_tag(&d)) {
+        if self.ability(ability).is_some_and(|d| d.passive || d.lasts_with_tag()) {
             self.sc.notices.push((who, Notice::Granted { grant: id }, self.cause));
         }
         id

@@ -2,13 +2,15 @@
 //! changes the row like anything else, so a remembered status cannot be wrong.
 
 use super::super::{Flow, View};
-use super::check::{Check, Try};
-use crate::rules::{AbilityDef, Mag};
+use super::check::Try;
+use crate::rules::{AbilityDef, Check, Mag};
 use crate::state::Status;
 use crate::{AttributeId, Refusal, SimTime, Target};
 
 /// In a status, beside the bits of the checks: the cost is one number, and just that number is needed and not there.
 const JUST_NUMBER: u32 = 1 << 31;
+/// The same: a cooldown with the first of its tags runs, and nothing else is wrong.
+const JUST_COOLDOWN: u32 = 1 << 30;
 
 impl View<'_> {
     /// The part of a grant's status that follows from its row, remembered or computed.
@@ -20,13 +22,28 @@ impl View<'_> {
             return known;
         }
         let t = self.attempt(slot, grant, def, Target::None);
-        let (mut fails, ready_at) = self.failing(&t, self.cached_checks(def));
-        if fails & Check::Cost.bit() != 0
-            && let Some((attribute, number)) = self.only_number(&t)
-            && let Err(Refusal::Cost { attribute: of, need, .. }) = self.afford(&t)
-            && (of, need) == (attribute, number)
+        let asked = self.cached_checks(def) & def.flags.checks;
+        let (mut fails, mut ready_at) = self.failing(&t, asked & !(Check::Cost.bit() | Check::Cooldown.bit()));
+        if asked & Check::Cost.bit() != 0
+            && let Err(refusal) = self.afford(&t)
         {
-            fails |= JUST_NUMBER;
+            (fails, ready_at) = (fails | Check::Cost.bit(), SimTime::NEVER);
+            if let Refusal::Cost { attribute, need, .. } = refusal
+                && self.only_number(&t) == Some((attribute, need))
+            {
+                fails |= JUST_NUMBER;
+            }
+        }
+        if asked & Check::Cooldown.bit() != 0
+            && let Err((refusal, heals)) = self.cooled(&t)
+        {
+            if let Refusal::Cooldown { tag, .. } = refusal
+                && fails == 0
+                && def.cooldown_tags.first() == Some(&tag)
+            {
+                fails |= JUST_COOLDOWN;
+            }
+            (fails, ready_at) = (fails | Check::Cooldown.bit(), ready_at.max(heals));
         }
         Status { seen, fails, ready_at }
     }
@@ -51,18 +68,14 @@ impl View<'_> {
         const COST: u32 = Check::Cost as u32;
         const COOLDOWN: u32 = Check::Cooldown as u32;
         let (row, grant) = (self.row(t.slot), self.grant(t));
-        if t.level != grant.level {
-            return None;
-        }
         match check {
             COST if grant.status.fails & JUST_NUMBER != 0 => {
                 let (attribute, need) = self.only_number(t)?;
                 let have = row.attrs[self.layout(t.slot).slot(attribute)?].current;
                 Some(Refusal::Cost { attribute, have, need })
             }
-            // If nothing else fails, what heals last is the cooldown.
-            COOLDOWN if grant.status.fails == Check::Cooldown.bit() => {
-                let &tag = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag))?;
+            COOLDOWN if grant.status.fails & JUST_COOLDOWN != 0 => {
+                let &tag = t.def.cooldown_tags.first()?;
                 Some(Refusal::Cooldown { tag, left: self.left(t.slot, grant.status.ready_at) })
             }
             _ => None,
