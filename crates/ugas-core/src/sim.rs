@@ -246,6 +246,9 @@ impl Sim {
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
+    pub(crate) fn layouts(&self) -> &[Arc<Layout>] {
+        &self.index.layouts
+    }
     #[inline]
     pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
         self.state.controllers.slot(who).ok_or(Refusal::StaleHandle)

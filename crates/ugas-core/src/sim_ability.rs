@@ -1,5 +1,7 @@
 //! The doors for abilities: each is sugar for an op.
 
+use crate::flow::Again;
+use crate::rules::AbilityDef;
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, Cause, ControllerId, EventData, GrantId, InputId, Op,
     Outcome, ParamId, Refusal, Sim, Target, TaskKey, Which,
@@ -59,10 +61,13 @@ impl Sim {
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
         let cause = self.door(who);
-        match self.refused_at_once(who, ability, target) {
-            Some(refusal) => Err(refusal),
-            None => self.activate_long(cause, who, Which::Ability(ability), target),
+        if matches!(target, Target::None)
+            && !self.is_watched()
+            && let Some(refusal) = self.refused_again(who, ability)
+        {
+            return Err(refusal);
         }
+        self.activate_long(cause, who, Which::Ability(ability), target)
     }
 
     /// Activates by grant, input or ability.
@@ -77,6 +82,19 @@ impl Sim {
         }
         let cause = self.door(who);
         self.activate_long(cause, who, which, target)
+    }
+
+    /// The refusal of a try without target, if it is known from last time.
+    #[inline(always)]
+    fn refused_again(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
+        let again = Again::of(self.state(), self.rules(), who, ability)?;
+        let (now, layouts) = (self.now(), self.layouts());
+        again.remembered(again.first(), now, layouts).or_else(|| self.refused_by(who, again.def, again.first()))
+    }
+
+    #[inline(never)]
+    fn refused_by(&self, who: ControllerId, def: &AbilityDef, check: u32) -> Option<Refusal> {
+        self.view().refused_by(who, def, check)
     }
 
     #[inline(never)]
@@ -95,21 +113,6 @@ impl Sim {
         let result = flow.activate_op(who, which, target);
         flow.react();
         result
-    }
-
-    /// Why a try fails, if the castable status of the only grant knows. Most tries are those of a held key or of an
-    /// impatient player: the same refusal again, with nothing changed in between. `None` says nothing.
-    #[inline]
-    fn refused_at_once(&self, who: ControllerId, ability: AbilityId, target: Target) -> Option<Refusal> {
-        if self.is_watched() || matches!(target, Target::Point(_)) {
-            return None;
-        }
-        let view = self.view();
-        let slot = view.st.controllers.slot(who)?;
-        let mut meant = view.row(slot).grants.iter().enumerate().filter(|(_, g)| g.ability == ability);
-        let ((at, _), None) = (meant.next()?, meant.next()) else { return None };
-        let def = view.rules.ability_def(ability)?;
-        view.known_refusal(&view.attempt(slot, at, def, target))
     }
 
     /// Ends what runs as cancelled; nothing runs is no mistake.

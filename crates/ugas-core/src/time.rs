@@ -164,6 +164,11 @@ impl Clock {
     pub(crate) fn active(&self) -> bool {
         self.active
     }
+    /// How long it is until a local time; never stays never.
+    #[inline]
+    pub(crate) fn left(&self, now: SimTime, end: SimTime) -> SimTime {
+        if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(now).0).max(0)) }
+    }
     #[inline]
     fn running(&self) -> Rate {
         if self.active { self.rate } else { Rate::ZERO }

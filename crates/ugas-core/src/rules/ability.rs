@@ -159,6 +159,8 @@ impl StaticMask {
 pub(crate) struct AbilityFlags {
     /// Bits of the checks of an activation that it can fail at all.
     pub(crate) checks: u32,
+    /// What a cost of a single number takes from what.
+    pub(crate) price: Option<(AttributeId, f64)>,
     /// See [`AbilityDef::is_momentary`].
     pub(crate) momentary: bool,
     /// The condition reads another controller: its check cannot be cached.

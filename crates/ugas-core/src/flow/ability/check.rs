@@ -213,7 +213,7 @@ impl<'a> View<'a> {
 
     /// How long it is until a local time.
     pub(crate) fn left(&self, slot: usize, end: SimTime) -> SimTime {
-        if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(slot).0).max(0)) }
+        self.row(slot).clock.left(self.st.now, end)
     }
 
     /// From the owner's anchor to what is aimed at; `None` without a place on either side.
@@ -257,12 +257,17 @@ impl<'a> View<'a> {
             known &= !Check::SourceTags.bit();
         }
         // What is known to hold is not asked again.
-        let mut asked = t.def.flags.checks & !t.skip & !(known & !grant.status.fails);
-        if matches!(t.target, Target::None) {
-            // Without a target only the lack of one can be wrong.
-            asked &= if t.def.flags.needs_target { !OF_TARGET | Check::NoTarget.bit() } else { !OF_TARGET };
-        }
-        (asked, known)
+        let open = match t.target {
+            Target::None => self.asked_without_target(t.def),
+            Target::Controller(_) | Target::Point(_) => t.def.flags.checks,
+        };
+        (open & !t.skip & !(known & !grant.status.fails), known)
+    }
+
+    /// Bits of the checks that can fail without a target: of the target itself only the lack of one can be wrong.
+    #[inline]
+    pub(super) fn asked_without_target(&self, def: &AbilityDef) -> u32 {
+        def.flags.checks & if def.flags.needs_target { !OF_TARGET | Check::NoTarget.bit() } else { !OF_TARGET }
     }
 
     /// The first failed check.
@@ -280,17 +285,6 @@ impl<'a> View<'a> {
             asked &= asked - 1;
         }
         Ok(())
-    }
-
-    /// The refusal of a try for which the grant's status knows the first check to fail. `None` says nothing.
-    #[inline]
-    pub(crate) fn known_refusal(&self, t: &Try<'_>) -> Option<Refusal> {
-        let (asked, known) = self.asked(t);
-        if asked & known & asked.wrapping_neg() == 0 {
-            return None;
-        }
-        let first = asked.trailing_zeros();
-        self.remembered(t, first).or_else(|| CHECKS[first as usize].1(self, t).map(|(refusal, _)| refusal))
     }
 
     /// Asks only these checks, in order.

@@ -17,6 +17,7 @@ mod validate;
 mod view;
 
 pub(crate) use finish::EndHow;
+pub(crate) use status::Again;
 
 use super::Flow;
 use crate::{ActivationKey, ControllerId, Op, Outcome, Refusal, Target, Which};
