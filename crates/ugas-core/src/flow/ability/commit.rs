@@ -27,7 +27,7 @@ impl Flow<'_> {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
         };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
-        let (grant, key, started) = (a.grant, a.key(row.id), a.state == AbilityState::Active);
+        let (key, started) = (a.key(row.id), a.state == AbilityState::Active);
         let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
         self.view().refusal_among(&t, &AGAIN)?;
         let effects = [def.cost, def.cooldown, def.owned];
@@ -62,10 +62,12 @@ impl Flow<'_> {
                 }
             }
         }
-        debug_assert!(self.row(slot).grant(grant).is_some());
-        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
-            a.committed = true;
-        }
+        // The cost may have removed the effect that granted the ability.
+        let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) else {
+            self.row_mut(slot).trim();
+            return Ok(());
+        };
+        a.committed = true;
         let ability = def.id;
         self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Committed });
         self.cast_begin(slot, seq);

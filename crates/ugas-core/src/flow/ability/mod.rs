@@ -33,8 +33,10 @@ impl Flow<'_> {
         let slot = self.slot(who)?;
         let birth = self.cause.root.0;
         let result = self.activate(slot, which, target, birth, None);
-        self.finish_verb();
-        self.publish(slot);
+        if result.is_ok() {
+            self.finish_verb();
+            self.publish(slot);
+        }
         result
     }
 
