@@ -33,6 +33,7 @@ mod write;
 
 pub use combat::ChargeView;
 
+pub(crate) use ability::Again;
 pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
