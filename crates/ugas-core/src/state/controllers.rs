@@ -3,7 +3,8 @@
 
 use super::{Presence, PresenceMut, Row};
 use crate::rules::TagTable;
-use crate::{ControllerId, TagId};
+use crate::{ActorId, ControllerId, TagId};
+use std::collections::BTreeSet;
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
@@ -35,6 +36,8 @@ pub(crate) struct Controllers {
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
+    /// Who has which avatar: follows from the rows, so that whoever an actor belongs to is not searched for.
+    avatars: BTreeSet<(ActorId, ControllerId)>,
 }
 
 impl Controllers {
@@ -63,8 +66,37 @@ impl Controllers {
 
     /// Puts another row into a slot in use.
     pub(crate) fn replace(&mut self, slot: usize, row: Row, table: &TagTable) {
+        self.hide_avatar(slot);
         *self.row_mut(slot) = row;
         self.show_tags(slot, table);
+        self.show_avatar(slot);
+    }
+
+    /// Gives a row another avatar.
+    pub(crate) fn set_avatar(&mut self, slot: usize, avatar: ActorId) {
+        self.hide_avatar(slot);
+        self.row_mut(slot).set_avatar(avatar);
+        self.show_avatar(slot);
+    }
+
+    fn hide_avatar(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let shown = (row.avatar(), row.id);
+        self.avatars.remove(&shown);
+    }
+
+    fn show_avatar(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let (avatar, id) = (row.avatar(), row.id);
+        if avatar != ActorId::NONE {
+            self.avatars.insert((avatar, id));
+        }
+    }
+
+    /// The controller with the lowest id that has this avatar, but for one.
+    pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
+        let range = (avatar, ControllerId(0))..=(avatar, ControllerId::NONE);
+        self.avatars.range(range).map(|&(_, id)| id).find(|&id| id != except)
     }
 
     /// Brings what follows from a row's explicit tags up to date.
@@ -121,6 +153,7 @@ impl Controllers {
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
         self.show_tags(slot, table);
+        self.show_avatar(slot);
         self.len += 1;
         slot
     }
@@ -135,6 +168,7 @@ impl Controllers {
                 *entry = None;
             }
         }
+        self.hide_avatar(slot);
         self.free.push(slot as u32);
         self.len -= 1;
         Some(std::mem::replace(self.row_mut(slot), Row::empty()))
@@ -153,6 +187,7 @@ impl Controllers {
         self.chunks.clear();
         self.free.clear();
         self.pages.clear();
+        self.avatars.clear();
         self.len = 0;
     }
 }
