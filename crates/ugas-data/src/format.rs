@@ -90,8 +90,14 @@ impl<'t> Shape<'t> {
         self.text[self.starts[self.line_of(byte)]..byte].bytes().all(|b| b == b' ')
     }
 
+    /// Whether it is written in brackets. A block list may begin with a bracket too: that of its first entry.
     fn is_flow(&self, node: &Node) -> bool {
-        self.text[node.span.start as usize..].starts_with(['{', '['])
+        let first = match &node.value {
+            NodeValue::Map(entries) => entries.first().map(|e| e.span.start),
+            NodeValue::List(items) => items.first().map(|n| n.span.start),
+            _ => None,
+        };
+        first != Some(node.span.start) && self.text[node.span.start as usize..].starts_with(['{', '['])
     }
 
     fn node(&mut self, node: &Node, indent: usize) {
