@@ -31,6 +31,8 @@ pub(crate) enum Command {
     WhyNot(WhyNotArgs),
     /// Check documents and scenarios without running them.
     Check(CheckArgs),
+    /// Put files into the house's shape; comments, key order and values stay.
+    Fmt(FmtArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -108,6 +110,16 @@ pub(crate) struct WhyNotArgs {
     /// Which scenario of the file, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FmtArgs {
+    /// Files or folders.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only say which files are not in shape; exit with 1 if there are any.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, clap::Args)]

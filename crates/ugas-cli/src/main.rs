@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod explain;
+mod fmt;
 mod output;
 mod sim;
 mod test;
@@ -41,5 +42,6 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Explain(args)) => explain::run(&args, out),
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
+        Some(Command::Fmt(args)) => fmt::run(&args, out),
     }
 }
