@@ -4,10 +4,18 @@
 //! the documents themselves and recomputes everything; after every op facts, values, tags and effects must agree.
 //! `UGAS_SEED=<n>` replays one sequence; `UGAS_SOAK=1` runs the long form.
 
+#[path = "model/abilities.rs"]
+mod abilities;
 #[path = "model/act.rs"]
 mod act;
+#[path = "model/check.rs"]
+mod check;
+#[path = "model/combat.rs"]
+mod combat;
 #[path = "model/compare.rs"]
 mod compare;
+#[path = "model/damage.rs"]
+mod damage;
 #[path = "model/drive.rs"]
 mod drive;
 #[path = "model/effects.rs"]
@@ -18,12 +26,24 @@ mod eval;
 mod expr;
 #[path = "model/gen.rs"]
 mod generate;
+#[path = "model/give.rs"]
+mod give;
+#[path = "model/hear.rs"]
+mod hear;
 #[path = "model/ops.rs"]
 mod ops;
+#[path = "model/ops_ability.rs"]
+mod ops_ability;
+#[path = "model/play.rs"]
+mod play;
 #[path = "model/react.rs"]
 mod react;
 #[path = "model/settle.rs"]
 mod settle;
+#[path = "model/task.rs"]
+mod task;
+#[path = "model/wait.rs"]
+mod wait;
 #[path = "model/world.rs"]
 mod world;
 
@@ -40,15 +60,21 @@ const OPS: usize = 50;
 fn random_rules_and_ops() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     if let Some(seed) = number("UGAS_SEED") {
-        drive::sequence(seed, OPS);
+        println!("{:#?}", drive::sequence(seed, OPS));
         return;
     }
-    KEPT.iter().for_each(|&seed| drive::sequence(seed, OPS));
+    KEPT.iter().for_each(|&seed| drop(drive::sequence(seed, OPS)));
     let (from, count) = match number("UGAS_SOAK") {
         Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
         _ => (0, 500),
     };
-    (from..from + count).for_each(|seed| drive::sequence(seed, OPS));
+    let mut tally = drive::Tally::new();
+    for seed in from..from + count {
+        drive::sequence(seed, OPS).into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n);
+    }
+    if number("UGAS_TALLY").is_some() {
+        println!("{tally:#?}");
+    }
     if number("UGAS_SOAK") == Some(1) {
         println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
     }

@@ -4,8 +4,11 @@
 //! facts need as "old".
 
 use super::eval::Node;
+use super::hear::Heard;
+use super::play::{Grant, Play, owned_tags};
+use super::task::FRAME;
 use std::collections::{BTreeMap, VecDeque};
-use ugas_doc::{AttributeSet, Curve, Effect};
+use ugas_doc::{Ability, AbilitySet, AttributeSet, Curve, Effect};
 
 /// No controller.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -44,6 +47,8 @@ pub(crate) struct Spec {
     pub(crate) set_by_caller: BTreeMap<String, f64>,
     pub(crate) duration: Option<i64>,
     pub(crate) period: Option<i64>,
+    /// The ability it comes from.
+    pub(crate) ability: Option<String>,
 }
 
 impl Spec {
@@ -57,6 +62,7 @@ impl Spec {
             set_by_caller: BTreeMap::new(),
             duration: None,
             period: None,
+            ability: None,
         }
     }
 }
@@ -115,6 +121,7 @@ pub(crate) struct Inst {
     pub(crate) inhibited: bool,
     pub(crate) mods: Vec<ModState>,
     pub(crate) tags: Vec<String>,
+    pub(crate) ability: Option<String>,
 }
 
 impl Inst {
@@ -123,13 +130,6 @@ impl Inst {
         let p = self.periodic.filter(|p| self.end.is_none_or(|end| p.next() <= end))?;
         Some((p.executed, p.next() - now))
     }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Grant {
-    pub(crate) ability: String,
-    pub(crate) level: u32,
-    pub(crate) by: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -143,9 +143,25 @@ pub(crate) struct Row {
     anchor_local: i64,
     pub(crate) rate: u32,
     pub(crate) active: bool,
+    pub(crate) play: Play,
+    /// The actors it belongs to and moves.
+    pub(crate) owner: Option<u32>,
+    pub(crate) avatar: Option<u32>,
+    /// Where it stands on a line.
+    pub(crate) place: Option<f64>,
 }
 
 impl Row {
+    /// Whether a held input is to be tried again.
+    pub(crate) fn retries(&self) -> bool {
+        self.play.held.values().any(|h| h.retry)
+    }
+    /// The local time at which a sim time is reached: never earlier.
+    pub(crate) fn local_reaching(&self, sim: i64) -> i64 {
+        let ahead = (sim - self.anchor) as i128 * self.running();
+        self.anchor_local + (ahead + 65535).div_euclid(65536) as i64
+    }
+
     fn running(&self) -> i128 {
         if self.active { self.rate as i128 } else { 0 }
     }
@@ -167,7 +183,25 @@ impl Row {
             self.anchor = now;
             (self.rate, self.active) = (rate, active);
         }
+        // What waits for a time of the sim meets it at another local time.
+        let dues: Vec<_> = self.play.tasks.iter().map(|t| t.until.map(|u| self.local_reaching(u))).collect();
+        let local = self.local(now);
+        for (t, due) in self.play.tasks.iter_mut().zip(dues).filter(|(_, due)| due.is_some()) {
+            t.due = due.map(|due| due.max(local));
+        }
     }
+}
+
+/// What falls due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Effect,
+    Task,
+    Validation,
+    Gcd,
+    Cast,
+    Charge,
+    Frame,
 }
 
 /// What waits until the verb is done.
@@ -176,6 +210,9 @@ pub(crate) enum Reaction {
     Apply(Spec),
     NextInSequence(u32, String),
     Recheck(u32),
+    Hear(Heard),
+    /// All ticks of a cast without length.
+    Ticks(u32, u64),
 }
 
 /// What a controller is made of.
@@ -184,8 +221,12 @@ pub(crate) struct Spawn {
     pub(crate) sets: Vec<String>,
     pub(crate) base: Vec<(String, f64)>,
     pub(crate) tags: Vec<String>,
-    pub(crate) abilities: Vec<(String, u32)>,
+    pub(crate) abilities: Vec<(String, u32, Option<String>)>,
     pub(crate) effects: Vec<String>,
+    pub(crate) owner: Option<u32>,
+    pub(crate) avatar: Option<u32>,
+    pub(crate) place: Option<f64>,
+    pub(crate) ability_sets: Vec<String>,
 }
 
 /// Everything.
@@ -194,6 +235,8 @@ pub(crate) struct World {
     pub(crate) sets: BTreeMap<String, AttributeSet>,
     pub(crate) effects: BTreeMap<String, Effect>,
     pub(crate) curves: BTreeMap<String, Curve>,
+    pub(crate) abilities: BTreeMap<String, Ability>,
+    pub(crate) ability_sets: BTreeMap<String, AbilitySet>,
     pub(crate) now: i64,
     pub(crate) rows: BTreeMap<u32, Row>,
     pub(crate) next_id: u32,
@@ -207,6 +250,13 @@ pub(crate) struct World {
     pub(crate) flips: BTreeMap<u64, u32>,
     /// Reactions that were refused, with the kind: diagnostics in the runtime.
     pub(crate) refused_reactions: Vec<Refused>,
+    /// What abilities will hear of once the verb is done.
+    pub(crate) notices: Vec<Heard>,
+    /// More followed from one cause than is compared.
+    pub(crate) storm: bool,
+    pub(crate) next_frame: Option<i64>,
+    /// How often what happened.
+    pub(crate) tally: BTreeMap<String, u64>,
 }
 
 impl World {
@@ -217,6 +267,20 @@ impl World {
         effects.iter().for_each(|e| drop(world.effects.insert(e.name.clone(), e.clone())));
         curves.iter().for_each(|c| drop(world.curves.insert(c.name.clone(), c.clone())));
         world
+    }
+
+    /// The same with abilities.
+    pub(crate) fn with(mut self, abilities: &[Ability], sets: &[AbilitySet]) -> World {
+        for a in abilities {
+            let (name, tags) = (owned_tags(&a.name), &a.tags.activation_owned_tags);
+            if !tags.is_empty() {
+                let effect = Effect { granted_tags: tags.clone(), ..Effect::infinite(name.clone()) };
+                self.effects.insert(name, effect);
+            }
+            self.abilities.insert(a.name.clone(), a.clone());
+        }
+        sets.iter().for_each(|s| drop(self.ability_sets.insert(s.name.clone(), s.clone())));
+        self
     }
 
     pub(crate) fn key(&mut self) -> u64 {
@@ -261,6 +325,10 @@ impl World {
             anchor_local: 0,
             rate: 65536,
             active: true,
+            play: Play::default(),
+            owner: spec.owner,
+            avatar: spec.avatar.or(spec.owner),
+            place: spec.place,
         };
         self.rows.insert(who, row);
         self.register(who, &self.attributes(who));
@@ -269,9 +337,8 @@ impl World {
         }
         self.settle(&[], who, Vec::new());
         self.tell(who, "Spawned".into());
-        for (ability, level) in &spec.abilities {
-            self.row(who).grants.push(Grant { ability: ability.clone(), level: *level, by: None });
-            self.tell(who, format!("Granted {ability} {level}"));
+        for (ability, level, input) in &spec.abilities {
+            self.give(who, ability, *level, input.clone(), None);
         }
         if !spec.tags.is_empty() {
             let key = self.key();
@@ -280,6 +347,11 @@ impl World {
         for effect in &spec.effects {
             let key = self.key();
             if let Err(kind) = self.apply_now(&Spec::new(effect, who, who), key) {
+                self.refused_reactions.push(kind);
+            }
+        }
+        for set in &spec.ability_sets {
+            if let Err(kind) = self.grant_set(who, set) {
                 self.refused_reactions.push(kind);
             }
         }
@@ -320,8 +392,8 @@ impl World {
         while let Some(key) = self.rows[&who].effects.first().map(|e| e.key) {
             self.end_effect(who, key, "Destroyed");
         }
-        for grant in std::mem::take(&mut self.row(who).grants) {
-            self.tell(who, format!("Revoked {}", grant.ability));
+        while let Some(id) = self.rows[&who].grants.first().map(|g| g.id) {
+            self.revoke_grant(who, id);
         }
         self.tell(who, "Despawned".into());
         self.rows.remove(&who);
@@ -331,6 +403,12 @@ impl World {
     }
 
     pub(crate) fn add_set(&mut self, who: u32, set: &str) -> Result<(), Refused> {
+        let result = self.add_set_now(who, set);
+        self.react();
+        result
+    }
+
+    pub(crate) fn add_set_now(&mut self, who: u32, set: &str) -> Result<(), Refused> {
         self.exists(who)?;
         let mut sets = self.rows[&who].sets.clone();
         sets.push(set.to_owned());
@@ -345,11 +423,16 @@ impl World {
         self.tell(who, format!("SetAdded {set}"));
         let touched: Vec<Node> = new.into_iter().map(|a| (who, a)).collect();
         self.settle(&touched, who, Vec::new());
-        self.react();
         Ok(())
     }
 
     pub(crate) fn remove_set(&mut self, who: u32, set: &str, force: bool) -> Result<(), Refused> {
+        let result = self.remove_set_now(who, set, force);
+        self.react();
+        result
+    }
+
+    pub(crate) fn remove_set_now(&mut self, who: u32, set: &str, force: bool) -> Result<(), Refused> {
         self.exists(who)?;
         let sets = self.rows[&who].sets.clone();
         if !sets.iter().any(|s| s == set) {
@@ -384,7 +467,6 @@ impl World {
         self.shown.retain(|n, _| n.0 != who || !gone.contains(&n.1));
         self.settle(&[], who, Vec::new());
         self.tell(who, format!("SetRemoved {set}"));
-        self.react();
         Ok(())
     }
 
@@ -415,30 +497,58 @@ impl World {
         Ok(())
     }
 
-    /// The next due work of a controller: (sim time, phase, controller, key); execution is phase 0, expiry 1.
-    fn next_due(&self, who: u32) -> Option<(i64, u8, u32, u64)> {
+    /// The next due work of a controller: (sim time, phase, controller, key, timer); execution is phase 0, expiry 1,
+    /// timers 2.
+    fn next_due(&self, who: u32) -> Option<(i64, u8, u32, u64, Timer)> {
         let row = &self.rows[&who];
         let mut all = Vec::new();
         for e in &row.effects {
-            all.extend(e.periodic.map(|p| (p.next(), 0, e.seq, e.key)));
-            all.extend(e.end.map(|end| (end, 1, e.seq, e.key)));
+            all.extend(e.periodic.map(|p| (p.next(), 0, e.seq, e.key, Timer::Effect)));
+            all.extend(e.end.map(|end| (end, 1, e.seq, e.key, Timer::Effect)));
         }
-        let (local, phase, _, key) = all.into_iter().min()?;
-        Some((row.due(local)?, phase, who, key))
+        let mut timer = |at: Option<i64>, seq: u64, what: Timer| all.extend(at.map(|at| (at, 2, seq, seq, what)));
+        row.play.tasks.iter().for_each(|t| timer(t.due, t.seq, Timer::Task));
+        row.play.acts.iter().for_each(|a| timer(a.deadline, a.seq, Timer::Validation));
+        row.play.gcds.values().for_each(|g| timer(Some(g.end), g.seq, Timer::Gcd));
+        row.play.cast.iter().filter(|c| c.length > 0).for_each(|c| timer(Some(c.next_at()), c.seq, Timer::Cast));
+        for (_, end, seq) in row.grants.iter().filter_map(|g| g.charge.as_ref()?.run) {
+            timer(Some(end), seq, Timer::Charge);
+        }
+        let (local, phase, _, key, timer) = all.into_iter().min()?;
+        Some((row.due(local)?, phase, who, key, timer))
+    }
+
+    /// The next frame at which somebody has work.
+    fn plan_frame(&mut self) {
+        let work = self.rows.values().any(Row::retries);
+        let planned = self.next_frame.filter(|&at| at > self.now);
+        self.next_frame = work.then(|| planned.unwrap_or((self.now / FRAME + 1) * FRAME));
     }
 
     pub(crate) fn advance(&mut self, to: i64) {
+        self.plan_frame();
         loop {
             let due = self.rows.keys().filter_map(|&w| self.next_due(w)).min();
-            let Some((at, phase, who, key)) = due.filter(|d| d.0 <= to) else {
+            let frame = self.next_frame.map(|at| (at, 3, NONE, 0, Timer::Frame));
+            let Some((at, phase, who, key, timer)) = due.into_iter().chain(frame).min().filter(|d| d.0 <= to) else {
                 break;
             };
             self.now = self.now.max(at);
-            match phase {
-                0 => self.due_execution(who, key),
-                _ => self.due_expiry(who, key),
+            match timer {
+                Timer::Effect if phase == 0 => self.due_execution(who, key),
+                Timer::Effect => self.due_expiry(who, key),
+                Timer::Task => self.task_due(who, key),
+                Timer::Validation => self.validation_due(who, key),
+                Timer::Gcd => self.gcd_due(who, key),
+                Timer::Cast => self.cast_due(who, key),
+                Timer::Charge => self.charge_due(who, key),
+                Timer::Frame => self.frame(),
             }
             self.react();
+            self.plan_frame();
+            if self.storm {
+                return;
+            }
         }
         self.now = self.now.max(to);
     }
