@@ -69,6 +69,18 @@ fn random_rules_and_ops() {
         _ => (0, 500),
     };
     let mut tally = drive::Tally::new();
+    if let Some(count) = number("UGAS_SURVEY") {
+        // Every difference there is, not only the first.
+        let mut failed = Vec::new();
+        for seed in from..from + count {
+            match std::panic::catch_unwind(|| drive::sequence(seed, OPS)) {
+                Ok(one) => one.into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n),
+                Err(_) => failed.push(seed),
+            }
+        }
+        println!("failed: {failed:?}\n{tally:#?}");
+        return;
+    }
     for seed in from..from + count {
         drive::sequence(seed, OPS).into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n);
     }

@@ -57,7 +57,7 @@ fn cost(rng: &mut Rng, name: &str, near: &[String]) -> Effect {
     let mut e = Effect::instant(name);
     for _ in 0..rng.range(1, 2) {
         let magnitude = if rng.percent(80) {
-            Magnitude::value(-rng.number(1, 12))
+            Magnitude::value(-rng.number(0, 6))
         } else {
             Magnitude::attribute(rng.pick(near)).of_target().times(-0.1)
         };
@@ -85,23 +85,23 @@ fn kinds(rng: &mut Rng, percent: usize) -> Vec<String> {
 fn ability(rng: &mut Rng, name: &str, known: &Names<'_>) -> Ability {
     let mut a = Ability::new(name);
     a.tags.ability_tags = kinds(rng, 70);
-    a.tags.blocked_by_tags = rng.tags(8, 1);
+    a.tags.blocked_by_tags = rng.tags(6, 1);
     a.tags.block_abilities_with_tags = kinds(rng, 12);
     a.tags.cancel_abilities_with_tags = rng.tags(15, 1);
     a.tags.cancel_abilities_with_tags.extend(kinds(rng, 12));
-    a.tags.activation_required_tags = rng.tags(8, 1);
-    a.tags.activation_blocked_tags = rng.tags(8, 1);
+    a.tags.activation_required_tags = rng.tags(4, 1);
+    a.tags.activation_blocked_tags = rng.tags(6, 1);
     a.tags.activation_owned_tags = rng.tags(15, 2);
     if rng.percent(20) {
         a.tags.activation_owned_tags.push((*rng.pick(&["Busy.A", "Busy.B"])).to_owned());
     }
     a.source_required_tags = rng.tags(4, 1);
-    a.target_required_tags = rng.tags(6, 1);
+    a.target_required_tags = rng.tags(4, 1);
     a.target_blocked_tags = rng.tags(6, 1);
-    if rng.percent(40) {
+    if rng.percent(30) {
         a.cost = Some(format!("GE_Cost{}", rng.below(2)));
     }
-    if rng.percent(45) {
+    if rng.percent(35) {
         a.cooldown = Some(format!("GE_Cool{}", rng.below(2)));
     }
     if rng.percent(10) {
@@ -126,10 +126,10 @@ fn ability(rng: &mut Rng, name: &str, known: &Names<'_>) -> Ability {
     if rng.percent(20) {
         a = a.group("Body", *rng.pick(&[GroupPolicy::Exclusive, GroupPolicy::Replaceable, GroupPolicy::Independent]));
     }
-    a.avatar_dependent = rng.percent(10);
+    a.avatar_dependent = rng.percent(6);
     a.allow_multiple_instances = rng.percent(12);
     a.retrigger = rng.percent(10);
-    a.castable_while_dead = rng.percent(15);
+    a.castable_while_dead = rng.percent(20);
     a.passive = rng.percent(10);
     if rng.percent(8) {
         a = a.validated("Entitlement", rng.percent(50).then_some(500));
@@ -142,7 +142,7 @@ fn ability(rng: &mut Rng, name: &str, known: &Names<'_>) -> Ability {
         triggers(rng, &mut a, known);
     }
     timers(rng, &mut a);
-    a.tasks = list(rng, known, 0, 4);
+    a.tasks = (0..rng.range(1, 5)).map(|_| task(rng, known, 0)).collect();
     if rng.percent(15) {
         a.commit_policy = CommitPolicy::Manual;
         let at = rng.below(a.tasks.len() + 1);
@@ -216,11 +216,11 @@ fn list(rng: &mut Rng, known: &Names<'_>, depth: usize, most: usize) -> Vec<Abil
 
 fn task(rng: &mut Rng, known: &Names<'_>, depth: usize) -> AbilityTask {
     match rng.below(100) {
-        0..40 => action(rng, known),
-        40..80 => wait(rng, known, depth),
+        0..30 => action(rng, known),
+        30..70 => wait(rng, known, depth),
         _ if depth >= 2 => wait(rng, known, depth),
-        80..85 => AbilityTask::parallel((0..rng.range(1, 3)).map(|_| task(rng, known, depth + 1)).collect::<Vec<_>>()),
-        85..90 => AbilityTask::race((0..rng.range(1, 3)).map(|_| task(rng, known, depth + 1)).collect::<Vec<_>>()),
+        70..80 => AbilityTask::parallel((0..rng.range(1, 4)).map(|_| task(rng, known, depth + 1)).collect::<Vec<_>>()),
+        80..90 => AbilityTask::race((0..rng.range(1, 3)).map(|_| task(rng, known, depth + 1)).collect::<Vec<_>>()),
         90..93 => AbilityTask::sequence(list(rng, known, depth + 1, 2)),
         93..96 => AbilityTask::repeat(rng.below(4) as u32, list(rng, known, depth + 1, 2)),
         _ => {

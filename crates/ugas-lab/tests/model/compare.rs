@@ -24,6 +24,11 @@ impl Both {
             let name = words[..words.len().min(3)].join(" ");
             *self.world.tally.entry(name).or_insert(0) += 1;
         }
+        let handles = facts.list.iter().filter_map(|f| match f.kind {
+            FactKind::SetGranted { handle, .. } => Some(handle),
+            _ => None,
+        });
+        self.sets.extend(self.world.handles.iter().copied().zip(handles));
         for i in 0..ours.len().max(theirs.len()) {
             let equal = match (ours.get(i), theirs.get(i)) {
                 (Some(a), Some(b)) => {

@@ -26,7 +26,7 @@ pub(crate) struct Both {
     pub(crate) keys: BTreeMap<u64, EffectKey>,
     pub(crate) acts: BTreeMap<u64, ActivationKey>,
     pub(crate) tasks: BTreeMap<u64, TaskKey>,
-    sets: BTreeMap<u64, u64>,
+    pub(crate) sets: BTreeMap<u64, u64>,
 }
 
 /// One sequence. On a difference it prints what is needed to understand and repeat it, and panics.
@@ -122,6 +122,7 @@ impl Both {
 
     fn step(&mut self, op: Op) -> Result<(), String> {
         self.world.facts.clear();
+        self.world.handles.clear();
         let (model, runtime) = self.run(op);
         if self.world.storm {
             return Ok(());
@@ -273,11 +274,7 @@ impl Both {
             Op::GrantSet { who, set } => {
                 let theirs = self.sim.rules().ability_set(&set).expect("it was loaded");
                 let ours = self.world.grant_set_op(who, &set);
-                let got = self.sim.grant_set(id(who), theirs);
-                if let (Ok(ours), Ok(theirs)) = (ours, got) {
-                    self.sets.insert(ours, theirs);
-                }
-                (ours.map(drop), kind(got))
+                (ours.map(drop), kind(self.sim.grant_set(id(who), theirs)))
             }
             Op::RevokeSet { who, handle } => {
                 let theirs = self.sets.get(&handle).copied().unwrap_or(u64::MAX);

@@ -114,7 +114,7 @@ fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
 }
 
 fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
-    let value = rng.number(-5, 60);
+    let value = if name == "Health" { rng.number(20, 100) } else { rng.number(-5, 60) };
     if refs.len() > 1 && rng.percent(12) {
         let (a, b) = (rng.pick(refs).clone(), rng.pick(refs).clone());
         let text = match rng.below(4) {
@@ -148,7 +148,7 @@ fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
     if a.name != "Health" && rng.percent(12) {
         a.absorb = Some(Absorb { before: "Health".into(), order: rng.below(3) as i32 });
     }
-    if rng.percent(10) {
+    if rng.percent(5) {
         a.on_depleted = Some(ugas_doc::OnDepleted::Death);
     }
     a

@@ -233,6 +233,7 @@ impl World {
         }
         self.tell(who, format!("SetGranted {set}"));
         let handle = given.handle;
+        self.handles.push(handle);
         self.play(who).sets.push(given);
         Ok(handle)
     }

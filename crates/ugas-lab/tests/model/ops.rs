@@ -66,7 +66,7 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         if rng.percent(2) { rng.below(world.next_id as usize + 2) as u32 } else { *rng.pick(&live) }
     };
     let target = who(rng);
-    if rng.percent(50) {
+    if rng.percent(62) {
         return ops_ability::op(rng, world, docs, target, &live);
     }
     match rng.below(100) {
@@ -128,7 +128,7 @@ fn spawn(rng: &mut Rng, docs: &Documents, world: &World) -> Spawn {
         }
     });
     let mut abilities = Vec::new();
-    for _ in 0..rng.below(4) {
+    for _ in 0..rng.range(1, 4) {
         let input = rng.percent(50).then(|| super::abilities::INPUTS[0].to_owned());
         abilities.push((rng.pick(&docs.abilities).name.clone(), rng.range(1, 3) as u32, input));
     }

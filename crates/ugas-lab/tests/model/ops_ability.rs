@@ -20,8 +20,8 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, who: u32, live:
         if ids.is_empty() || rng.percent(4) { 9999 } else { *rng.pick(&ids) }
     };
     match rng.below(100) {
-        0..28 => Op::Activate { who, which: which(rng, world, docs, who), target: target(rng) },
-        28..38 => {
+        0..33 => Op::Activate { who, which: which(rng, world, docs, who), target: target(rng) },
+        33..39 => {
             let ability = rng.pick(&docs.abilities);
             // Only one input may be tried again at frames: the order of several is the runtime's own.
             let input = if ability.held_activation { Some(INPUTS[0]) } else { Some(*rng.pick(INPUTS)) };
@@ -29,7 +29,7 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, who: u32, live:
             let level = if rng.percent(3) { 0 } else { rng.range(1, 3) as u32 };
             Op::Grant { who, ability: ability.name.clone(), level, input }
         }
-        38..42 => Op::Revoke { who, which: which(rng, world, docs, who) },
+        39..42 => Op::Revoke { who, which: which(rng, world, docs, who) },
         42..46 => Op::Cancel { who, which: which(rng, world, docs, who) },
         46..49 => Op::End { who, which: which(rng, world, docs, who) },
         49..56 => Op::Press { who, input: (*rng.pick(INPUTS)).to_owned(), target: target(rng) },
@@ -65,8 +65,8 @@ fn which(rng: &mut Rng, world: &World, docs: &Documents, who: u32) -> Which {
             true => rng.pick(&docs.abilities).name.clone(),
             false => rng.pick(&row.grants).ability.clone(),
         }),
-        4..8 if !row.grants.is_empty() => Which::Grant(rng.pick(&row.grants).id),
-        8 => Which::Input((*rng.pick(INPUTS)).to_owned()),
+        4..9 if !row.grants.is_empty() => Which::Grant(rng.pick(&row.grants).id),
+        _ if rng.percent(50) => Which::Input((*rng.pick(INPUTS)).to_owned()),
         _ if !row.play.acts.is_empty() => Which::Act(rng.pick(&row.play.acts).seq),
         _ => Which::Act(0),
     }

@@ -282,7 +282,9 @@ impl World {
         let met = self.met(target, &filter);
         match task.params.get("Stacks").and_then(as_number) {
             None => self.remove_list(target, met, &filter),
-            Some(n) => met.into_iter().for_each(|key| drop(self.remove_now(target, key, n as i32))),
+            Some(n) => met.into_iter().for_each(|key| {
+                let _ = self.remove_now(target, key, n as i32);
+            }),
         }
     }
 

@@ -255,6 +255,8 @@ pub(crate) struct World {
     /// More followed from one cause than is compared.
     pub(crate) storm: bool,
     pub(crate) next_frame: Option<i64>,
+    /// Handles of ability sets that were granted in this op.
+    pub(crate) handles: Vec<u64>,
     /// How often what happened.
     pub(crate) tally: BTreeMap<String, u64>,
 }
