@@ -135,7 +135,10 @@ impl Both {
         let expected: Vec<u32> = self.world.rows.keys().copied().collect();
         same("controllers", &expected, &ids)?;
         for who in ids {
-            self.compare_row(who).map_err(|e| format!("controller {who}: {e}"))?;
+            self.compare_row(who).map_err(|e| {
+                let facts = self.world.facts.iter().map(|f| format!("\n    {f:?}")).collect::<String>();
+                format!("controller {who}: {e}\n  after{facts}")
+            })?;
         }
         Ok(())
     }

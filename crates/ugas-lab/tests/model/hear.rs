@@ -2,7 +2,7 @@
 //! then passive abilities. Whatever began after something happened does not hear of it.
 
 use super::effects::{has_any, under};
-use super::play::{Act, Event, Wish, owned_tags, somebody};
+use super::play::{Act, Event, State, Wish, owned_tags, somebody};
 use super::world::{Reaction, Refused, World};
 
 /// Something that abilities may wait for.
@@ -24,19 +24,21 @@ pub(crate) struct Heard {
     pub(crate) who: u32,
     pub(crate) notice: Notice,
     pub(crate) seq: u64,
+    /// The activation that was about to begin: what its own commit does is no reason to cancel it.
+    pub(crate) activating: Option<u64>,
     pub(crate) grants: u32,
 }
 
 impl World {
     pub(crate) fn notify(&mut self, who: u32, notice: Notice) {
-        let (seq, grants) = (self.next_seq, self.rows[&who].play.next_grant);
-        self.notices.push(Heard { who, notice, seq, grants });
+        self.notify_since(who, notice, self.next_seq);
     }
 
     /// The same for something that counts as having happened earlier.
     pub(crate) fn notify_since(&mut self, who: u32, notice: Notice, seq: u64) {
-        let grants = self.rows[&who].play.next_grant;
-        self.notices.push(Heard { who, notice, seq, grants });
+        let play = &self.rows[&who].play;
+        let activating = play.acts.iter().find(|a| a.state == State::Activating).map(|a| a.seq);
+        self.notices.push(Heard { who, notice, seq, activating, grants: play.next_grant });
     }
 
     pub(crate) fn hear(&mut self, heard: &Heard) {
@@ -45,7 +47,7 @@ impl World {
             return;
         }
         match &heard.notice {
-            Notice::Tag { tag, added: true } => self.cancel_by_tag(who, tag, heard.seq),
+            Notice::Tag { tag, added: true } => self.cancel_by_tag(who, tag, heard),
             Notice::Tag { tag, added: false } => self.cancel_where(who, |w, a| {
                 w.abilities[&a.ability].triggers.iter().any(|t| t.tag_present.as_ref() == Some(tag))
             }),
@@ -63,7 +65,7 @@ impl World {
         }
     }
 
-    fn cancel_by_tag(&mut self, who: u32, tag: &str, seq: u64) {
+    fn cancel_by_tag(&mut self, who: u32, tag: &str, heard: &Heard) {
         self.cancel_where(who, |w, a: &Act| {
             let def = &w.abilities[&a.ability];
             let own = def.tags.activation_owned_tags.iter().any(|t| under(t, tag));
@@ -71,7 +73,7 @@ impl World {
             let casts = w.rows[&who].play.cast.as_ref().is_some_and(|c| c.act == a.seq);
             let moved = still && casts && under(tag, "State.Moving");
             let listed = has_any(&[&vec![tag.to_owned()]], &def.tags.cancel_abilities_with_tags);
-            a.seq <= seq && !own && (listed || moved)
+            a.seq <= heard.seq && heard.activating != Some(a.seq) && !own && (listed || moved)
         });
     }
 

@@ -158,8 +158,8 @@ impl Row {
     }
     /// The local time at which a sim time is reached: never earlier.
     pub(crate) fn local_reaching(&self, sim: i64) -> i64 {
-        let ahead = (sim - self.anchor) as i128 * self.running();
-        self.anchor_local + (ahead + 65535).div_euclid(65536) as i64
+        let mut times = self.local(sim)..;
+        times.find(|&local| self.due(local).is_none_or(|due| due >= sim)).expect("times do not end")
     }
 
     fn running(&self) -> i128 {

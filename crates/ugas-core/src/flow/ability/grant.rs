@@ -23,7 +23,7 @@ impl Flow<'_> {
         self.relisten(target);
         // What starts by itself does so after the verb that granted it.
         if self.ability(ability).is_some_and(|d| d.passive || super::trigger::lasts_with_tag(&d)) {
-            self.sc.notices.push((who, Notice::Granted { grant: id }, self.cause));
+            self.notify_anyway(target, Notice::Granted { grant: id });
         }
         id
     }

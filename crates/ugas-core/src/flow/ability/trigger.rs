@@ -1,7 +1,7 @@
 //! What a row is told after a verb: first what it cancels, then who waited for it, then whom it triggers, then passive
 //! abilities that may run now. An ability that is cancelled must not wake first.
 
-use super::super::{Flow, Notice, child_birth};
+use super::super::{Flow, Notice, Since, child_birth};
 use super::activate::Wish;
 use crate::rules::{AbilityDef, TriggerDef};
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
@@ -16,17 +16,17 @@ pub(crate) fn lasts_with_tag(def: &AbilityDef) -> bool {
 
 impl Flow<'_> {
     /// What a row is told after a verb.
-    pub(crate) fn hear(&mut self, target: usize, notice: &Notice) {
+    pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: Since) {
         match notice {
-            Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag),
+            Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
             Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
-            Notice::Died => self.die(target),
+            Notice::Died => self.die(target, since),
             _ => {}
         }
         let who = self.row(target).id;
-        self.wake(target, notice);
+        self.wake(target, notice, since);
         let Some(target) = self.st.controllers.slot(who) else { return };
-        self.trigger(target, notice);
+        self.trigger(target, notice, since);
         if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
             let flipped = if let Notice::Tag { tag, .. } = notice { Some(*tag) } else { None };
             self.try_passives(target, flipped);
@@ -35,9 +35,9 @@ impl Flow<'_> {
     }
 
     /// Activates what a notice triggers, in grant order.
-    fn trigger(&mut self, slot: usize, notice: &Notice) {
+    fn trigger(&mut self, slot: usize, notice: &Notice, since: Since) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
-        for g in &self.row(slot).grants {
+        for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
             let Some(def) = self.ability(g.ability) else { continue };
             let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, notice, g.id));
             hits.extend(hit.map(|position| (g.id, position)));

@@ -4,7 +4,7 @@ use super::{CLOSED, PLAYER};
 use crate::SimTime;
 use crate::flow::Flow;
 use crate::rules::{TaskDef, TaskKind};
-use crate::state::{Due, alert};
+use crate::state::{Due, Task, alert};
 
 /// The news that wakes a task.
 fn alert_of(task: &TaskDef) -> u8 {
@@ -24,10 +24,13 @@ impl Flow<'_> {
     /// Which `alert` bits the row's sleeping tasks need.
     pub(crate) fn task_alerts(&self, slot: usize) -> u8 {
         let tasks = self.row(slot).play().tasks.iter().filter(|t| t.left != PLAYER && t.age != CLOSED);
-        tasks.fold(0, |bits, t| {
-            let def = self.def_of(slot, t.of);
-            bits | super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
-        })
+        tasks.fold(0, |bits, t| bits | self.alert_of(slot, t))
+    }
+
+    /// The news that wakes one of them.
+    pub(super) fn alert_of(&self, slot: usize, t: &Task) -> u8 {
+        let def = self.def_of(slot, t.of);
+        super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
     }
 
     /// Whether the row has work at frame moments, and the agenda's entry for the next one. While nobody has, there is
