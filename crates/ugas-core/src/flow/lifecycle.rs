@@ -198,6 +198,8 @@ impl Flow<'_> {
         }
         self.emit_flips(target, &flips, via);
         self.tell_applied(target, via, 1, 1);
+        // A verb like any other: what follows from it comes before what follows from the next.
+        self.finish_verb();
     }
 
     /// Makes many controllers from one template: a plain one is a copy of a prototype.

@@ -523,7 +523,7 @@ impl World {
     /// The next frame at which somebody has work.
     fn plan_frame(&mut self) {
         let work = self.rows.values().any(Row::retries);
-        let planned = self.next_frame.filter(|&at| at > self.now);
+        let planned = self.next_frame.filter(|&at| at >= self.now);
         self.next_frame = work.then(|| planned.unwrap_or((self.now / FRAME + 1) * FRAME));
     }
 
@@ -544,7 +544,10 @@ impl World {
                 Timer::Gcd => self.gcd_due(who, key),
                 Timer::Cast => self.cast_due(who, key),
                 Timer::Charge => self.charge_due(who, key),
-                Timer::Frame => self.frame(),
+                Timer::Frame => {
+                    self.next_frame = None;
+                    self.frame();
+                }
             }
             self.react();
             self.plan_frame();
