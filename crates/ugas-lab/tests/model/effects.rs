@@ -380,7 +380,7 @@ impl World {
         }
     }
 
-    fn existing(&self, spec: &Spec, def: &Effect) -> Option<Inst> {
+    pub(crate) fn existing(&self, spec: &Spec, def: &Effect) -> Option<Inst> {
         let by_source = def.stacking.as_ref().is_some_and(|s| s.by == StackBy::Source);
         let shared = def.stacking.is_some() || def.execution_policy == ExecutionPolicy::RunInMerge;
         let same = |e: &&Inst| e.def == spec.def && (!by_source || e.source == spec.source);

@@ -216,13 +216,14 @@ impl World {
             }
         }
         for effect in &def.effects {
+            let spec = Spec::new(effect, who, who);
+            // What joins an instance that is there belongs to it.
+            let joined = self.existing(&spec, &self.effects[effect]).map(|e| e.key);
             let key = self.key();
-            if let Err(kind) = self.apply_now(&Spec::new(effect, who, who), key) {
+            if let Err(kind) = self.apply_now(&spec, key) {
                 *self = before;
                 return Err(kind);
             }
-            // What joins an instance that is there belongs to it.
-            let joined = self.rows[&who].effects.iter().find(|e| e.def == *effect && self.joins(effect)).map(|e| e.key);
             let key = joined.unwrap_or(key);
             given.effects.extend(self.rows[&who].effects.iter().find(|e| e.key == key).map(|e| e.key));
         }
@@ -240,11 +241,6 @@ impl World {
 
     fn is_shared(&self, who: u32, set: &str) -> bool {
         self.rows[&who].play.sets.iter().any(|s| s.sets.iter().any(|n| n == set))
-    }
-
-    fn joins(&self, effect: &str) -> bool {
-        let def = &self.effects[effect];
-        def.stacking.is_some() || def.execution_policy == ugas_doc::ExecutionPolicy::RunInMerge
     }
 
     /// Takes back what one grant gave, in reverse; refused whole if something else needs an attribute set.

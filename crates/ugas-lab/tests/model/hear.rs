@@ -59,8 +59,8 @@ impl World {
         self.wake(heard);
         self.trigger(heard);
         match &heard.notice {
-            Notice::Tag { tag, .. } => self.try_passives(who, Some(tag)),
-            Notice::Attribute { .. } | Notice::Granted(_) => self.try_passives(who, None),
+            Notice::Tag { tag, .. } => self.try_passives(who, Some(tag), heard.grants),
+            Notice::Attribute { .. } | Notice::Granted(_) => self.try_passives(who, None, heard.grants),
             _ => {}
         }
     }
@@ -114,9 +114,9 @@ impl World {
     }
 
     /// Passive abilities that do not run are tried; tags that one owns itself are no reason to.
-    fn try_passives(&mut self, who: u32, flipped: Option<&String>) {
+    fn try_passives(&mut self, who: u32, flipped: Option<&String>, before: u32) {
         let row = &self.rows[&who];
-        let idle = |id: u32| row.play.acts.iter().all(|a| a.grant != id);
+        let idle = |id: u32| id < before && row.play.acts.iter().all(|a| a.grant != id);
         let list: Vec<u32> =
             row.grants.iter().filter(|g| self.abilities[&g.ability].passive && idle(g.id)).map(|g| g.id).collect();
         for grant in list {

@@ -29,7 +29,7 @@ impl Flow<'_> {
         self.trigger(target, notice, since);
         if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
             let flipped = if let Notice::Tag { tag, .. } = notice { Some(*tag) } else { None };
-            self.try_passives(target, flipped);
+            self.try_passives(target, flipped, since);
         }
         self.publish(target);
     }
@@ -97,9 +97,9 @@ impl Flow<'_> {
 
     /// Passive abilities that do not run start if nothing speaks against it. Tags that one owns itself are no reason
     /// to try it: else whatever ends it would start it.
-    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>) {
+    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>, since: Since) {
         let row = self.row(slot);
-        let idle = |g: &&crate::state::Grant| !row.play().activations.iter().any(|a| a.grant == g.id);
+        let idle = |g: &&crate::state::Grant| g.id.0 < since.grants && !row.play().activations.iter().any(|a| a.grant == g.id);
         let passive = |g: &&crate::state::Grant| self.ability(g.ability).is_some_and(|d| d.passive);
         let list: Vec<GrantId> = row.grants.iter().filter(passive).filter(idle).map(|g| g.id).collect();
         for grant in list {

@@ -153,7 +153,8 @@ impl Flow<'_> {
 
     /// Sends an event, but only where somebody wants to hear of events.
     fn damage_event(&mut self, name: &str, target: ControllerId, instigator: ControllerId, magnitude: f64) {
-        let heard = self.st.controllers.get(target).is_some_and(|r| r.alert & alert::EVENT != 0);
+        let Some(slot) = self.st.controllers.slot(target) else { return };
+        let heard = self.row(slot).alert & alert::EVENT != 0 && self.hears_events(slot);
         if heard && let Some(tag) = self.rules.tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
             // The target was there a moment ago.
