@@ -5,7 +5,7 @@ use super::remove::Trigger;
 use super::settle::Emit;
 use super::{Flow, Via, child_birth};
 use crate::rules::EffectDef;
-use crate::state::{CauseWhat, FILTERED};
+use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
     AbilityId, AbilityState, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId, EffectKey,
     EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
@@ -47,7 +47,7 @@ pub(crate) enum Reaction {
 
 /// How far a row's numbers had come when something happened: what began later does not hear of it, whoever else
 /// listens.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Since {
     /// Tasks and activations from this number on began later.
     pub(crate) seq: u64,
@@ -55,6 +55,8 @@ pub(crate) struct Since {
     pub(crate) activating: u64,
     /// Grants from this number on came later.
     pub(crate) grants: u32,
+    /// Passive abilities that ran: what happened then is no reason to start them again.
+    pub(crate) passives: Vec<GrantId>,
 }
 
 /// What a row's tasks, triggers and cancel lists are told after a verb.
@@ -159,7 +161,13 @@ impl Flow<'_> {
     pub(crate) fn notify_anyway(&mut self, target: usize, notice: Notice) {
         let (row, cause) = (self.row(target), self.cause);
         let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
-        let since = Since { seq: row.next_seq, activating: activating.map_or(0, |a| a.seq), grants: row.next_grant };
+        let mut passives = Vec::new();
+        if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
+            let passive = |a: &&Activation| self.ability(a.ability).is_some_and(|d| d.passive);
+            passives.extend(row.play().activations.iter().filter(passive).map(|a| a.grant));
+        }
+        let activating = activating.map_or(0, |a| a.seq);
+        let since = Since { seq: row.next_seq, activating, grants: row.next_grant, passives };
         self.sc.notices.push((row.id, notice, cause, since));
     }
 
@@ -247,7 +255,7 @@ impl Flow<'_> {
                     let refusal = self.limit(LimitKind::ChainDepth, self.limits.chain_depth);
                     self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 } else if let Some(target) = self.st.controllers.slot(who) {
-                    self.hear(target, &notice, since);
+                    self.hear(target, &notice, &since);
                 }
             }
             Reaction::Ticks { who, cast, cause } => {

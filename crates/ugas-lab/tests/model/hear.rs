@@ -27,6 +27,8 @@ pub(crate) struct Heard {
     /// The activation that was about to begin: what its own commit does is no reason to cancel it.
     pub(crate) activating: Option<u64>,
     pub(crate) grants: u32,
+    /// Grants that ran: what happened then is no reason to start a passive ability again.
+    pub(crate) running: Vec<u32>,
 }
 
 impl World {
@@ -38,7 +40,8 @@ impl World {
     pub(crate) fn notify_since(&mut self, who: u32, notice: Notice, seq: u64) {
         let play = &self.rows[&who].play;
         let activating = play.acts.iter().find(|a| a.state == State::Activating).map(|a| a.seq);
-        self.notices.push(Heard { who, notice, seq, activating, grants: play.next_grant });
+        let running = play.acts.iter().map(|a| a.grant).collect();
+        self.notices.push(Heard { who, notice, seq, activating, grants: play.next_grant, running });
     }
 
     pub(crate) fn hear(&mut self, heard: &Heard) {
@@ -59,8 +62,8 @@ impl World {
         self.wake(heard);
         self.trigger(heard);
         match &heard.notice {
-            Notice::Tag { tag, .. } => self.try_passives(who, Some(tag), heard.grants),
-            Notice::Attribute { .. } | Notice::Granted(_) => self.try_passives(who, None, heard.grants),
+            Notice::Tag { tag, .. } => self.try_passives(who, Some(tag), heard),
+            Notice::Attribute { .. } | Notice::Granted(_) => self.try_passives(who, None, heard),
             _ => {}
         }
     }
@@ -114,9 +117,10 @@ impl World {
     }
 
     /// Passive abilities that do not run are tried; tags that one owns itself are no reason to.
-    fn try_passives(&mut self, who: u32, flipped: Option<&String>, before: u32) {
+    fn try_passives(&mut self, who: u32, flipped: Option<&String>, heard: &Heard) {
         let row = &self.rows[&who];
-        let idle = |id: u32| id < before && row.play.acts.iter().all(|a| a.grant != id);
+        let was_idle = |id: u32| id < heard.grants && !heard.running.contains(&id);
+        let idle = |id: u32| was_idle(id) && row.play.acts.iter().all(|a| a.grant != id);
         let list: Vec<u32> =
             row.grants.iter().filter(|g| self.abilities[&g.ability].passive && idle(g.id)).map(|g| g.id).collect();
         for grant in list {

@@ -54,7 +54,7 @@ impl Flow<'_> {
 
     /// A tag came to a row: it ends the abilities whose cancel list it matches, and casts that do not go on while
     /// moving. Tags that an ability owns itself do not end it.
-    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: Since) {
+    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: &Since) {
         self.cancel_where(slot, |flow, a| {
             if a.seq >= since.seq || a.seq == since.activating {
                 return false;
@@ -102,7 +102,7 @@ impl Flow<'_> {
     }
 
     /// Death ends everything that may not go on while dead.
-    pub(crate) fn die(&mut self, slot: usize, since: Since) {
+    pub(crate) fn die(&mut self, slot: usize, since: &Since) {
         self.cancel_where(slot, |flow, a| a.seq < since.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
     }
 

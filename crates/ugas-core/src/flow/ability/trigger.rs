@@ -16,7 +16,7 @@ pub(crate) fn lasts_with_tag(def: &AbilityDef) -> bool {
 
 impl Flow<'_> {
     /// What a row is told after a verb.
-    pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: Since) {
+    pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: &Since) {
         match notice {
             Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
             Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
@@ -35,7 +35,7 @@ impl Flow<'_> {
     }
 
     /// Activates what a notice triggers, in grant order.
-    fn trigger(&mut self, slot: usize, notice: &Notice, since: Since) {
+    fn trigger(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
         for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
             let Some(def) = self.ability(g.ability) else { continue };
@@ -97,9 +97,12 @@ impl Flow<'_> {
 
     /// Passive abilities that do not run start if nothing speaks against it. Tags that one owns itself are no reason
     /// to try it: else whatever ends it would start it.
-    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>, since: Since) {
+    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>, since: &Since) {
         let row = self.row(slot);
-        let idle = |g: &&crate::state::Grant| g.id.0 < since.grants && !row.play().activations.iter().any(|a| a.grant == g.id);
+        let idle = |g: &&crate::state::Grant| {
+            let was = g.id.0 < since.grants && !since.passives.contains(&g.id);
+            was && !row.play().activations.iter().any(|a| a.grant == g.id)
+        };
         let passive = |g: &&crate::state::Grant| self.ability(g.ability).is_some_and(|d| d.passive);
         let list: Vec<GrantId> = row.grants.iter().filter(passive).filter(idle).map(|g| g.id).collect();
         for grant in list {

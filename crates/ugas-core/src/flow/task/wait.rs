@@ -39,7 +39,7 @@ impl Flow<'_> {
     }
 
     /// Wakes the tasks of a row that waited for this before it happened, by rising number.
-    pub(crate) fn wake(&mut self, slot: usize, notice: &Notice, since: Since) {
+    pub(crate) fn wake(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let earlier = self.row(slot).play().tasks.iter().map(|t| t.seq).take_while(|&seq| seq < since.seq);
         let sleeping: Vec<u64> = earlier.collect();
         for seq in sleeping {
