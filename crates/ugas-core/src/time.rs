@@ -129,12 +129,6 @@ impl Clock {
         Clock { anchor: now, anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true }
     }
 
-    /// The first local time that is not shown before a time of the sim.
-    pub(crate) fn reaching(&self, time: SimTime) -> SimTime {
-        let local = self.local(time);
-        if self.due(local) < time { SimTime((local.0 + 1).min(SimTime::LONGEST.0)) } else { local }
-    }
-
     #[inline]
     pub(crate) fn local(&self, now: SimTime) -> SimTime {
         let passed = now.0 - self.anchor.0;

@@ -30,6 +30,8 @@ mod generate;
 mod give;
 #[path = "model/hear.rs"]
 mod hear;
+#[path = "model/number.rs"]
+mod number;
 #[path = "model/ops.rs"]
 mod ops;
 #[path = "model/ops_ability.rs"]
@@ -40,8 +42,12 @@ mod play;
 mod react;
 #[path = "model/settle.rs"]
 mod settle;
+#[path = "model/tally.rs"]
+mod tally;
 #[path = "model/task.rs"]
 mod task;
+#[path = "model/time.rs"]
+mod time;
 #[path = "model/wait.rs"]
 mod wait;
 #[path = "model/world.rs"]
@@ -68,7 +74,7 @@ fn random_rules_and_ops() {
         Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
         _ => (0, 500),
     };
-    let mut tally = drive::Tally::new();
+    let mut tally = tally::Tally::new();
     if let Some(count) = number("UGAS_SURVEY") {
         // Every difference there is, not only the first.
         let mut failed = Vec::new();
@@ -84,9 +90,7 @@ fn random_rules_and_ops() {
     for seed in from..from + count {
         drive::sequence(seed, OPS).into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n);
     }
-    if number("UGAS_TALLY").is_some() {
-        println!("{tally:#?}");
-    }
+    tally::check(&tally, count);
     if number("UGAS_SOAK") == Some(1) {
         println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
     }

@@ -7,8 +7,8 @@ use super::{Flow, Via, child_birth};
 use crate::rules::EffectDef;
 use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
-    AbilityId, AbilityState, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId, EffectKey,
-    EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
+    AbilityId, AbilityState, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId,
+    EffectKey, EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
 };
 use ugas_doc::{OnOngoingFail, PeriodInhibition};
 

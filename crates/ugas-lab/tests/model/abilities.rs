@@ -8,8 +8,7 @@ use ugas_doc::{
 };
 
 pub(crate) const INPUTS: &[&str] = &["Fire", "Jump"];
-pub(crate) const EVENTS: &[&str] =
-    &["Event.A", "Event.A.Sub", "Event.B", "Event.Damage.Taken", "Event.Damage.Dealt"];
+pub(crate) const EVENTS: &[&str] = &["Event.A", "Event.A.Sub", "Event.B", "Event.Damage.Taken", "Event.Damage.Dealt"];
 pub(crate) const KINDS: &[&str] = &["Ability.Spell", "Ability.Spell.Fire", "Ability.Melee"];
 pub(crate) const MORE_TAGS: &[&str] = &["Cooldown.A", "Cooldown.B", "State.Moving", "Busy.A", "Busy.B"];
 
@@ -403,6 +402,8 @@ pub(crate) fn combat(rng: &mut Rng, e: &mut Effect, attributes: &[String], abili
             "GlobalCooldown",
             "CooldownLength",
             "ResourceCost",
+            "MaxCharges",
+            "MaxCharges",
             "MaxCharges",
             "ChargeCost",
             "ChargesPerCooldown",

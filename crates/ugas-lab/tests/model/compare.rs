@@ -1,8 +1,8 @@
 //! What has to agree after an op: facts, values, tags, cues, grants, clocks, effects and queues.
 
-use super::drive::Both;
 use super::abilities::MORE_TAGS;
 use super::check::Try;
+use super::drive::Both;
 use super::generate::{CUES, TAGS};
 use super::play::State;
 use super::world::{Fact, NONE};
@@ -18,12 +18,7 @@ impl Both {
         self.sim.take_facts(&mut facts);
         let theirs: Vec<Fact> = facts.list.iter().map(|f| self.fact(&facts, f)).filter(matters).collect();
         let ours: Vec<Fact> = self.world.facts.iter().filter(|f| matters(f)).cloned().collect();
-        for f in &ours {
-            // What a fact is about, without numbers: enough to see what was never tried.
-            let words: Vec<&str> = f.text.split(' ').filter(|w| !w.contains("GA_") && !w.contains("GE_")).collect();
-            let name = words[..words.len().min(3)].join(" ");
-            *self.world.tally.entry(name).or_insert(0) += 1;
-        }
+        ours.iter().for_each(|f| self.world.count(&super::tally::name_of(&f.text)));
         let handles = facts.list.iter().filter_map(|f| match f.kind {
             FactKind::SetGranted { handle, .. } => Some(handle),
             _ => None,
@@ -164,8 +159,10 @@ impl Both {
         let name = |a| rules.ability_name(a).unwrap_or("?").to_owned();
         let ours: Vec<_> = row.grants.iter().map(|g| (g.id, g.ability.clone(), g.level, g.input.clone())).collect();
         let theirs = self.sim.grants(id).map_err(gone)?;
-        let theirs: Vec<_> =
-            theirs.iter().map(|g| (g.id.0, name(g.ability), g.level, rules.input_name(g.input).map(str::to_owned))).collect();
+        let theirs: Vec<_> = theirs
+            .iter()
+            .map(|g| (g.id.0, name(g.ability), g.level, rules.input_name(g.input).map(str::to_owned)))
+            .collect();
         same("grants", &ours, &theirs)?;
         for g in &row.grants {
             let t = Try { who, grant: g.id, level: g.level, target: None, source: who };

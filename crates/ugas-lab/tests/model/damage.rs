@@ -50,7 +50,8 @@ impl World {
     pub(crate) fn combat_filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
         let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
         let blow = self.blow(spec, def, None, 0.0);
-        let bars = |who: u32, on: &str| self.rows.contains_key(&who) && self.is_restricted(who, on, ability, Some(&blow));
+        let bars =
+            |who: u32, on: &str| self.rows.contains_key(&who) && self.is_restricted(who, on, ability, Some(&blow));
         let lasting = def.duration_policy != DurationPolicy::Instant;
         let mut refused = lasting && bars(spec.target, "BuffApplied");
         if let Some(combat) = &def.combat {

@@ -1,13 +1,13 @@
 //! Runs the same ops through the runtime and through the model and compares after every op.
 
-use super::compare::same;
-use super::effects::{Change, Filter};
 use super::abilities::{EVENTS, INPUTS, KINDS, MORE_TAGS};
+use super::compare::same;
 use super::damage::ARMOR;
+use super::effects::{Change, Filter};
 use super::generate::{self, CUES, Documents, KEYS, Rng, TAGS};
 use super::give::Which;
-use super::play::{How, owned_tags};
 use super::ops::{self, Op};
+use super::play::{How, owned_tags};
 use super::world::{INITIAL_TAGS, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -30,7 +30,7 @@ pub(crate) struct Both {
 }
 
 /// One sequence. On a difference it prints what is needed to understand and repeat it, and panics.
-pub(crate) fn sequence(seed: u64, ops: usize) -> Tally {
+pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
     let mut rng = Rng::new(seed);
     let docs = generate::documents(&mut rng);
     let mut both = Both::new(docs);
@@ -41,7 +41,7 @@ pub(crate) fn sequence(seed: u64, ops: usize) -> Tally {
         let outcome = catch_unwind(AssertUnwindSafe(|| both.step(op)));
         let difference = match outcome {
             Ok(Ok(())) if both.world.storm => {
-                *both.world.tally.entry("Storm".into()).or_insert(0) += 1;
+                both.world.count("Storm");
                 break;
             }
             Ok(Ok(())) => continue,
@@ -56,9 +56,6 @@ pub(crate) fn sequence(seed: u64, ops: usize) -> Tally {
     }
     both.world.tally
 }
-
-/// How often what happened.
-pub(crate) type Tally = BTreeMap<String, u64>;
 
 fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) {
     eprintln!("==== seed {seed} (replay with UGAS_SEED={seed}), op {n} ====");

@@ -275,9 +275,8 @@ impl World {
 
     /// The active effect that refuses the incoming one.
     fn blocker(&self, spec: &Spec, def: &Effect) -> Option<String> {
-        let blocks = |e: &&Inst| {
-            !e.inhibited && self.effects[&e.def].immunity.iter().any(|i| self.immune(i, def, spec.source))
-        };
+        let blocks =
+            |e: &&Inst| !e.inhibited && self.effects[&e.def].immunity.iter().any(|i| self.immune(i, def, spec.source));
         self.rows[&spec.target].effects.iter().find(blocks).map(|e| e.def.clone())
     }
 
@@ -329,13 +328,7 @@ impl World {
     }
 
     /// All numbers of an application.
-    pub(crate) fn plan(
-        &self,
-        spec: &Spec,
-        def: &Effect,
-        existing: Option<&Inst>,
-        key: u64,
-    ) -> Result<Plan, Refused> {
+    pub(crate) fn plan(&self, spec: &Spec, def: &Effect, existing: Option<&Inst>, key: u64) -> Result<Plan, Refused> {
         let outranked = existing.is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
         let mut plan = Plan { mods: Vec::new(), length: None };
         if existing.is_some() {

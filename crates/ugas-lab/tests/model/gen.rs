@@ -2,9 +2,9 @@
 
 use super::abilities;
 use ugas_doc::{
-    Ability, AbilitySet, Absorb, Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect, ExecutionPolicy,
-    GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail, OnStack,
-    Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
+    Ability, AbilitySet, Absorb, Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect,
+    ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail,
+    OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
 };
 
 pub(crate) const TAGS: &[&str] = &[

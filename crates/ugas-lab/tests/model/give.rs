@@ -52,7 +52,7 @@ impl World {
         self.there(who)?;
         let grants = self.meant(who, which)?;
         let result = self.activate(who, &grants, &Wish { target, ..Wish::default() }).map(drop);
-        *self.tally.entry(format!("Activate {}", outcome(result))).or_insert(0) += 1;
+        self.count(&format!("Activate {}", outcome(result)));
         self.react();
         result
     }
@@ -113,7 +113,13 @@ impl World {
         self.validate(who, seq, false);
     }
 
-    pub(crate) fn grant_op(&mut self, who: u32, ability: &str, level: u32, input: Option<String>) -> Result<(), Refused> {
+    pub(crate) fn grant_op(
+        &mut self,
+        who: u32,
+        ability: &str,
+        level: u32,
+        input: Option<String>,
+    ) -> Result<(), Refused> {
         self.there(who)?;
         if level == 0 {
             return Err("BadValue");
@@ -148,7 +154,11 @@ impl World {
         self.there(who)?;
         self.grant(who, grant).ok_or("StaleHandle")?;
         for g in self.row(who).grants.iter_mut().filter(|g| g.id == grant) {
-            if on { g.restrictions.insert(name.to_owned()) } else { g.restrictions.remove(name) };
+            if on {
+                g.restrictions.insert(name.to_owned())
+            } else {
+                g.restrictions.remove(name)
+            };
         }
         Ok(())
     }
@@ -197,13 +207,8 @@ impl World {
         self.there(who)?;
         let def = self.ability_sets[set].clone();
         let before = self.clone();
-        let mut given = SetGrant {
-            handle: 0,
-            set: set.to_owned(),
-            sets: Vec::new(),
-            effects: Vec::new(),
-            grants: Vec::new(),
-        };
+        let mut given =
+            SetGrant { handle: 0, set: set.to_owned(), sets: Vec::new(), effects: Vec::new(), grants: Vec::new() };
         for name in &def.attribute_sets {
             if !self.rows[&who].sets.contains(name) {
                 if let Err(kind) = self.add_set_now(who, name) {

@@ -4,6 +4,7 @@
 use super::effects::{has_any, under};
 use super::play::{Act, Event, State, Wish, owned_tags, somebody};
 use super::world::{Reaction, Refused, World};
+use ugas_doc::Trigger;
 
 /// Something that abilities may wait for.
 #[derive(Clone, Debug)]
@@ -85,9 +86,11 @@ impl World {
         let mut hits = Vec::new();
         for g in self.rows[&who].grants.iter().filter(|g| g.id < heard.grants) {
             let def = &self.abilities[&g.ability];
-            let hit = def.triggers.iter().any(|t| match &heard.notice {
+            let hit = def.triggers.iter().find(|t| match &heard.notice {
                 Notice::Event(e) => t.event.as_ref().is_some_and(|of| under(&e.tag, of)),
-                Notice::Tag { tag, added: true } => t.tag_added.as_ref() == Some(tag) || t.tag_present.as_ref() == Some(tag),
+                Notice::Tag { tag, added: true } => {
+                    t.tag_added.as_ref() == Some(tag) || t.tag_present.as_ref() == Some(tag)
+                }
                 Notice::Granted(id) => g.id == *id && t.tag_present.as_ref().is_some_and(|p| self.has_tag(who, p)),
                 Notice::Attribute { name, old, new } if t.attribute.as_ref() == Some(name) => {
                     t.below.is_some_and(|v| *old >= v && *new < v) || t.above.is_some_and(|v| *old <= v && *new > v)
@@ -95,9 +98,7 @@ impl World {
                 Notice::Effect { def, applied: true, .. } => t.effect_applied.as_ref() == Some(def),
                 _ => false,
             });
-            if hit {
-                hits.push(g.id);
-            }
+            hits.extend(hit.map(|t| (g.id, form(t))));
         }
         let wish = match &heard.notice {
             Notice::Event(e) => {
@@ -106,14 +107,15 @@ impl World {
             Notice::Effect { source, .. } => Wish { target: somebody(*source), event: None, source: Some(*source) },
             _ => Wish::default(),
         };
-        for grant in hits {
-            self.set_off(who, grant, &wish);
+        for (grant, form) in hits {
+            self.set_off(who, grant, &wish, form);
         }
     }
 
-    fn set_off(&mut self, who: u32, grant: u32, wish: &Wish) {
-        let result = self.try_activate(who, grant, wish);
-        *self.tally.entry(format!("Trigger {}", outcome(result.map(drop)))).or_insert(0) += 1;
+    fn set_off(&mut self, who: u32, grant: u32, wish: &Wish, form: &str) {
+        let result = self.try_activate(who, grant, wish).map(drop);
+        self.count(&format!("Activate {}", outcome(result)));
+        self.count(&format!("Trigger {form} {}", outcome(result)));
     }
 
     /// Passive abilities that do not run are tried; tags that one owns itself are no reason to.
@@ -129,7 +131,7 @@ impl World {
             if flipped.is_some_and(|tag| own.iter().any(|t| under(t, tag))) {
                 continue;
             }
-            self.set_off(who, grant, &Wish::default());
+            self.set_off(who, grant, &Wish::default(), "Passive");
         }
     }
 
@@ -137,6 +139,18 @@ impl World {
     pub(crate) fn queue_news(&mut self) {
         let notices = std::mem::take(&mut self.notices);
         self.reactions.extend(notices.into_iter().map(Reaction::Hear));
+    }
+}
+
+/// What sort of trigger it is.
+fn form(t: &Trigger) -> &'static str {
+    match t {
+        Trigger { event: Some(_), .. } => "Event",
+        Trigger { tag_added: Some(_), .. } => "TagAdded",
+        Trigger { tag_present: Some(_), .. } => "TagPresent",
+        Trigger { below: Some(_), .. } => "Below",
+        Trigger { above: Some(_), .. } => "Above",
+        _ => "EffectApplied",
     }
 }
 

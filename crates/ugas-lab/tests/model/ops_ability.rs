@@ -3,9 +3,9 @@
 use super::abilities::{EVENTS, INPUTS};
 use super::generate::{Documents, Rng};
 use super::give::Which;
+use super::number::is_seam;
 use super::ops::{Answer, Op};
 use super::play::Event;
-use super::task::is_seam;
 use super::world::{NONE, World};
 
 /// An op about abilities that fits the world as it is.

@@ -225,8 +225,7 @@ impl World {
         if let Some(group) = def.activation_group.as_ref().filter(|g| g.policy != GroupPolicy::Independent) {
             self.cancel_where(who, |w, o| {
                 let theirs = w.abilities[&o.ability].activation_group.as_ref();
-                o.seq != seq
-                    && theirs.is_some_and(|t| t.name == group.name && t.policy == GroupPolicy::Replaceable)
+                o.seq != seq && theirs.is_some_and(|t| t.name == group.name && t.policy == GroupPolicy::Replaceable)
             });
         }
         if def.commit_policy == CommitPolicy::Auto

@@ -1,10 +1,10 @@
 //! Tasks: lists are walked as they are written. What waits keeps what is left of its list.
 
-use super::effects::{Filter, flicks};
+use super::effects::Filter;
 use super::expr;
+use super::number::{as_number, compares, is_seam, shown, tags, text};
 use super::play::{How, Item, Sleep, items};
 use super::world::{NONE, Spec, World};
-use std::collections::BTreeMap;
 use ugas_doc::{AbilityTask, Value};
 
 pub(crate) const FRAME: i64 = super::effects::SECOND / 60;
@@ -51,6 +51,7 @@ impl World {
                     continue;
                 }
             };
+            self.count(&format!("Task {}", task.kind));
             match task.kind.as_str() {
                 "Sequence" => drop(rest.splice(0..0, items(&task.tasks))),
                 "Repeat" => rest.insert(0, Item::Again(task.count.unwrap_or(0), task.tasks.clone())),
@@ -139,15 +140,7 @@ impl World {
 
     // What tasks do ---------------------------------------------------------------------------------------------
 
-    fn start_task(
-        &mut self,
-        who: u32,
-        act: u64,
-        parent: u64,
-        task: &AbilityTask,
-        rest: &[Item],
-        list: bool,
-    ) -> Step {
+    fn start_task(&mut self, who: u32, act: u64, parent: u64, task: &AbilityTask, rest: &[Item], list: bool) -> Step {
         let a = self.act(who, act).expect("it runs").clone();
         let targets = || if a.targets.is_empty() { a.target.into_iter().collect() } else { a.targets.clone() };
         match task.kind.as_str() {
@@ -191,7 +184,11 @@ impl World {
                 let on = task.params.get("Active") != Some(&Value::Bool(false));
                 let name = text(task, "Name").expect("whole").to_owned();
                 if let Some(g) = self.row(who).grants.iter_mut().find(|g| g.id == a.grant) {
-                    if on { g.restrictions.insert(name) } else { g.restrictions.remove(&name) };
+                    if on {
+                        g.restrictions.insert(name)
+                    } else {
+                        g.restrictions.remove(&name)
+                    };
                 }
             }
             "ExecuteCue" => self.tell(who, format!("Cue {} Execute", text(task, "Cue").expect("whole"))),
@@ -429,46 +426,6 @@ impl World {
         Ok(())
     }
 
-    // Numbers ---------------------------------------------------------------------------------------------------
-
-    fn read(&self, who: u32, act: u64, name: &str) -> Option<f64> {
-        let a = self.act(who, act)?;
-        match name {
-            "level" => Some(a.level as f64),
-            "held" => Some(a.held),
-            "found" => Some(a.targets.len() as f64),
-            "cast.Tick" => Some(a.tick as f64),
-            "event.Magnitude" => a.event.as_ref().map(|e| e.magnitude),
-            _ => match name.split_once('.') {
-                Some(("param", name)) => self.grant(who, a.grant)?.params.get(name).copied(),
-                _ => {
-                    let source = a.event.as_ref().map_or(Some(who), |e| super::play::somebody(e.instigator));
-                    self.look(name, who, source, a.targets.first().copied().or(a.target))
-                }
-            },
-        }
-    }
-
-    fn number_of(&self, who: u32, act: u64, value: &Value) -> Option<f64> {
-        let v = match value {
-            Value::Number(n) => *n,
-            Value::Text(t) => expr::value(t, &|name| self.read(who, act, name))?,
-            _ => return None,
-        };
-        v.is_finite().then_some(v + 0.0)
-    }
-
-    fn number(&self, who: u32, act: u64, task: &AbilityTask, name: &str) -> Option<f64> {
-        self.number_of(who, act, task.params.get(name)?)
-    }
-
-    fn length_of(&self, who: u32, act: u64, task: &AbilityTask, name: &str) -> Option<i64> {
-        if let Some(frames) = text(task, name).and_then(|t| t.strip_suffix('f')?.parse::<i64>().ok()) {
-            return Some(frames * FRAME);
-        }
-        self.number(who, act, task, name).map(|v| flicks(v).max(0))
-    }
-
     pub(crate) fn send(&mut self, target: u32, event: super::play::Event) -> Result<(), &'static str> {
         if !self.rows.contains_key(&target) {
             return Err("StaleHandle");
@@ -483,47 +440,4 @@ impl World {
         self.notify(target, super::hear::Notice::Event(event));
         Ok(())
     }
-}
-
-pub(crate) fn text<'t>(task: &'t AbilityTask, name: &str) -> Option<&'t str> {
-    match task.params.get(name) {
-        Some(Value::Text(t)) => Some(t),
-        _ => None,
-    }
-}
-
-pub(crate) fn tags(task: &AbilityTask, name: &str) -> Vec<String> {
-    match task.params.get(name) {
-        Some(Value::Text(t)) => vec![t.clone()],
-        Some(Value::List(list)) => list.iter().filter_map(|v| if let Value::Text(t) = v { Some(t.clone()) } else { None }).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn as_number(value: &Value) -> Option<f64> {
-    if let Value::Number(n) = value { Some(*n) } else { None }
-}
-
-pub(crate) fn compares(task: &AbilityTask, a: f64, b: f64) -> bool {
-    match text(task, "Comparison") {
-        Some("LessThan") => a < b,
-        Some("LessEqual") => a <= b,
-        Some("Greater") => a > b,
-        _ => a >= b,
-    }
-}
-
-pub(crate) fn is_seam(task: &AbilityTask) -> bool {
-    ["WaitMontageEnded", "WaitAnimationEvent", "WaitTargetData", "WaitOverlap", "WaitForTarget"].contains(&&*task.kind)
-}
-
-/// Parameters as a request shows them.
-fn shown(params: &BTreeMap<String, Value>) -> String {
-    let one = |(name, value): (&String, &Value)| match value {
-        Value::Number(n) => format!(" {name}={n}"),
-        Value::Text(t) => format!(" {name}={t}"),
-        Value::Bool(b) => format!(" {name}={b}"),
-        _ => String::new(),
-    };
-    params.iter().map(one).collect()
 }

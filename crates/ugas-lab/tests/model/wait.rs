@@ -2,8 +2,8 @@
 
 use super::effects::{SECOND, has_any, under};
 use super::hear::{Heard, Notice};
+use super::number::{compares, tags, text};
 use super::play::{Item, Sleep, items};
-use super::task::{compares, tags, text};
 use super::world::World;
 use ugas_doc::Value;
 

@@ -6,7 +6,6 @@
 use super::eval::Node;
 use super::hear::Heard;
 use super::play::{Grant, Play, owned_tags};
-use super::task::FRAME;
 use std::collections::{BTreeMap, VecDeque};
 use ugas_doc::{Ability, AbilitySet, AttributeSet, Curve, Effect};
 
@@ -156,10 +155,9 @@ impl Row {
     pub(crate) fn retries(&self) -> bool {
         self.play.held.values().any(|h| h.retry)
     }
-    /// The local time at which a sim time is reached: never earlier.
+    /// The local time that shows a time of the sim, on the clock as it goes now.
     pub(crate) fn local_reaching(&self, sim: i64) -> i64 {
-        let mut times = self.local(sim)..;
-        times.find(|&local| self.due(local).is_none_or(|due| due >= sim)).expect("times do not end")
+        self.local(sim)
     }
 
     fn running(&self) -> i128 {
@@ -169,7 +167,7 @@ impl Row {
         self.anchor_local + ((now - self.anchor) as i128 * self.running()).div_euclid(65536) as i64
     }
     /// The first sim time that shows `local`.
-    fn due(&self, local: i64) -> Option<i64> {
+    pub(crate) fn due(&self, local: i64) -> Option<i64> {
         let rate = self.running();
         if rate == 0 {
             return None;
@@ -177,7 +175,7 @@ impl Row {
         let ahead = (local - self.anchor_local) as i128 * 65536;
         Some(self.anchor + (ahead + rate - 1).div_euclid(rate) as i64)
     }
-    fn set_clock(&mut self, now: i64, rate: u32, active: bool) {
+    pub(crate) fn set_clock(&mut self, now: i64, rate: u32, active: bool) {
         if (rate, active) != (self.rate, self.active) {
             self.anchor_local = self.local(now);
             self.anchor = now;
@@ -190,18 +188,6 @@ impl Row {
             t.due = due.map(|due| due.max(local));
         }
     }
-}
-
-/// What falls due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
-    Effect,
-    Task,
-    Validation,
-    Gcd,
-    Cast,
-    Charge,
-    Frame,
 }
 
 /// What waits until the verb is done.
@@ -302,7 +288,7 @@ impl World {
         self.shown.get(&(who, attribute.to_owned())).map(|s| s.current)
     }
 
-    fn exists(&self, who: u32) -> Result<(), Refused> {
+    pub(crate) fn exists(&self, who: u32) -> Result<(), Refused> {
         if self.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") }
     }
 
@@ -391,11 +377,14 @@ impl World {
     pub(crate) fn despawn(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
         self.row(who).queue.clear();
-        while let Some(key) = self.rows[&who].effects.first().map(|e| e.key) {
-            self.end_effect(who, key, "Destroyed");
-        }
-        while let Some(id) = self.rows[&who].grants.first().map(|g| g.id) {
-            self.revoke_grant(who, id);
+        // What abilities do as they end goes too.
+        while !self.rows[&who].effects.is_empty() || !self.rows[&who].grants.is_empty() {
+            while let Some(key) = self.rows[&who].effects.first().map(|e| e.key) {
+                self.end_effect(who, key, "Destroyed");
+            }
+            while let Some(id) = self.rows[&who].grants.first().map(|g| g.id) {
+                self.revoke_grant(who, id);
+            }
         }
         self.tell(who, "Despawned".into());
         self.rows.remove(&who);
@@ -478,83 +467,5 @@ impl World {
         self.tell(who, "Despawned".into());
         self.tell(who, "Restored".into());
         Ok(())
-    }
-
-    // Clocks and time -------------------------------------------------------------------------------------------
-
-    pub(crate) fn set_rate(&mut self, who: u32, rate: u32) -> Result<(), Refused> {
-        self.exists(who)?;
-        if rate > 1000 << 16 {
-            return Err("BadValue");
-        }
-        let (now, row) = (self.now, self.row(who));
-        row.set_clock(now, rate, row.active);
-        Ok(())
-    }
-
-    pub(crate) fn set_active(&mut self, who: u32, active: bool) -> Result<(), Refused> {
-        self.exists(who)?;
-        let (now, row) = (self.now, self.row(who));
-        row.set_clock(now, row.rate, active);
-        Ok(())
-    }
-
-    /// The next due work of a controller: (sim time, phase, controller, key, timer); execution is phase 0, expiry 1,
-    /// timers 2.
-    fn next_due(&self, who: u32) -> Option<(i64, u8, u32, u64, Timer)> {
-        let row = &self.rows[&who];
-        let mut all = Vec::new();
-        for e in &row.effects {
-            all.extend(e.periodic.map(|p| (p.next(), 0, e.seq, e.key, Timer::Effect)));
-            all.extend(e.end.map(|end| (end, 1, e.seq, e.key, Timer::Effect)));
-        }
-        let mut timer = |at: Option<i64>, seq: u64, what: Timer| all.extend(at.map(|at| (at, 2, seq, seq, what)));
-        row.play.tasks.iter().for_each(|t| timer(t.due, t.seq, Timer::Task));
-        row.play.acts.iter().for_each(|a| timer(a.deadline, a.seq, Timer::Validation));
-        row.play.gcds.values().for_each(|g| timer(Some(g.end), g.seq, Timer::Gcd));
-        row.play.cast.iter().filter(|c| c.length > 0).for_each(|c| timer(Some(c.next_at()), c.seq, Timer::Cast));
-        for (_, end, seq) in row.grants.iter().filter_map(|g| g.charge.as_ref()?.run) {
-            timer(Some(end), seq, Timer::Charge);
-        }
-        let (local, phase, _, key, timer) = all.into_iter().min()?;
-        Some((row.due(local)?, phase, who, key, timer))
-    }
-
-    /// The next frame at which somebody has work.
-    fn plan_frame(&mut self) {
-        let work = self.rows.values().any(Row::retries);
-        let planned = self.next_frame.filter(|&at| at >= self.now);
-        self.next_frame = work.then(|| planned.unwrap_or((self.now / FRAME + 1) * FRAME));
-    }
-
-    pub(crate) fn advance(&mut self, to: i64) {
-        self.plan_frame();
-        loop {
-            let due = self.rows.keys().filter_map(|&w| self.next_due(w)).min();
-            let frame = self.next_frame.map(|at| (at, 3, NONE, 0, Timer::Frame));
-            let Some((at, phase, who, key, timer)) = due.into_iter().chain(frame).min().filter(|d| d.0 <= to) else {
-                break;
-            };
-            self.now = self.now.max(at);
-            match timer {
-                Timer::Effect if phase == 0 => self.due_execution(who, key),
-                Timer::Effect => self.due_expiry(who, key),
-                Timer::Task => self.task_due(who, key),
-                Timer::Validation => self.validation_due(who, key),
-                Timer::Gcd => self.gcd_due(who, key),
-                Timer::Cast => self.cast_due(who, key),
-                Timer::Charge => self.charge_due(who, key),
-                Timer::Frame => {
-                    self.next_frame = None;
-                    self.frame();
-                }
-            }
-            self.react();
-            self.plan_frame();
-            if self.storm {
-                return;
-            }
-        }
-        self.now = self.now.max(to);
     }
 }
