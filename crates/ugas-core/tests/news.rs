@@ -75,6 +75,24 @@ fn a_commit_does_not_cancel_what_it_commits() {
     assert_eq!(running(&sim, who), 1);
 }
 
+// The cooldown's tag may be what makes the owner immune to the tags of the ability: then nothing is spent.
+#[test]
+fn a_commit_that_is_refused_halfway_leaves_nothing() {
+    let mut ward = Effect::infinite("GE_Ward");
+    ward.immunity = vec![ugas_doc::ImmunityEntry {
+        effects: vec!["GE_OwnedTags_GA_Bolt".into()],
+        source_tags: vec!["Cooldown.Bolt".into()],
+        ..Default::default()
+    }];
+    let (mut sim, who) = sim(world().add(ward));
+    grant(&mut sim, who, "GA_Bolt");
+    apply(&mut sim, "GE_Ward", who);
+    facts(&mut sim);
+    assert!(matches!(cast(&mut sim, who, "GA_Bolt"), Err(Refusal::Immune { .. })));
+    assert!(facts(&mut sim).is_empty() && !has(&sim, who, "Cooldown.Bolt"));
+    assert_eq!(common::get(&sim, who, "Mana"), 50.0);
+}
+
 // What ends a passive ability, and what happened while it ran, are no reasons to start it again.
 #[test]
 fn a_cancelled_passive_ability_does_not_start_by_what_was_before() {
