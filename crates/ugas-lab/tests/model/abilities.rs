@@ -133,11 +133,11 @@ fn ability(rng: &mut Rng, name: &str, known: &Names<'_>) -> Ability {
     if rng.percent(8) {
         a = a.validated("Entitlement", rng.percent(50).then_some(500));
     }
-    if rng.percent(10) {
-        a.max_range = Some(4.0);
+    if rng.percent(16) {
+        a.max_range = Some(3.0);
     }
     a.held_activation = rng.percent(15);
-    if rng.percent(30) {
+    if rng.percent(40) {
         triggers(rng, &mut a, known);
     }
     timers(rng, &mut a);
@@ -162,12 +162,12 @@ fn ability(rng: &mut Rng, name: &str, known: &Names<'_>) -> Ability {
 fn triggers(rng: &mut Rng, a: &mut Ability, known: &Names<'_>) {
     for _ in 0..rng.range(1, 2) {
         let x = rng.pick(known.attributes).clone();
-        a.triggers.push(match rng.below(6) {
+        a.triggers.push(match rng.below(8) {
             0 => Trigger::event(*rng.pick(EVENTS)),
             1 => Trigger::tag_added(rng.tag()),
             2 => Trigger::tag_present(rng.tag()),
-            3 => Trigger::below(x, rng.number(0, 30)),
-            4 => Trigger::above(x, rng.number(0, 30)),
+            3..5 => Trigger::below(x, rng.number(5, 50)),
+            5..7 => Trigger::above(x, rng.number(5, 60)),
             _ => Trigger::effect_applied(rng.pick(&known.effects)),
         });
     }
@@ -325,9 +325,9 @@ fn action(rng: &mut Rng, known: &Names<'_>) -> AbilityTask {
 
 fn wait(rng: &mut Rng, known: &Names<'_>, depth: usize) -> AbilityTask {
     let new = AbilityTask::new;
-    let once = |rng: &mut Rng, t: AbilityTask| if rng.percent(40) { t.param("OnlyTriggerOnce", false) } else { t };
+    let once = |rng: &mut Rng, t: AbilityTask| if rng.percent(30) { t.param("OnlyTriggerOnce", false) } else { t };
     let mut t = match rng.below(100) {
-        0..22 => {
+        0..18 => {
             let duration = match rng.below(10) {
                 0 => Value::Text("6f".into()),
                 1 => Value::Text(format!("{} / 20", rng.pick(known.attributes))),
@@ -335,8 +335,8 @@ fn wait(rng: &mut Rng, known: &Names<'_>, depth: usize) -> AbilityTask {
             };
             new("WaitDelay").param("Duration", duration)
         }
-        22..27 => new("WaitGameTime").param("Time", *rng.pick(&[0.5, 2.0, 5.0, 9.0])),
-        27..37 => {
+        18..22 => new("WaitGameTime").param("Time", *rng.pick(&[0.5, 2.0, 5.0, 9.0])),
+        22..32 => {
             let t = new("WaitGameplayEvent").param("EventTag", *rng.pick(EVENTS));
             let mut t = once(rng, t);
             if depth < 2 && rng.percent(40) {
@@ -344,24 +344,24 @@ fn wait(rng: &mut Rng, known: &Names<'_>, depth: usize) -> AbilityTask {
             }
             t
         }
-        37..42 => new("WaitTagAdded").param("Tag", rng.tag().as_str()),
-        42..46 => new("WaitTagRemoved").param("Tag", rng.tag().as_str()),
-        46..50 => {
+        32..37 => new("WaitTagAdded").param("Tag", rng.tag().as_str()),
+        37..41 => new("WaitTagRemoved").param("Tag", rng.tag().as_str()),
+        41..48 => {
             let t = new("WaitTagChanged").param("Tag", rng.tag().as_str());
             once(rng, t)
         }
-        50..53 => new("WaitTagQuery").param("Query", format!("{} & !{}", rng.tag(), rng.tag()).as_str()),
-        53..58 => {
+        48..52 => new("WaitTagQuery").param("Query", format!("{} & !{}", rng.tag(), rng.tag()).as_str()),
+        52..57 => {
             let t = new("WaitAttributeChange").param("Attribute", rng.pick(known.attributes).as_str());
             once(rng, t)
         }
-        58..63 => new("WaitAttributeThreshold")
+        57..62 => new("WaitAttributeThreshold")
             .param("Attribute", rng.pick(known.attributes).as_str())
             .param("Comparison", *rng.pick(&["LessThan", "LessEqual", "Greater", "GreaterEqual"]))
             .param("Value", number(rng, known)),
-        63..68 => effects(rng, new("WaitEffectApplied"), known),
-        68..72 => effects(rng, new("WaitEffectRemoved"), known),
-        72..75 => others(rng, new("WaitAbilityActivated"), known),
+        62..67 => effects(rng, new("WaitEffectApplied"), known),
+        67..71 => effects(rng, new("WaitEffectRemoved"), known),
+        71..75 => others(rng, new("WaitAbilityActivated"), known),
         75..78 => others(rng, new("WaitAbilityCommitted"), known),
         78..82 => others(rng, new("WaitAbilityEnded"), known),
         82..85 => new("WaitInputPressed").param("InputID", *rng.pick(INPUTS)),
@@ -369,8 +369,8 @@ fn wait(rng: &mut Rng, known: &Names<'_>, depth: usize) -> AbilityTask {
         88..90 => new("WaitInputRelease"),
         90..92 => new("WaitMontageEnded"),
         92..94 => new("WaitAnimationEvent").param("EventName", "Hit"),
-        94..97 => new("WaitTargetData").param("TargetingMethod", "Cursor").param("MaxRange", 5.0),
-        97..99 => new("WaitForTarget").param("MaxRange", 5.0),
+        94..96 => new("WaitTargetData").param("TargetingMethod", "Cursor").param("MaxRange", 5.0),
+        96..98 => new("WaitForTarget").param("MaxRange", 5.0),
         _ => new("WaitOverlap").param("Radius", 3.0),
     };
     if rng.percent(15) {

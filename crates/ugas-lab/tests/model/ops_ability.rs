@@ -51,9 +51,13 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, who: u32, live:
         89..90 => Op::SetLevel { who, grant: grant(rng), level: rng.below(4) as u32 },
         90..92 => Op::SetParam { who, grant: grant(rng), value: rng.number(0, 4) },
         92..94 => Op::Restrict { who, grant: grant(rng), on: rng.percent(50) },
-        94..96 => Op::Possess { who, avatar: rng.percent(60).then(|| 100 + who) },
-        96..98 => Op::Move { who, place: rng.percent(80).then(|| rng.number(0, 8)) },
-        98..99 => Op::Interrupt { who },
+        94..95 => Op::Possess { who, avatar: rng.percent(60).then(|| 100 + who) },
+        95..97 => Op::Move { who, place: rng.percent(80).then(|| rng.number(0, 8)) },
+        97..99 => {
+            // Mostly somebody who casts.
+            let casting = world.rows.iter().find(|(_, r)| r.play.cast.is_some()).map(|(who, _)| *who);
+            Op::Interrupt { who: casting.unwrap_or(who) }
+        }
         _ => Op::CaptureRestore { who },
     }
 }
