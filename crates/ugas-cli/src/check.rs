@@ -4,12 +4,13 @@ use crate::args::{CheckArgs, CheckFormat, Deny};
 use crate::output::{Colour, Exit, Out, complain_about};
 use serde::Serialize;
 use std::io;
-use ugas_lab::{Finding, FindingSeverity, check_path};
+use ugas_data::{Diagnostic, Severity};
+use ugas_lab::check_path;
 
 /// The JSON that tools read.
 #[derive(Serialize)]
 struct All<'a> {
-    diagnostics: &'a [Finding],
+    diagnostics: &'a [Diagnostic],
     errors: usize,
     warnings: usize,
 }
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
         }
     }
     let count = |severity| findings.iter().filter(|f| f.severity == severity).count();
-    let (errors, warnings) = (count(FindingSeverity::Error), count(FindingSeverity::Warning));
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     match args.format {
         CheckFormat::Text => {
             for finding in &findings {
@@ -44,12 +45,12 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
     Ok(if denied > 0 { exit.max(Exit::Failed) } else { exit })
 }
 
-fn show(f: &Finding, out: &mut Out) -> io::Result<()> {
+fn show(f: &Diagnostic, out: &mut Out) -> io::Result<()> {
     let severity = format!("{}[{}]", f.severity.name(), f.id);
     let severity = match f.severity {
-        FindingSeverity::Error => out.paint(Colour::Red, &severity),
-        FindingSeverity::Warning => out.paint(Colour::Yellow, &severity),
-        FindingSeverity::Info => severity,
+        Severity::Error => out.paint(Colour::Red, &severity),
+        Severity::Warning => out.paint(Colour::Yellow, &severity),
+        Severity::Info => severity,
     };
     out.line(&format!("{}:{}:{}: {severity}: {}", f.file, f.line, f.column, f.message))?;
     match &f.help {

@@ -214,7 +214,7 @@ fn check_finds_without_running() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "0 errors, 0 warnings\n"), "{}", ran.err);
     let ran = folder.ugas(&["check", "bad.yaml"]);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
-    assert!(ran.out.contains("bad.yaml:1:1: error[unknown-attribute]: "), "{}", ran.out);
+    assert!(ran.out.contains("bad.yaml:5:17: error[unknown-attribute]: "), "{}", ran.out);
     let ran = folder.ugas(&["check", "verb.yaml"]);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     assert!(ran.out.contains("verb.yaml:13:9: error[invalid]: "), "{}", ran.out);
@@ -223,7 +223,7 @@ fn check_finds_without_running() {
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(json["diagnostics"][0]["severity"], "warning");
-    assert_eq!(json["diagnostics"][0]["line"], 1);
+    assert_eq!((&json["diagnostics"][0]["line"], &json["diagnostics"][0]["column"]), (&4.into(), &15.into()));
     assert_eq!((&json["errors"], &json["warnings"]), (&0.into(), &1.into()));
     assert_eq!(folder.ugas(&["check", "missing"]).code, Some(2));
 }

@@ -46,7 +46,7 @@ mod time;
 
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
-    LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, Trace, TraceKind,
+    LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
 };
 pub use flow::ChargeView;
 pub use ids::{

@@ -158,11 +158,23 @@ impl Clock {
         }
     }
 
+    /// The local time to wait for until this sim time has come. On a slow clock several moments show the same local
+    /// time, and the first of them may be early.
+    pub(crate) fn until(&self, time: SimTime) -> SimTime {
+        let local = self.local(time);
+        if self.due(local) < time { SimTime(local.0 + 1) } else { local }
+    }
+
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
     pub(crate) fn active(&self) -> bool {
         self.active
+    }
+    /// How long it is until a local time; never stays never.
+    #[inline]
+    pub(crate) fn left(&self, now: SimTime, end: SimTime) -> SimTime {
+        if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(now).0).max(0)) }
     }
     #[inline]
     fn running(&self) -> Rate {

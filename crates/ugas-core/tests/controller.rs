@@ -16,7 +16,7 @@ fn steps(sim: &mut Sim) -> Vec<LifecycleStep> {
         .into_iter()
         .filter_map(|t| match t.kind {
             TraceKind::Lifecycle(step) => Some(step),
-            TraceKind::Refused { .. } | TraceKind::Ability { .. } | TraceKind::AbilityRefused { .. } => None,
+            _ => None,
         })
         .collect()
 }

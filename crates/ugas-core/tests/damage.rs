@@ -252,3 +252,36 @@ fn a_plain_effect_passes_none_of_it() {
     assert_eq!((w.get(who, "Health"), w.get(who, "Shield")), (90.0, 30.0));
     assert!(deeds(&mut w).is_empty());
 }
+
+// covers: SAI-1.2-01
+#[test]
+fn what_hangs_on_the_event_is_asked_once_per_calculation_with_that_event() {
+    let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = asked.clone();
+    let blow = |name: &str, damage: f64| {
+        let mut hit = hit(name, damage);
+        hit.combat.as_mut().unwrap().mitigation = Some("Mitigate".to_owned());
+        hit
+    };
+    // None for a small blow, a factor for a large one, looked at when the blow falls.
+    let thick = factor("DamageTaken", 0.5, Some("event.Amount >= 50 && target.Armor >= 50"));
+    let b = builder()
+        .add(blow("GE_Small", 10.0))
+        .add(blow("GE_Large", 60.0))
+        .add(ruled("GE_Thick", thick))
+        .add(Effect::instant("GE_Rust").add("Armor", -1.0))
+        .calc_fn("Mitigate", [], move |cx| {
+            noted.lock().unwrap().push(cx.amount());
+            let amount = cx.amount();
+            cx.give(amount);
+        });
+    let mut w = World::new(b);
+    let (a, t) = (w.spawn("Vitals"), w.spawn("Vitals"));
+    w.apply("GE_Thick", t);
+    for effect in ["GE_Small", "GE_Large", "GE_Rust", "GE_Large"] {
+        from(&mut w, effect, a, t).unwrap();
+    }
+    // 10 as it is, 60 halved, 60 as it is since the armour fell: three calculations, three calls.
+    assert_eq!(*asked.lock().unwrap(), [10.0, 30.0, 60.0]);
+    assert_eq!(w.get(t, "Health"), 0.0);
+}

@@ -93,7 +93,7 @@ fn another_thread_hears_cues_in_the_order_they_were_triggered() {
     let (send, receive) = mpsc::channel::<Fact>();
     let renderer = thread::spawn(move || {
         let cue = |f: Fact| match f.kind {
-            FactKind::Cue { tag, cue } => Some((tag, cue)),
+            FactKind::Cue { tag, cue, .. } => Some((tag, cue)),
             _ => None,
         };
         receive.into_iter().filter_map(cue).collect::<Vec<_>>()

@@ -297,7 +297,12 @@ struct KeyDe<'a> {
 
 impl KeyDe<'_> {
     fn as_node(&self) -> Node {
-        Node { value: crate::scalar::resolve(&self.entry.key), line: self.entry.line, column: self.entry.column }
+        Node {
+            value: crate::scalar::resolve(&self.entry.key),
+            line: self.entry.line,
+            column: self.entry.column,
+            span: self.entry.span,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that describes a pack; it holds no documents.
-const PACK_FILE: &str = "pack.yaml";
+pub(crate) const PACK_FILE: &str = "pack.yaml";
 
 /// Reads all documents of one file.
 ///
@@ -60,7 +60,7 @@ pub fn read_folder(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
 }
 
 /// The text of a file, within the size limit.
-fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
+pub(crate) fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
     let metadata = fs::metadata(path).map_err(|e| unreadable(file, &e))?;
     if metadata.is_dir() {
         return Err(ReadError::of_file(file, Code::Unreadable, "this is a folder, not a file"));
@@ -88,7 +88,7 @@ fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
 }
 
 /// The files of a folder in the order they are read.
-fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf> {
+pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf> {
     let fail = |path: &Path, error: &io::Error| unreadable(&path.display().to_string(), error);
     let canonical_root = match fs::canonicalize(root) {
         Ok(path) => path,

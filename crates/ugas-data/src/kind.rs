@@ -7,22 +7,16 @@ use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
 /// The kinds that are known but not read by this release, in alphabetical order.
-pub const UNSUPPORTED_KINDS: [&str; 15] = [
-    "calculation",
+pub const UNSUPPORTED_KINDS: [&str; 9] = [
     "capability",
     "capability_set",
     "chooser",
     "combo_graph",
     "hitbox_set",
-    "input_action",
-    "input_action_set",
-    "input_mapping",
-    "input_modifier",
     "motion_pattern",
     "moveset",
     "patch",
     "rotation",
-    "scene",
 ];
 
 /// The keys that say what a document is and are no fields of it.

@@ -18,25 +18,35 @@
 //! assert_eq!(errors[0].help.as_deref(), Some("did you mean \"Name\"?"));
 //! ```
 
+mod bounds;
 mod de;
+mod diagnostic;
 mod error;
 mod fault;
 mod folder;
 mod kind;
 pub mod limits;
+mod locate;
+mod pack;
 mod parse;
+mod project;
 mod read;
 mod scalar;
 mod spelling;
+mod symbol;
 mod tree;
 mod write;
 
 pub use de::from_node;
+pub use diagnostic::{Diagnostic, Edit, Fix, Severity, byte_at, place_of};
 pub use error::{Code, ReadError, ReadErrors};
 pub use folder::{read_file, read_folder};
 pub use kind::{KindName, UNSUPPORTED_KINDS, kind_of};
+pub use pack::{HostNames, Pack, PackFile, read_pack_file, read_packs};
 pub use parse::read_trees;
+pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
 pub use spelling::nearest;
-pub use tree::{Entry, Node, NodeValue};
+pub use symbol::{Mention, SymbolKind, mentions};
+pub use tree::{Entry, Node, NodeValue, Span};
 pub use write::to_yaml;

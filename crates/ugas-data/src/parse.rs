@@ -3,8 +3,10 @@
 
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_TEXT};
 use crate::tree::quoted;
-use crate::{Code, Entry, Node, NodeValue, ReadError, ReadErrors, scalar};
-use serde_saphyr::granit_parser::{self, ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
+use crate::{Code, Entry, Node, NodeValue, ReadError, ReadErrors, Span, scalar};
+use serde_saphyr::granit_parser::{
+    self, ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -62,6 +64,9 @@ struct Open {
     anchor: usize,
     line: u32,
     column: u32,
+    start: u32,
+    /// `[]` or `{}`: it ends where its bracket does. Others end with what is in them.
+    flow: bool,
 }
 
 enum OpenValue {
@@ -73,6 +78,7 @@ struct Key {
     text: String,
     line: u32,
     column: u32,
+    span: Span,
     /// Reported already; what stands under it is dropped so that it is not reported once more.
     again: bool,
 }
@@ -103,12 +109,13 @@ impl Builder {
     }
 
     /// Takes one event; an error gives up the document.
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), ReadError> {
-        let (line, column) = place(&span.start);
+    fn take(&mut self, event: Event<'_>, at: granit_parser::Span) -> Result<(), ReadError> {
+        let (line, column) = place(&at.start);
+        let span = at.byte_range().map_or(Span::default(), |r| Span::new(r.start, r.end));
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 // An empty place has no width; a document that consists of one is no document.
-                let empty = style == ScalarStyle::Plain && span.start.index() == span.end.index();
+                let empty = style == ScalarStyle::Plain && at.start.index() == at.end.index();
                 if empty && self.open.is_empty() {
                     return Ok(());
                 }
@@ -119,26 +126,36 @@ impl Builder {
                 let value = self.scalar(&text, style, tag.as_deref(), line, column)?;
                 if self.wants_key() {
                     if anchor != 0 {
-                        self.anchors.insert(anchor, Node { value, line, column });
+                        self.anchors.insert(anchor, Node { value, line, column, span });
                     }
-                    return self.key(&text, line, column);
+                    return self.key(&text, line, column, span);
                 }
-                self.add(Node { value, line, column }, anchor)
+                self.add(Node { value, line, column, span }, anchor)
             }
-            Event::SequenceStart(_, anchor, tag) => {
-                self.start(OpenValue::List(Vec::new()), "seq", tag.as_deref(), anchor, line, column)
+            Event::SequenceStart(style, anchor, tag) => {
+                let flow = style == StructureStyle::Flow;
+                let what = OpenValue::List(Vec::new());
+                self.start(Open { what, anchor, line, column, start: span.start, flow }, "seq", tag.as_deref())
             }
-            Event::MappingStart(_, anchor, tag) => {
-                let map = OpenValue::Map { entries: Vec::new(), seen: HashMap::new(), key: None };
-                self.start(map, "map", tag.as_deref(), anchor, line, column)
+            Event::MappingStart(style, anchor, tag) => {
+                let flow = style == StructureStyle::Flow;
+                let what = OpenValue::Map { entries: Vec::new(), seen: HashMap::new(), key: None };
+                self.start(Open { what, anchor, line, column, start: span.start, flow }, "map", tag.as_deref())
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open { what, anchor, line, column }) => {
-                    let value = match what {
-                        OpenValue::List(items) => NodeValue::List(items),
-                        OpenValue::Map { entries, .. } => NodeValue::Map(entries),
+                Some(Open { what, anchor, line, column, start, flow }) => {
+                    let (value, inner) = match what {
+                        OpenValue::List(items) => {
+                            let end = items.iter().map(|n| n.span.end).max();
+                            (NodeValue::List(items), end)
+                        }
+                        OpenValue::Map { entries, .. } => {
+                            let end = entries.iter().map(|e| e.value.span.end.max(e.span.end)).max();
+                            (NodeValue::Map(entries), end)
+                        }
                     };
-                    self.add(Node { value, line, column }, anchor)
+                    let end = if flow { span.end } else { inner.unwrap_or(start).max(start) };
+                    self.add(Node { value, line, column, span: Span { start, end } }, anchor)
                 }
                 None => Ok(()),
             },
@@ -157,15 +174,8 @@ impl Builder {
         self.anchors.clear();
     }
 
-    fn start(
-        &mut self,
-        what: OpenValue,
-        core: &str,
-        tag: Option<&Tag>,
-        anchor: usize,
-        line: u32,
-        column: u32,
-    ) -> Result<(), ReadError> {
+    fn start(&mut self, open: Open, core: &str, tag: Option<&Tag>) -> Result<(), ReadError> {
+        let (line, column) = (open.line, open.column);
         if self.wants_key() {
             let message = "a key must be a word or a text, found a list or a map";
             return Err(self.error(Code::Syntax, line, column, message));
@@ -177,7 +187,7 @@ impl Builder {
             return Err(self.too_deep(line, column));
         }
         self.charge(1, 0, line, column)?;
-        self.open.push(Open { what, anchor, line, column });
+        self.open.push(open);
         Ok(())
     }
 
@@ -192,8 +202,8 @@ impl Builder {
             None => self.trees.push(node),
             Some(Open { what: OpenValue::List(items), .. }) => items.push(node),
             Some(Open { what: OpenValue::Map { entries, key, .. }, .. }) => {
-                if let Some(Key { text, line, column, again: false }) = key.take() {
-                    entries.push(Entry { key: text, line, column, value: node });
+                if let Some(Key { text, line, column, span, again: false }) = key.take() {
+                    entries.push(Entry { key: text, line, column, span, value: node });
                 }
             }
         }
@@ -205,12 +215,12 @@ impl Builder {
     }
 
     /// Remembers a key. A second one of the same name is reported, and reading goes on to find more.
-    fn key(&mut self, text: &str, line: u32, column: u32) -> Result<(), ReadError> {
+    fn key(&mut self, text: &str, line: u32, column: u32, span: Span) -> Result<(), ReadError> {
         let Some(Open { what: OpenValue::Map { seen, key, .. }, .. }) = self.open.last_mut() else {
             return Ok(());
         };
         let first = seen.get(text).copied();
-        *key = Some(Key { text: text.to_owned(), line, column, again: first.is_some() });
+        *key = Some(Key { text: text.to_owned(), line, column, span, again: first.is_some() });
         if let Some(first) = first {
             let message = format!("the key {} stands twice in this map, first in line {first}", quoted(text));
             let mut error = self.error(Code::DuplicateKey, line, column, message);

@@ -28,9 +28,9 @@ pub struct Loaded {
 /// A document of a kind that is known but not read by this release.
 ///
 /// ```
-/// let text = "Kind: input_action\nName: Fire\nValueType: Bool\n";
-/// let unsupported = ugas_data::read_str("fire.yaml", text).unwrap().unsupported.remove(0);
-/// assert_eq!(unsupported.to_string(), "input_action \"Fire\" at fire.yaml:1 is not read by this release");
+/// let text = "Kind: rotation\nName: R_Mage\nLines: []\n";
+/// let unsupported = ugas_data::read_str("mage.yaml", text).unwrap().unsupported.remove(0);
+/// assert_eq!(unsupported.to_string(), "rotation \"R_Mage\" at mage.yaml:1 is not read by this release");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
@@ -62,7 +62,7 @@ impl fmt::Display for Unsupported {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Document {
     /// A document of a kind this release reads.
-    Loaded(Loaded),
+    Loaded(Box<Loaded>),
     /// A document of another known kind.
     Unsupported(Unsupported),
 }
@@ -84,7 +84,7 @@ pub struct Documents {
 impl Documents {
     pub(crate) fn push(&mut self, document: Document) {
         match document {
-            Document::Loaded(loaded) => self.docs.push(loaded),
+            Document::Loaded(loaded) => self.docs.push(*loaded),
             Document::Unsupported(unsupported) => self.unsupported.push(unsupported),
         }
     }
@@ -148,20 +148,27 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
         Kind::Curve => Doc::Curve(body(file, node)?),
         Kind::AbilitySet => Doc::AbilitySet(body(file, node)?),
         Kind::Timeline => Doc::Timeline(body(file, node)?),
+        Kind::Calculation => Doc::Calculation(body(file, node)?),
+        Kind::InputAction => Doc::InputAction(body(file, node)?),
+        Kind::InputActionSet => Doc::InputActionSet(body(file, node)?),
+        Kind::InputMapping => Doc::InputMapping(body(file, node)?),
+        Kind::InputModifier => Doc::InputModifier(body(file, node)?),
+        Kind::Scene => Doc::Scene(body(file, node)?),
     };
     // Documents find each other by name, so one without a name could never be used.
-    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller) {
+    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping) {
         let (at, message) = match node.get("Name") {
             Some(name) => (name, "Name: must not be empty"),
             None => (node, "the field Name is missing"),
         };
         return Err(ReadError { help: Some("add `Name:`".to_owned()), ..at.error(file, message) });
     }
+    crate::bounds::check(file, kind, node)?;
     if kind == Kind::Effect {
         origin.modifier_lines =
             node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
     }
-    Ok(Document::Loaded(Loaded { doc, origin }))
+    Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
 }
 
 fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {

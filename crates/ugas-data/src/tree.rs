@@ -3,6 +3,39 @@
 
 use std::fmt;
 
+/// A stretch of a file, in bytes: from `start` up to but not including `end`.
+///
+/// ```
+/// let text = "Name: Bolt";
+/// let tree = &ugas_data::read_trees("a.yaml", text).unwrap()[0];
+/// assert_eq!(tree.get("Name").unwrap().span.of(text), Some("Bolt"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// The first byte behind it.
+    pub end: u32,
+}
+
+impl Span {
+    /// From `start` up to `end`.
+    pub fn new(start: usize, end: usize) -> Span {
+        let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Span { start: clip(start), end: clip(end) }
+    }
+
+    /// What stands there, if it is a part of `text`.
+    pub fn of(self, text: &str) -> Option<&str> {
+        text.get(self.start as usize..self.end as usize)
+    }
+
+    /// Whether a byte lies in it or right behind it, as a cursor does.
+    pub fn touches(self, at: usize) -> bool {
+        (self.start as usize..=self.end as usize).contains(&at)
+    }
+}
+
 /// What a [`Node`] holds.
 ///
 /// ```
@@ -41,6 +74,8 @@ pub struct Entry {
     pub line: u32,
     /// Column of the key in characters, from 1.
     pub column: u32,
+    /// The key in the file, quotes included.
+    pub span: Span,
     /// What stands under it.
     pub value: Node,
 }
@@ -60,6 +95,8 @@ pub struct Node {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
+    /// The whole value in the file, quotes and brackets included.
+    pub span: Span,
 }
 
 impl Node {

@@ -34,6 +34,12 @@ pub fn to_yaml(doc: &Doc) -> String {
         Doc::Curve(doc) => written(kind, doc),
         Doc::AbilitySet(doc) => written(kind, doc),
         Doc::Timeline(doc) => written(kind, doc),
+        Doc::Calculation(doc) => written(kind, doc),
+        Doc::InputAction(doc) => written(kind, doc),
+        Doc::InputActionSet(doc) => written(kind, doc),
+        Doc::InputMapping(doc) => written(kind, doc),
+        Doc::InputModifier(doc) => written(kind, doc),
+        Doc::Scene(doc) => written(kind, doc),
     }
 }
 

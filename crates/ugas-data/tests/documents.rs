@@ -260,14 +260,14 @@ fn a_kind_is_named_once_and_correctly() {
 #[test]
 fn kinds_of_later_releases_are_handed_back_not_dropped() {
     let text =
-        "Kind: input_action\nName: Fire\n---\nKind: curve\nName: C\n---\n# a patch\nKind: patch\nTarget: GE_Fireball\n";
+        "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# a patch\nKind: patch\nTarget: GE_Fireball\n";
     let documents = read_str("mixed.yaml", text).unwrap();
     assert_eq!(documents.docs.len(), 1);
     let said: Vec<String> = documents.unsupported.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
         [
-            "input_action \"Fire\" at mixed.yaml:1 is not read by this release",
+            "rotation \"R_Mage\" at mixed.yaml:1 is not read by this release",
             "patch at mixed.yaml:8 is not read by this release"
         ]
     );
@@ -407,4 +407,80 @@ fn timelines_are_read_in_seconds_and_frames() {
     let error = refused("Kind: timeline\nName: TL\nLength: soon\n");
     assert_eq!(error.line, 3);
     assert!(error.message.contains("frames such as 12f"), "{error}");
+}
+
+#[test]
+fn calculations_keep_the_order_of_their_values() {
+    let text = "Kind: calculation\nName: ExecCalc_Hit\nCapture: {Source: {Attack: OnApplication}}\nLet:\n- {raw: source.Attack * 2}\n\
+                - {crit: roll(0.5)}\nContextTags: [{Tag: Hit.Critical, When: crit}]\nResults:\n\
+                - {On: Target, Attribute: Health, Operation: Add, Value: -raw}\n- {Attribute: Mana, Operation: Add, Value: 5, When: true}\n";
+    let doc = one(text);
+    let Doc::Calculation(c) = &doc else { panic!("not a calculation") };
+    assert_eq!(c.r#let.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["raw", "crit"]);
+    assert_eq!((c.results[1].value.text(), c.results[1].when.as_ref().map(|w| w.text())), ("5", Some("1")));
+    assert_eq!(one(&to_yaml(&doc)), doc);
+    let error = refused("Kind: calculation\nName: C\nLet:\n- {a: 1, b: 2}\n");
+    assert_eq!(error.line, 4);
+    assert!(error.message.contains("one name to an entry"), "{error}");
+    let error =
+        refused("Kind: calculation\nName: C\nResults: [{On: Source, Attribute: A, Operation: Add, Value: 1}]\n");
+    assert_eq!((error.line, error.column), (3, 16));
+}
+
+// covers: UGAS-B.2-01 UGAS-B.2-02
+#[test]
+fn input_actions_and_sets_have_the_specifications_defaults() {
+    let Doc::InputAction(fire) = one("Kind: input_action\nName: Fire\nValueType: Digital\n") else {
+        panic!("no action")
+    };
+    assert_eq!(*fire, ugas_doc::InputAction::new("Fire", ugas_doc::InputValue::Digital));
+    assert_eq!(fire.trigger_behavior, ugas_doc::TriggerBehavior::OnPressed);
+    assert_eq!((fire.tap_threshold, fire.double_tap_window, fire.consume_input), (0.2, 0.3, true));
+    let error = refused("Kind: input_action\nName: Fire\nValueType: Digital\nTapThreshold: -1\n");
+    assert_eq!((error.line, error.column), (4, 15), "{error}");
+    let Doc::InputActionSet(set) = one("Kind: input_action_set\nName: OnFoot\nActions: [Fire]\nInputBuffer: {}\n")
+    else {
+        panic!("no set")
+    };
+    assert_eq!((set.priority, set.exclusive), (0, false));
+    let buffer = set.input_buffer.unwrap();
+    assert_eq!((buffer.enabled, buffer.buffer_window, buffer.max_buffer_size), (false, 0.15, 3));
+    let error = refused("Kind: input_action_set\nName: OnFoot\nActions: []\n");
+    assert_eq!((error.line, error.column), (3, 10), "{error}");
+    assert!(refused("Kind: input_action_set\nName: A\nActions: [B]\nInputBuffer: {MaxBufferSize: 0}\n").line == 4);
+}
+
+// covers: UGAS-B.2-03 UGAS-B.2-04 UGAS-B.2-05
+#[test]
+fn mappings_and_modifiers_are_read_and_their_bounds_kept() {
+    let text = "Kind: input_mapping\nActionSet: OnFoot\nBindings:\n- Action: Move\n  CompositeInputs: {Up: {Device: Keyboard, Input: Key.W}}\n";
+    let Doc::InputMapping(mapping) = one(text) else { panic!("no mapping") };
+    assert!(mapping.platform.is_none());
+    let binding = &mapping.bindings[0];
+    assert!(binding.is_rebindable && binding.priority == 0 && binding.inputs.is_empty());
+    let error = refused("Kind: input_mapping\nActionSet: A\nPlatform: Switch\nBindings: [{Action: B}]\n");
+    assert_eq!((error.line, error.column), (3, 11), "{error}");
+    assert!(["PC", "Console", "Mobile", "VR"].iter().all(|p| error.to_string().contains(p)), "{error}");
+    assert_eq!(refused("Kind: input_mapping\nActionSet: A\nBindings: []\n").line, 3);
+    assert_eq!(refused("Kind: input_mapping\nActionSet: A\nBindings: [{Action: B, HoldThreshold: -0.1}]\n").column, 39);
+    assert_eq!(refused("Kind: input_mapping\nActionSet: A\nBindings: [{Action: B, Inputs: []}]\n").column, 32);
+
+    let Doc::InputModifier(trigger) = one("Kind: input_modifier\nName: T\nType: TriggerThreshold\n") else {
+        panic!("no modifier")
+    };
+    assert_eq!((trigger.number("PressThreshold"), trigger.user_configurable), (Some(0.5), false));
+    let error = refused("Kind: input_modifier\nName: D\nType: DeadZone\nParams: {InnerThreshold: 1.2}\n");
+    assert_eq!((error.line, error.column), (4, 26), "{error}");
+    assert!(refused("Kind: input_modifier\nName: G\nType: Gamma\n").to_string().contains("DeadZone"));
+}
+
+#[test]
+fn a_scene_is_read() {
+    let text = "Kind: scene\nName: Arena\nPlacements: [{Controller: Elite, InstanceId: elite_1, AttributeOverrides: {Health: 250}}]\n\
+                Regions: [{Name: Lava, Shape: Sphere, Radius: 5, GrantedTags: [Zone.Lava]}]\nSpawnPoints: [{Name: A, Position: [1, 2, 3]}]\n";
+    let doc = one(text);
+    let Doc::Scene(scene) = &doc else { panic!("no scene") };
+    assert!(scene.placements[0].enabled && scene.placements[0].attribute_overrides["Health"] == 250.0);
+    assert_eq!(scene.spawn_points[0].position, [1.0, 2.0, 3.0]);
+    assert_eq!(one(&to_yaml(&doc)), doc);
 }

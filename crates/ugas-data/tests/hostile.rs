@@ -125,7 +125,7 @@ ApplicationCondition: |
 {"Kind": "curve", "Name": "C", "Points": [{"X": 1, "Y": 2}, {"X": 0x10, "Y": .5}]}
 ...
 ---
-Kind: input_action
+Kind: rotation
 ? Name
 : Fire
 "#;

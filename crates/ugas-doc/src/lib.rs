@@ -23,10 +23,13 @@ mod ability;
 mod ability_build;
 mod ability_set;
 mod attribute;
+mod calculation;
 mod controller;
 mod curve;
 mod effect;
+mod input;
 mod magnitude;
+mod scene;
 mod tag;
 mod timeline;
 mod value;
@@ -40,6 +43,7 @@ pub use attribute::{
     Absorb, Aggregation, Attribute, AttributeSet, Bound, Category, Clamping, DerivedFrom, Metadata, OnBoundChange,
     OnDepleted, Quantize, ReplicationMode,
 };
+pub use calculation::{Binding, Calculation, CalculationResult, Capture, CaptureMoment, ContextTag, Formula, ResultOn};
 pub use controller::{
     ActiveEffect, Actor, AttributeValue, Controller, ControllerReplication, GrantedAbility, SetValues,
 };
@@ -50,7 +54,12 @@ pub use effect::{
     ModifyOperation, OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy,
     Stacking,
 };
+pub use input::{
+    ActionTags, ActivationTags, BindingTags, CompositeInputs, Device, DeviceInput, InputAction, InputActionSet,
+    InputBinding, InputBuffer, InputMapping, InputModifier, InputValue, ModifierType, Platform, TriggerBehavior,
+};
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
+pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
 pub use tag::{TagEntry, TagRegistry};
 pub use timeline::{AnswerTarget, Notify, SocketKey, Time, Timeline, TimelineAnswer, TimelineWindow};
 pub use value::Value;
@@ -84,11 +93,23 @@ pub enum Kind {
     AbilitySet,
     /// `timeline`: what happens during a montage or an attack.
     Timeline,
+    /// `calculation`: how a hit is worked out.
+    Calculation,
+    /// `input_action`: what a player may intend.
+    InputAction,
+    /// `input_action_set`: actions that are live together.
+    InputActionSet,
+    /// `input_mapping`: which inputs drive which actions.
+    InputMapping,
+    /// `input_modifier`: a step between a raw value and an action.
+    InputModifier,
+    /// `scene`: who stands where when a level begins.
+    Scene,
 }
 
 impl Kind {
     /// Every kind, in the order documents are listed for people.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Attribute,
         Kind::AttributeSet,
         Kind::TagRegistry,
@@ -98,6 +119,12 @@ impl Kind {
         Kind::Curve,
         Kind::AbilitySet,
         Kind::Timeline,
+        Kind::Calculation,
+        Kind::InputAction,
+        Kind::InputActionSet,
+        Kind::InputMapping,
+        Kind::InputModifier,
+        Kind::Scene,
     ];
 
     /// The name used in files.
@@ -112,6 +139,12 @@ impl Kind {
             Kind::Curve => "curve",
             Kind::AbilitySet => "ability_set",
             Kind::Timeline => "timeline",
+            Kind::Calculation => "calculation",
+            Kind::InputAction => "input_action",
+            Kind::InputActionSet => "input_action_set",
+            Kind::InputMapping => "input_mapping",
+            Kind::InputModifier => "input_modifier",
+            Kind::Scene => "scene",
         }
     }
 
@@ -148,6 +181,18 @@ pub enum Doc {
     AbilitySet(AbilitySet),
     /// What happens during a montage or an attack.
     Timeline(Box<Timeline>),
+    /// How a hit is worked out.
+    Calculation(Box<Calculation>),
+    /// An intent of players.
+    InputAction(Box<InputAction>),
+    /// Actions that are live together.
+    InputActionSet(Box<InputActionSet>),
+    /// Which inputs drive which actions.
+    InputMapping(Box<InputMapping>),
+    /// A step between a raw value and an action.
+    InputModifier(Box<InputModifier>),
+    /// Who stands where when a level begins.
+    Scene(Box<Scene>),
 }
 
 impl Doc {
@@ -163,10 +208,17 @@ impl Doc {
             Doc::Curve(_) => Kind::Curve,
             Doc::AbilitySet(_) => Kind::AbilitySet,
             Doc::Timeline(_) => Kind::Timeline,
+            Doc::Calculation(_) => Kind::Calculation,
+            Doc::InputAction(_) => Kind::InputAction,
+            Doc::InputActionSet(_) => Kind::InputActionSet,
+            Doc::InputMapping(_) => Kind::InputMapping,
+            Doc::InputModifier(_) => Kind::InputModifier,
+            Doc::Scene(_) => Kind::Scene,
         }
     }
 
-    /// The document's own name; a controller is named by its owner's `ActorID`, a tag registry has none.
+    /// The document's own name; a controller is named by its owner's `ActorID`, a mapping by the action
+    /// set it belongs to, a tag registry has none.
     pub fn name(&self) -> &str {
         match self {
             Doc::Attribute(d) => &d.name,
@@ -178,6 +230,12 @@ impl Doc {
             Doc::Curve(d) => &d.name,
             Doc::AbilitySet(d) => &d.name,
             Doc::Timeline(d) => &d.name,
+            Doc::Calculation(d) => &d.name,
+            Doc::InputAction(d) => &d.name,
+            Doc::InputActionSet(d) => &d.name,
+            Doc::InputMapping(d) => &d.action_set,
+            Doc::InputModifier(d) => &d.name,
+            Doc::Scene(d) => &d.name,
         }
     }
 }
@@ -195,6 +253,12 @@ into_doc! {
     Ability => Ability, Box::new;
     Controller => Controller, Box::new;
     Timeline => Timeline, Box::new;
+    Calculation => Calculation, Box::new;
+    InputAction => InputAction, Box::new;
+    InputActionSet => InputActionSet, Box::new;
+    InputMapping => InputMapping, Box::new;
+    InputModifier => InputModifier, Box::new;
+    Scene => Scene, Box::new;
 }
 impl From<AttributeSet> for Doc {
     fn from(doc: AttributeSet) -> Doc {

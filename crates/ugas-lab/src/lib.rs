@@ -26,12 +26,14 @@ mod sample;
 mod scenario;
 mod why_not;
 
-pub use check::{Finding, FindingSeverity, check_path};
+pub use check::{check_path, check_scenarios};
 pub use explain::{ExplainError, explain};
 pub use files::files_at;
 pub use harness::{check_folder, is_pack_file, load_file, nothing_at, run_file, run_str, run_str_with};
+pub use packs::load_pack;
 pub use report::{Failure, Report, Results};
 pub use run::RunOptions;
+pub use run::rewind::Rewound;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{Place, Scenario, parse_time};
 pub use why_not::why_not;

@@ -13,7 +13,9 @@
 //! ```
 
 use std::collections::BTreeMap;
-use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Rules, Sim, SimTime, TagId};
+use ugas_core::{
+    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, ParamValue, Rules, Sim, SimTime, TagId,
+};
 
 /// What a cue may know.
 pub struct CueContext<'a> {
@@ -29,7 +31,9 @@ pub struct CueContext<'a> {
     pub key: EffectKey,
     /// When it was triggered.
     pub at: SimTime,
-    /// Where: the target's place.
+    /// Where it hit, if the application said so.
+    pub hit: Option<[f64; 3]>,
+    /// Where it plays: where it hit, or else the target's place.
     pub location: Option<[f64; 3]>,
     /// How long the effect lasts, if it does and ends by itself.
     pub duration: Option<SimTime>,
@@ -175,7 +179,10 @@ impl<'c> CueManager<'c> {
     pub fn dispatch(&mut self, sim: &Sim, facts: &Facts) {
         for fact in &facts.list {
             match fact.kind {
-                FactKind::Cue { tag, cue, .. } => self.notify(sim, fact, tag, cue),
+                FactKind::Cue { tag, cue, .. } => {
+                    let hit = facts.params(fact).find_map(position);
+                    self.notify(context(sim, fact, tag, hit), cue);
+                }
                 FactKind::Restored => self.match_loops(sim, fact.who),
                 FactKind::Despawned => self.stop_all(sim, Some(fact.who)),
                 _ => {}
@@ -209,17 +216,16 @@ impl<'c> CueManager<'c> {
         CueFigures { made, reused, pooled, active: self.playing.len(), unknown: self.unknown }
     }
 
-    fn notify(&mut self, sim: &Sim, fact: &Fact, tag: TagId, cue: CueType) {
-        let cx = context(sim, fact, tag);
+    fn notify(&mut self, cx: CueContext<'_>, cue: CueType) {
         match cue {
             CueType::Execute => {
-                let burst = nearest(&self.bursts, sim.rules(), tag);
+                let burst = nearest(&self.bursts, cx.sim.rules(), cx.tag);
                 if let Some(class) = burst.and_then(|t| self.bursts.get_mut(&t)) {
                     let mut cue = class.take();
                     cue.execute(&cx);
                     class.give_back(cue);
                 }
-                match self.playing.get_mut(&(fact.who, tag)) {
+                match self.playing.get_mut(&(cx.target, cx.tag)) {
                     Some(playing) => playing.cue.execute(&cx),
                     None => self.unknown += burst.is_none() as u64,
                 }
@@ -293,7 +299,15 @@ fn place(sim: &Sim, who: ControllerId) -> Option<[f64; 3]> {
     sim.anchor(who).ok().flatten().map(|a| a.position)
 }
 
-fn context<'a>(sim: &'a Sim, fact: &Fact, tag: TagId) -> CueContext<'a> {
+/// The place of a hit among the named values of a cue's fact.
+fn position((name, value): (&str, ParamValue<'_>)) -> Option<[f64; 3]> {
+    match value {
+        ParamValue::Vector(place) if name == "Position" => Some(place),
+        _ => None,
+    }
+}
+
+fn context<'a>(sim: &'a Sim, fact: &Fact, tag: TagId, hit: Option<[f64; 3]>) -> CueContext<'a> {
     let view = sim.effect(fact.key).ok();
     CueContext {
         tag,
@@ -302,7 +316,8 @@ fn context<'a>(sim: &'a Sim, fact: &Fact, tag: TagId) -> CueContext<'a> {
         effect: fact.effect,
         key: fact.key,
         at: fact.at,
-        location: place(sim, fact.who),
+        hit,
+        location: hit.or_else(|| place(sim, fact.who)),
         duration: view.and_then(|v| v.total),
         level: view.map_or(1, |v| v.level),
         sim,
@@ -318,6 +333,7 @@ fn still(sim: &Sim, who: ControllerId, tag: TagId) -> CueContext<'_> {
         effect: EffectId::NONE,
         key: EffectKey::NONE,
         at: sim.now(),
+        hit: None,
         location: place(sim, who),
         duration: None,
         level: 1,

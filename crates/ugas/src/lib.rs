@@ -3,7 +3,7 @@
 //!
 //! - [`prelude`]: the names most programs need;
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, for a jam;
-//! - [`Observers`]: callbacks per attribute, tag or effect, dispatched after a step;
+//! - [`Observers`]: callbacks per attribute, tag, effect or ability, dispatched after a step;
 //! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim and change nothing;
 //! - [`ids!`](crate::ids): resolves names to ids once, with every missing name in one error.
 //!

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{LoadError, Rules, RulesBuilder};
-use ugas_data::{Documents, ReadErrors};
+use ugas_data::{Loaded, ReadErrors};
 
 /// Why documents did not become rules. Both kinds list everything that is wrong, with file, line and what to do.
 pub enum LoadFailure {
@@ -31,15 +31,16 @@ impl std::fmt::Debug for LoadFailure {
 }
 impl std::error::Error for LoadFailure {}
 
-/// Adds every document of a folder to a builder and builds.
+/// Adds every document of a folder, and of the packs its `pack.yaml` requires, to a builder and builds.
 ///
 /// ```no_run
 /// let rules = ugas::load_folder("packs/rpg", ugas::core::Rules::builder())?;
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    let documents = ugas_data::read_folder(folder.as_ref()).map_err(LoadFailure::Read)?;
-    build(&folder.as_ref().display().to_string(), documents, builder)
+    let packs = ugas_data::read_packs([folder.as_ref()]).map_err(LoadFailure::Read)?;
+    let docs = packs.into_iter().flat_map(|p| p.documents.docs).collect();
+    build(&folder.as_ref().display().to_string(), docs, builder)
 }
 
 /// Adds every document of a text to a builder and builds; `name` stands for the file in messages.
@@ -51,14 +52,14 @@ pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Ar
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_str(name: &str, text: &str, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    build(name, ugas_data::read_str(name, text).map_err(LoadFailure::Read)?, builder)
+    build(name, ugas_data::read_str(name, text).map_err(LoadFailure::Read)?.docs, builder)
 }
 
-fn build(place: &str, documents: Documents, mut builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    if documents.docs.is_empty() {
+fn build(place: &str, docs: Vec<Loaded>, mut builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+    if docs.is_empty() {
         return Err(LoadFailure::Empty(place.to_owned()));
     }
-    for loaded in documents.docs {
+    for loaded in docs {
         builder = builder.add_at(loaded.doc, loaded.origin);
     }
     builder.build().map_err(LoadFailure::Build)

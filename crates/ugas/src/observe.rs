@@ -1,7 +1,7 @@
 //! Observers: callbacks for those who want to be told instead of reading the log. They run after a step, over the
 //! facts that were taken, so nothing inside a sim ever calls out.
 
-use ugas_core::{AttributeId, ControllerId, EffectId, Fact, FactKind, Facts, Sim, TagId};
+use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, Facts, Sim, TagId};
 
 /// A registered observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,7 @@ enum Subject {
     Attribute(AttributeId),
     Tag(TagId),
     Effect(EffectId),
+    Ability(AbilityId),
     Everything,
 }
 
@@ -46,7 +47,7 @@ struct Observer<'c> {
     callback: Callback<'c>,
 }
 
-/// Callbacks per attribute, tag or effect, of one controller or of all.
+/// Callbacks per attribute, tag, effect or ability, of one controller or of all.
 ///
 /// ```
 /// use ugas::prelude::*;
@@ -103,6 +104,16 @@ impl<'c> Observers<'c> {
         callback: impl FnMut(&mut Notice<'_>) + Send + 'c,
     ) -> ObserverId {
         self.register(Subject::Effect(effect), who, Box::new(callback))
+    }
+
+    /// Calls back when an ability is granted or revoked, becomes active or ends, casts or gains and loses charges.
+    pub fn on_ability(
+        &mut self,
+        ability: AbilityId,
+        who: Option<ControllerId>,
+        callback: impl FnMut(&mut Notice<'_>) + Send + 'c,
+    ) -> ObserverId {
+        self.register(Subject::Ability(ability), who, Box::new(callback))
     }
 
     /// Calls back for every fact.
@@ -166,6 +177,15 @@ fn concerns(subject: Subject, fact: &Fact) -> bool {
         Subject::Everything => true,
         Subject::Attribute(a) => matches!(fact.kind, FactKind::AttributeChanged { attribute, .. } if attribute == a),
         Subject::Tag(t) => matches!(fact.kind, FactKind::TagChanged { tag, .. } if tag == t),
+        Subject::Ability(a) => match fact.kind {
+            FactKind::Granted { ability, .. }
+            | FactKind::Revoked { ability, .. }
+            | FactKind::AbilityActivated { ability, .. }
+            | FactKind::AbilityEnded { ability, .. }
+            | FactKind::Cast { ability, .. }
+            | FactKind::Charges { ability, .. } => ability == a,
+            _ => false,
+        },
         Subject::Effect(e) => {
             let about_effect = matches!(
                 fact.kind,

@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
+use ugas::core::CueType;
 use ugas::prelude::*;
-use ugas::{CueContext, CueManager, LoopCue};
+use ugas::{BurstCue, CueContext, CueManager, LoopCue};
 
 /// What the host was asked for, in order.
 type Host = Rc<RefCell<Vec<String>>>;
@@ -50,4 +52,160 @@ fn the_strength_buff_shows_its_aura_icon_and_sounds() {
     sim.take_facts(&mut facts);
     cues.dispatch(&sim, &facts);
     assert_eq!(*host.borrow(), ["destroy aura", "remove icon", "sound expire"]);
+}
+
+/// Particle and sound of an impact, where it hit.
+struct ImpactFire(Host);
+
+impl BurstCue for ImpactFire {
+    fn execute(&mut self, cx: &CueContext<'_>) {
+        let place = cx.location.map_or("nowhere".to_owned(), |[x, y, z]| format!("{x} {y} {z}"));
+        self.0.borrow_mut().extend(["particle", "sound"].map(|what| format!("{what} at {place}")));
+    }
+}
+
+/// Particle and loop sound of burning, on who burns.
+struct Burning(Host);
+
+impl LoopCue for Burning {
+    fn add(&mut self, cx: &CueContext<'_>) {
+        let on = cx.target.0;
+        self.0.borrow_mut().extend([format!("attach particle to {on}"), format!("start loop on {on}")]);
+    }
+    fn remove(&mut self, cx: &CueContext<'_>) {
+        let on = cx.target.0;
+        self.0.borrow_mut().extend([format!("detach particle from {on}"), format!("stop loop on {on}")]);
+    }
+}
+
+fn fire_rules() -> Arc<Rules> {
+    Rules::builder()
+        .add(AttributeSet::new("V").with(Attribute::new("Health", 100.0)))
+        .add(Effect::instant("GE_FireDamage").add("Health", -25.0).cue("GameplayCue.Impact.Fire"))
+        .add(Effect::lasting("GE_Burning", 3.0).cue("GameplayCue.Status.Burning"))
+        .add(Effect::lasting("GE_StrengthBuff", 30.0).cue("GameplayCue.Status.StrengthBuff"))
+        .build()
+        .unwrap()
+}
+
+fn place(sim: &mut Sim, x: f64) -> ControllerId {
+    let spec = SpawnSpec::sets(vec![sim.rules().set("V").unwrap()]);
+    sim.spawn(SpawnSpec { anchor: Some(Anchor::at([x, 0.0, 0.0])), ..spec }).unwrap()
+}
+
+fn hit_at(position: [f64; 3]) -> ugas::core::Hit {
+    ugas::core::Hit { position: Some(position), ..Default::default() }
+}
+
+/// The facts of a step, played by every client.
+fn play(sim: &mut Sim, clients: &mut [CueManager<'_>]) -> Facts {
+    let mut facts = Facts::default();
+    sim.take_facts(&mut facts);
+    clients.iter_mut().for_each(|client| client.dispatch(sim, &facts));
+    facts
+}
+
+// covers: UGAS-12.3-05
+#[test]
+fn an_impact_plays_where_it_hit_and_burning_plays_on_who_burns() {
+    let rules = fire_rules();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let orc = place(&mut sim, 9.0);
+    let host = Host::default();
+    let mut cues = CueManager::default();
+    let (fire, burning) = (host.clone(), host.clone());
+    let tag = |n: &str| rules.tag(n).unwrap();
+    cues.register_burst(tag("GameplayCue.Impact.Fire"), 1, move || Box::new(ImpactFire(fire.clone())));
+    cues.register_loop(tag("GameplayCue.Status.Burning"), 1, move || Box::new(Burning(burning.clone())));
+    let mut clients = [cues];
+    let spec = |name: &str| Spec::new(rules.effect(name).unwrap(), orc);
+    sim.apply(&spec("GE_FireDamage").hit(hit_at([1.0, 2.0, 3.0]))).unwrap();
+    // The orc is somewhere else by the time the cue plays: the place is the hit's.
+    sim.run(Op::Move { who: orc, anchor: Some(Anchor::at([50.0, 0.0, 0.0])) }).unwrap();
+    play(&mut sim, &mut clients);
+    assert_eq!(*host.borrow(), ["particle at 1 2 3", "sound at 1 2 3"]);
+    host.borrow_mut().clear();
+    // Without a hit it plays where the target stands.
+    sim.apply(&spec("GE_FireDamage")).unwrap();
+    play(&mut sim, &mut clients);
+    assert_eq!(*host.borrow(), ["particle at 50 0 0", "sound at 50 0 0"]);
+    host.borrow_mut().clear();
+    sim.apply(&spec("GE_Burning")).unwrap();
+    play(&mut sim, &mut clients);
+    assert_eq!(*host.borrow(), ["attach particle to 0", "start loop on 0"]);
+    host.borrow_mut().clear();
+    sim.advance_to(SimTime::seconds(3.0), &mut NoHost);
+    play(&mut sim, &mut clients);
+    assert_eq!(*host.borrow(), ["detach particle from 0", "stop loop on 0"]);
+}
+
+/// What a cue was told.
+#[derive(Clone, Debug, PartialEq)]
+struct Told(ControllerId, Option<[f64; 3]>, Option<SimTime>, EffectKey, u32);
+
+struct Context(Rc<RefCell<Vec<Told>>>);
+
+impl Context {
+    fn note(&self, cx: &CueContext<'_>) {
+        self.0.borrow_mut().push(Told(cx.target, cx.hit, cx.duration, cx.key, cx.level));
+    }
+}
+
+impl LoopCue for Context {
+    fn add(&mut self, cx: &CueContext<'_>) {
+        self.note(cx);
+    }
+    fn remove(&mut self, _: &CueContext<'_>) {}
+}
+
+// covers: UGAS-12.3-04
+#[test]
+fn a_cue_knows_target_hit_duration_and_effect() {
+    let rules = fire_rules();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    place(&mut sim, 0.0);
+    let hero = place(&mut sim, 1.0);
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let into = told.clone();
+    let mut cues = CueManager::default();
+    let tag = rules.tag("GameplayCue.Status.StrengthBuff").unwrap();
+    cues.register_loop(tag, 1, move || Box::new(Context(into.clone())));
+    let mut clients = [cues];
+    let buff = Spec::new(rules.effect("GE_StrengthBuff").unwrap(), hero).level(2);
+    let key = sim.apply(&buff.hit(hit_at([4.0, 5.0, 6.0]))).unwrap();
+    play(&mut sim, &mut clients);
+    assert_eq!(*told.borrow(), [Told(hero, Some([4.0, 5.0, 6.0]), Some(SimTime::seconds(30.0)), key, 2)]);
+    // The handle is a real one.
+    assert_eq!(sim.effect(key).unwrap().total, Some(SimTime::seconds(30.0)));
+}
+
+// covers: UGAS-12.2-01
+#[test]
+fn each_client_starts_the_cue_of_an_effect_once() {
+    let rules = fire_rules();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let orc = place(&mut sim, 0.0);
+    let hosts: [Host; 3] = Default::default();
+    let mut clients: Vec<CueManager<'_>> = hosts
+        .iter()
+        .map(|host| {
+            let (host, mut cues) = (host.clone(), CueManager::default());
+            let fire = rules.tag("GameplayCue.Impact.Fire").unwrap();
+            cues.register_burst(fire, 1, move || Box::new(ImpactFire(host.clone())));
+            cues
+        })
+        .collect();
+    sim.apply(&Spec::new(rules.effect("GE_FireDamage").unwrap(), orc)).unwrap();
+    let facts = play(&mut sim, &mut clients);
+    assert_eq!(sim.get(orc, rules.attribute("Health").unwrap()).unwrap(), 75.0);
+    let fire = rules.tag("GameplayCue.Impact.Fire").unwrap();
+    let cue = |f: &&Fact| matches!(f.kind, FactKind::Cue { .. });
+    let told: Vec<_> = facts.list.iter().filter(cue).map(|f| f.kind).collect();
+    assert!(matches!(told[..], [FactKind::Cue { tag, cue: CueType::Execute, .. }] if tag == fire), "{told:?}");
+    for host in &hosts {
+        assert_eq!(*host.borrow(), ["particle at 0 0 0", "sound at 0 0 0"]);
+    }
+    // The next step tells nothing again.
+    play(&mut sim, &mut clients);
+    assert!(hosts.iter().all(|h| h.borrow().len() == 2));
 }

@@ -129,3 +129,44 @@ fn a_spec_handle_shares_its_spec_and_leaves_what_was_applied_alone() {
     a.set(amount, -1.0);
     assert_eq!((b.value(amount), sim.get(hero, health)), (Some(-1.0), Ok(70.0)));
 }
+
+// covers: UGAS-4.1-05
+#[test]
+fn an_ability_with_a_buff_is_told_to_every_kind_of_observer() {
+    let wait = ugas::doc::AbilityTask::new("WaitDelay").param("Duration", 1.0);
+    let might = ugas::doc::AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Might");
+    let rules = Rules::builder()
+        .add(AttributeSet::new("V").with(Attribute::new("AttackPower", 10.0)).with(Attribute::new("Mana", 50.0)))
+        .add(Effect::lasting("GE_Might", 0.5).add("AttackPower", 5.0).grants("State.Might"))
+        .add(Effect::infinite("GE_Other").add("Mana", 5.0).grants("State.Other"))
+        .add(Ability::new("GA_Might").task(might).task(wait))
+        .add(Ability::new("GA_Other"))
+        .build()
+        .unwrap();
+    let (mut sim, hero) = world(&rules);
+    let counts: [AtomicU32; 8] = Default::default();
+    let count = |n: usize| {
+        let counts = &counts;
+        move |_: &mut ugas::Notice<'_>| {
+            counts[n].fetch_add(1, Relaxed);
+        }
+    };
+    let mut observers = Observers::default();
+    let (a, t, e) = (|n| rules.attribute(n).unwrap(), |n| rules.tag(n).unwrap(), |n| rules.effect(n).unwrap());
+    let g = |n: &str| rules.ability(n).unwrap();
+    observers.on_attribute(a("AttackPower"), Some(hero), count(0));
+    observers.on_tag(t("State.Might"), Some(hero), count(1));
+    observers.on_effect(e("GE_Might"), Some(hero), count(2));
+    observers.on_ability(g("GA_Might"), Some(hero), count(3));
+    // Others of each kind hear nothing.
+    observers.on_attribute(a("Mana"), None, count(4));
+    observers.on_tag(t("State.Other"), None, count(5));
+    observers.on_effect(e("GE_Other"), None, count(6));
+    observers.on_ability(g("GA_Other"), None, count(7));
+    sim.grant(hero, ugas::core::AbilityGrant::new(g("GA_Might"))).unwrap();
+    sim.activate(hero, g("GA_Might"), ugas::core::Target::None).unwrap();
+    sim.advance_to(SimTime::seconds(2.0), &mut NoHost);
+    dispatch(&mut observers, &mut sim);
+    // Up and down, came and went, applied and removed; granted, active, ended.
+    assert_eq!(counts.each_ref().map(|c| c.load(Relaxed)), [2, 2, 2, 3, 0, 0, 0, 0]);
+}

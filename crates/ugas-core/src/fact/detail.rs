@@ -134,14 +134,16 @@ impl FactKind {
     /// Where its details lie; empty for a fact without any.
     pub fn detail(&self) -> Span {
         match self {
-            FactKind::TaskRequest { detail, .. } | FactKind::GameplayEvent { detail, .. } => *detail,
+            FactKind::TaskRequest { detail, .. }
+            | FactKind::GameplayEvent { detail, .. }
+            | FactKind::Cue { detail, .. } => *detail,
             _ => Span::default(),
         }
     }
 }
 
 impl Facts {
-    /// The named values of a fact of this log: a request's parameters, an event's payload.
+    /// The named values of a fact of this log: a request's parameters, an event's payload, where a cue plays.
     ///
     /// ```
     /// # use ugas_core::Facts;

@@ -163,6 +163,9 @@ pub enum FactKind {
         tag: TagId,
         /// How.
         cue: CueType,
+        /// Where its context lies: `Position` and `Distance` of the hit, `Origin`. Empty for what has no place of its
+        /// own.
+        detail: Span,
     },
     /// An attribute that means life fell to zero.
     Died {
@@ -634,6 +637,33 @@ pub enum TraceKind {
         /// Why.
         refusal: Refusal,
     },
+    /// A task of an ability changed its state.
+    Task {
+        /// Of which ability.
+        ability: AbilityId,
+        /// What kind of task.
+        task: TaskKindId,
+        /// The task; [`TaskKey::NONE`] for one that is done at once.
+        task_key: TaskKey,
+        /// To.
+        to: TaskState,
+    },
+}
+
+/// Where a task stands. One that nothing was made of yet is `Inactive` and has no entry in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum TaskState {
+    /// Its turn has not come.
+    Inactive,
+    /// Made, not yet begun.
+    Ready,
+    /// It acts, waits or ticks.
+    Active,
+    /// Over by itself, whether it succeeded or not.
+    Completed,
+    /// Its ability, or the race it ran in, ended first.
+    Cancelled,
 }
 
 /// Where a granted ability stands.

@@ -2,9 +2,11 @@
 
 use super::magnitude::{About, SITE_CHANCE};
 use super::{Flow, Via, View};
-use crate::rules::{EffectDef, HookCx, Side};
+use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
-use crate::{BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId};
+use crate::{
+    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId,
+};
 use ugas_doc::StackBy;
 
 impl<'a> View<'a> {
@@ -98,14 +100,10 @@ impl<'a> View<'a> {
             return Err(Refusal::Immune { blocker, by });
         }
         self.check_restrictions(def, spec, target)?;
-        if let Some(condition) = &def.condition {
-            let mut read = |side, attribute| match side {
-                Side::Own | Side::Target => self.current_of(spec.target, attribute),
-                Side::Source => self.current_of(spec.source, attribute),
-            };
-            if !condition.eval(&mut read).is_some_and(|v| v.is_finite() && v != 0.0) {
-                return Err(Refusal::Condition);
-            }
+        if let Some(condition) = &def.condition
+            && !condition.holds(&mut SpecReads { view: *self, spec, target })
+        {
+            return Err(Refusal::Condition);
         }
         if let Some(id) = def.requirement {
             let holds = self
@@ -145,7 +143,7 @@ impl<'a> View<'a> {
         &'c self,
         spec: &'c Spec,
         target: usize,
-        values: &'c dyn Fn(ControllerId, crate::AttributeId) -> Option<f64>,
+        values: &'c dyn Fn(ControllerId, AttributeId) -> Option<f64>,
     ) -> HookCx<'c> {
         HookCx { rules: self.rules, spec, target_row: self.row(target), source_tags: self.tags_of(spec.source), values }
     }
@@ -225,5 +223,47 @@ impl Flow<'_> {
     /// The instance a further application stacks onto.
     pub(crate) fn stack_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<usize> {
         self.view().stack_of(def, spec, target)
+    }
+}
+
+/// What an effect's condition reads.
+struct SpecReads<'v> {
+    view: View<'v>,
+    spec: &'v Spec,
+    target: usize,
+}
+
+impl Reads for SpecReads<'_> {
+    fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
+        let who = if side == Side::Source { self.spec.source } else { self.spec.target };
+        self.view.current_of(who, attribute)
+    }
+
+    fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
+        match bearer {
+            Bearer::Own | Bearer::Target => Some(self.view.has(self.target, tag)),
+            Bearer::Source => Some(self.view.source_has(self.spec.source, tag)),
+            Bearer::Hit => {
+                let tags = &self.spec.extra.as_ref()?.hit.as_ref()?.tags;
+                Some(tags.iter().any(|&t| self.view.rules.tags.is_under(t, tag)))
+            }
+            Bearer::Event => None,
+        }
+    }
+
+    fn local(&mut self, local: Local) -> Option<f64> {
+        match local {
+            Local::Level => Some(self.spec.level as f64),
+            Local::Stacks => Some(self.spec.stacks as f64),
+            Local::Caller(key) => self.spec.value(key),
+            Local::Distance => self.spec.extra.as_ref()?.hit.as_ref()?.distance,
+            Local::Param(name) => {
+                let slot = self.view.st.controllers.slot(self.spec.source)?;
+                let grants = &self.view.row(slot).grants;
+                let at = grants.iter().position(|g| g.ability == self.spec.ability)?;
+                self.view.param_of(slot, at, name)
+            }
+            _ => None,
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::settle::Emit;
 use super::{Flow, Notice, Since, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
-use crate::{Cause, ControllerId, CueType, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
+use crate::{Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
 /// A row as it was, the lengths of facts, diagnostics and reactions then, and the news that waited.
@@ -175,9 +175,7 @@ impl Flow<'_> {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
         self.tell_applied(target, via, spec.level, spec.stacks);
-        for &tag in &def.cues {
-            self.fact(spec.target, via, FactKind::Cue { tag, cue: CueType::Execute });
-        }
+        self.burst_cues(def, spec.extra.as_deref(), target, via);
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
         self.finish_verb();
@@ -245,7 +243,7 @@ impl Flow<'_> {
             self.recharge(target);
         }
         if !inhibited {
-            self.hold_cues(def, target, via);
+            self.hold_cues(def, spec.extra.as_deref(), target, via);
         }
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);

@@ -2,16 +2,42 @@
 //! the last one stops it.
 
 use super::{Flow, Via};
+use crate::fact::{ParamValue, put_param};
 use crate::rules::EffectDef;
 use crate::state::CueCount;
-use crate::{CueType, FactKind, TagId};
+use crate::{CueType, FactKind, Span, SpecExtra, TagId};
 
 impl Flow<'_> {
     /// Counts an effect's looping cues.
-    pub(crate) fn hold_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
+    pub(crate) fn hold_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
         for &tag in &def.cues {
-            self.cue_in(target, tag, via);
+            self.cue_in(target, tag, extra, via);
         }
+    }
+
+    /// Tells of an effect's cues that play once: it was applied or executed.
+    pub(crate) fn burst_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
+        let who = self.row(target).id;
+        for &tag in &def.cues {
+            let detail = self.cue_place(extra);
+            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Execute, detail });
+        }
+    }
+
+    /// Keeps the place of a hit beside the log, so that a cue finds it when the effect is long gone.
+    fn cue_place(&mut self, extra: Option<&SpecExtra>) -> Span {
+        let Some(x) = extra else { return Span::default() };
+        let mut bytes = Vec::new();
+        if let Some(place) = x.hit.as_ref().and_then(|h| h.position) {
+            put_param(&mut bytes, "Position", ParamValue::Vector(place));
+        }
+        if let Some(distance) = x.hit.as_ref().and_then(|h| h.distance) {
+            put_param(&mut bytes, "Distance", ParamValue::Number(distance));
+        }
+        if let Some(origin) = x.origin {
+            put_param(&mut bytes, "Origin", ParamValue::Vector(origin));
+        }
+        self.log.facts.keep(&bytes)
     }
 
     /// Gives an effect's looping cues back.
@@ -22,14 +48,15 @@ impl Flow<'_> {
     }
 
     /// One more holder of a loop; the first one starts it.
-    pub(crate) fn cue_in(&mut self, target: usize, tag: TagId, via: Via) {
+    pub(crate) fn cue_in(&mut self, target: usize, tag: TagId, extra: Option<&SpecExtra>, via: Via) {
         let row = self.row_mut(target);
         let who = row.id;
         match row.cues().binary_search_by_key(&tag, |c| c.tag) {
             Ok(i) => row.side_mut().cues[i].count += 1,
             Err(i) => {
                 row.side_mut().cues.insert(i, CueCount { tag, count: 1 });
-                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add });
+                let detail = self.cue_place(extra);
+                self.fact(who, via, FactKind::Cue { tag, cue: CueType::Add, detail });
             }
         }
     }
@@ -44,7 +71,7 @@ impl Flow<'_> {
         row.side_mut().cues[i].count -= 1;
         if row.side_mut().cues[i].count == 0 {
             row.side_mut().cues.remove(i);
-            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove });
+            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Remove, detail: Span::default() });
         }
     }
 }

@@ -5,7 +5,7 @@ use super::remove::Trigger;
 use super::{Flow, Via, stacked};
 use crate::rules::{CaptureTime, EffectDef};
 use crate::state::{CauseWhat, ModOp};
-use crate::{CueType, DiagnosticKind, FactKind, Refusal, TagId};
+use crate::{DiagnosticKind, FactKind, Refusal, TagId};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
@@ -53,13 +53,14 @@ impl Flow<'_> {
             return Ok(());
         }
         let captured = std::mem::take(&mut self.sc.captures);
+        let mut results = std::mem::take(&mut self.sc.results);
         let mut at = 0;
         let mut outcome = Ok(());
         for (index, x) in def.executions.iter().enumerate() {
             let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(0, |c| c.reads.len());
             let mine = captured.get(at..at + reads);
             at += reads;
-            let mut results = Vec::new();
+            results.clear();
             let site = Self::execution_site(index);
             outcome = self.calculate(x.calculator, about, site, &x.params, &mut results, context, mine).map(|_| ());
             if outcome.is_ok() {
@@ -70,6 +71,7 @@ impl Flow<'_> {
             }
         }
         self.sc.captures = captured;
+        self.sc.results = results;
         outcome
     }
 
@@ -151,9 +153,7 @@ impl Flow<'_> {
             self.fact(who, via, FactKind::ContextTag { tag });
         }
         self.fact(who, via, FactKind::EffectExecuted { execution });
-        for &tag in &def.cues {
-            self.fact(who, via, FactKind::Cue { tag, cue: CueType::Execute });
-        }
+        self.burst_cues(&def, spec.extra.as_deref(), target, via);
         self.then(&def, &spec, key, Trigger::Executed, execution);
         self.cause = cause;
     }

@@ -298,6 +298,10 @@ impl Flow<'_> {
         self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
+            // The place was the old avatar's; the new one tells its own.
+            if old != ActorId::NONE && self.row(target).side().anchor.is_some() {
+                self.row_mut(target).side_mut().anchor = None;
+            }
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
         }
         Ok(())

@@ -136,26 +136,35 @@ impl<'a> View<'a> {
         captured: Option<&[f64]>,
     ) -> Result<f64, Refusal> {
         let rules = self.rules;
-        let Some(CalcDef { code, reads }) = rules.calcs.get(calc.index()).and_then(Option::as_ref) else {
+        let Some(CalcDef { code, reads, .. }) = rules.calcs.get(calc.index()).and_then(Option::as_ref) else {
             return Err(Refusal::Condition);
         };
         let spec = about.spec;
-        let mut values = Vec::with_capacity(reads.len());
+        // Few calculations read more than this, and a hit should not ask for memory.
+        let (mut few, mut many) = ([0.0; 16], Vec::new());
+        let values = match few.get_mut(..reads.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(reads.len(), 0.0);
+                &mut many[..]
+            }
+        };
         for (i, r) in reads.iter().enumerate() {
             let taken = captured.map(|c| c[i]).filter(|v| !v.is_nan());
-            values.push(match taken {
+            values[i] = match taken {
                 Some(v) => v,
                 None => {
                     let who = if r.of_target { spec.target } else { spec.source };
                     self.read(who, r.attribute)?
                 }
-            });
+            };
         }
         let mut cx = Calc {
+            calc,
             rules,
             spec,
             reads,
-            values: &values,
+            values,
             params,
             target_row: self.st.controllers.row(about.target),
             source_tags: self.tags_of(spec.source),
@@ -165,10 +174,10 @@ impl<'a> View<'a> {
             value: 0.0,
             amount,
             stacks: about.stacks,
-            undeclared: false,
+            refused: None,
         };
         code.run(&mut cx);
-        if cx.undeclared { Err(Refusal::UndeclaredRead { calculator: calc }) } else { Ok(cx.value) }
+        cx.refused.map_or(Ok(cx.value), Err)
     }
 
     /// Where a random draw stands (ruling R-05).

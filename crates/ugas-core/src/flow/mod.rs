@@ -33,6 +33,7 @@ mod write;
 
 pub use combat::ChargeView;
 
+pub(crate) use ability::Again;
 pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
@@ -116,6 +117,7 @@ pub(crate) struct Scratch {
     pub(crate) flips: Vec<TagFlip>,
     pub(crate) units: Vec<f64>,
     pub(crate) captures: Vec<f64>,
+    pub(crate) results: Vec<crate::rules::CalcResult>,
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<(ControllerId, Cause)>,
     pub(crate) notices: Vec<(ControllerId, Notice, Cause, Since)>,

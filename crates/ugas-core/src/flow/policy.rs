@@ -5,7 +5,7 @@ use super::magnitude::About;
 use super::remove::Trigger;
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, EffectRef, Queued};
-use crate::{EffectChange, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
+use crate::{EffectChange, EffectFilter, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
 
 impl Flow<'_> {
@@ -78,6 +78,7 @@ impl Flow<'_> {
         if end != SimTime::NEVER && duration != SimTime::NEVER && now + duration > end {
             self.reschedule(target, seq, |e| e.end = now + duration);
         }
+        self.remove_others(def, target, seq);
         self.changed_fact(target, seq, EffectChange::Merged);
         self.cause = cause;
         Ok(existing)
@@ -121,12 +122,22 @@ impl Flow<'_> {
                 (p.anchor, p.n) = (now, 1);
             }
         });
+        self.remove_others(def, target, seq);
         self.changed_fact(target, seq, EffectChange::Stacks);
         if wanted > rule.limit as u64 {
             self.overflow(rule, spec, key);
         }
         self.cause = cause;
         Ok(existing)
+    }
+
+    /// A further application removes by tag like the first one; the instance it joins stays.
+    fn remove_others(&mut self, def: &EffectDef, target: usize, except: u64) {
+        if def.remove_with_tags.is_empty() {
+            return;
+        }
+        let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
+        self.remove_matching_but(target, &filter, except);
     }
 
     /// What an application that finds the stack full applies instead.

@@ -414,7 +414,8 @@ impl Flow<'_> {
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Restored);
-        self.hold_cues(def, target, via);
+        let extra = self.row(target).effect_at(seq).and_then(|at| self.row(target).effects[at].extra().cloned());
+        self.hold_cues(def, extra.as_ref(), target, via);
         // What was missed runs at once, but never more than one cause may do.
         for _ in 0..missed.min(self.limits.reactions) {
             self.execute(target, seq);

@@ -43,8 +43,15 @@ impl Flow<'_> {
 
     /// Removes every effect that matches, queued ones of those definitions first.
     pub(crate) fn remove_matching(&mut self, target: usize, filter: &EffectFilter) -> u32 {
+        // No effect has number 0.
+        self.remove_matching_but(target, filter, 0)
+    }
+
+    /// Removes every effect that matches but one.
+    pub(crate) fn remove_matching_but(&mut self, target: usize, filter: &EffectFilter, except: u64) -> u32 {
         let reason = if filter.with_any_tag.is_empty() { RemoveReason::Removed } else { RemoveReason::ByTag };
-        let matched = self.matching(target, filter);
+        let mut matched = self.matching(target, filter);
+        matched.retain(|&seq| seq != except);
         self.clear_queue(target, filter, &matched);
         for &seq in &matched {
             self.end(target, seq, reason, Some(Trigger::Removed));

@@ -3,7 +3,10 @@
 
 use super::{Flow, Via};
 use crate::state::{Row, SetGrant};
-use crate::{AbilitySetId, ControllerId, FactKind, LimitKind, NameKind, Refusal, RemoveReason, SetId, Spec};
+use crate::{AbilitySetId, ControllerId, EffectKey, FactKind, LimitKind, NameKind, Refusal, SetId, Spec};
+
+/// What tells an effect's key apart on its target: birth and ordinal.
+type Birth = (u64, u32);
 
 impl Flow<'_> {
     /// Grants an ability set: attribute sets, then effects, then abilities. A refusal of any part leaves nothing behind.
@@ -47,14 +50,14 @@ impl Flow<'_> {
         Ok(seq)
     }
 
-    /// The attribute sets this grant brought or shares with another grant, and the numbers of its effects.
+    /// The attribute sets this grant brought or shares with another grant, and the keys of its effects.
     fn give_parts(
         &mut self,
         target: usize,
         who: ControllerId,
         sets: &[SetId],
         list: &[crate::EffectId],
-    ) -> Result<(Vec<SetId>, Vec<u64>), Refusal> {
+    ) -> Result<(Vec<SetId>, Vec<Birth>), Refusal> {
         let mut attributes = Vec::new();
         for &set in sets {
             if !self.layout(target).sets.contains(&set) {
@@ -69,7 +72,9 @@ impl Flow<'_> {
         for &effect in list {
             let key = self.apply(&Spec::new(effect, who).from(who), birth)?;
             let row = self.row(target);
-            effects.extend(row.find(key).map(|at| row.effects[at].seq));
+            if row.find(key).is_some() || row.find_queued(key).is_some() {
+                effects.push((key.birth, key.ordinal));
+            }
         }
         Ok((attributes, effects))
     }
@@ -90,8 +95,9 @@ impl Flow<'_> {
         for &grant in taken.grants.iter().rev() {
             self.revoke_grant(target, grant, Via::NOTHING);
         }
-        for &seq in taken.effects.iter().rev() {
-            self.end(target, seq, RemoveReason::Removed, Some(super::remove::Trigger::Removed));
+        for &(birth, ordinal) in taken.effects.iter().rev() {
+            // One that ended before is passed over.
+            let _ = self.remove(EffectKey { birth, target: who, ordinal }, -1);
         }
         for &set in &doomed {
             // What stood in the way was asked before; one that is gone already is gone.

@@ -1,6 +1,8 @@
 //! Active effects and grants, as hosts and tools see them.
 
-use crate::{AbilityId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime};
+use crate::{
+    AbilityId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime, Spec, Timer,
+};
 
 /// What an application is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,26 @@ pub struct EffectView {
     pub next_execution: Option<SimTime>,
 }
 
+impl EffectView {
+    /// What is left of it and the whole; none for infinite and queued ones.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+    /// use ugas_doc::{Attribute, AttributeSet, Effect};
+    /// let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0));
+    /// let rules = Rules::builder().add(set).add(Effect::lasting("GE_Ward", 4.0)).build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+    /// let ward = sim.apply(&Spec::new(rules.effect("GE_Ward").unwrap(), who))?;
+    /// sim.advance_to(SimTime::seconds(1.0), &mut ugas_core::NoHost);
+    /// assert_eq!(sim.effect(ward)?.timer().map(|t| t.fraction()), Some(0.75));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn timer(&self) -> Option<Timer> {
+        Some(Timer { remaining: self.remaining?, total: self.total? })
+    }
+}
+
 /// A granted ability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrantView {
@@ -58,9 +80,13 @@ pub struct GrantView {
 impl Sim {
     /// Active effects in order of application, then queued ones.
     pub fn effects(&self, who: ControllerId) -> Result<Vec<EffectView>, Refusal> {
+        Ok(self.each_effect(who)?.collect())
+    }
+
+    fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, Refusal> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
-        let active = row.effects.iter().map(|e| EffectView {
+        let active = row.effects.iter().map(move |e| EffectView {
             key: e.key(who),
             effect: e.def,
             source: e.source,
@@ -73,7 +99,7 @@ impl Sim {
             executed: e.periodic().map_or(0, |p| p.executed),
             next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
-        let queued = row.queue().iter().map(|q| EffectView {
+        let queued = row.queue().iter().map(move |q| EffectView {
             key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },
             effect: q.spec.effect,
             source: q.spec.source,
@@ -86,12 +112,23 @@ impl Sim {
             executed: 0,
             next_execution: None,
         });
-        Ok(active.chain(queued).collect())
+        Ok(active.chain(queued))
     }
 
     /// One active or queued effect; a key of something that ended is stale.
     pub fn effect(&self, key: EffectKey) -> Result<EffectView, Refusal> {
-        self.effects(key.target)?.into_iter().find(|e| e.key == key).ok_or(Refusal::StaleHandle)
+        self.each_effect(key.target)?.find(|e| e.key == key).ok_or(Refusal::StaleHandle)
+    }
+
+    /// An effect as it was asked for: target, source, level, the ability behind it and its context (caller's values,
+    /// origin, hit, causer). What caused it is told by the facts' links, see `Sim::chain`.
+    pub fn spec_of(&self, key: EffectKey) -> Result<Spec, Refusal> {
+        let row = self.row(key.target)?;
+        if let Some(at) = row.find_queued(key) {
+            return Ok(row.queue()[at].spec.clone());
+        }
+        let at = row.find(key).ok_or(Refusal::StaleHandle)?;
+        Ok(row.effects[at].spec(key.target))
     }
 
     /// Keys of the active effects that match, in order of application.

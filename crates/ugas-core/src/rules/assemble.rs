@@ -22,6 +22,9 @@ const MAX_NESTING: usize = 16;
 /// Repeats of one ability: each has a register.
 const MAX_REGS: usize = 255;
 
+/// The priority of a critical task that says none.
+const CRITICAL: i32 = 10;
+
 struct Assembler<'t> {
     code: Vec<Inst>,
     regs: usize,
@@ -222,18 +225,16 @@ impl Compiler<'_> {
         if let Some(list) = quick.filter(|_| waits) {
             self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", built.name));
         }
-        let seconds = doc.tick_interval.or(built.ticks.map(|(interval, _)| interval));
-        let interval = match seconds.map(SimTime::try_seconds) {
-            Some(Some(t)) if t >= SimTime::ZERO => Some(t),
-            Some(_) => {
-                let found = doc.tick_interval.unwrap_or(0.0);
+        let interval = match doc.tick_interval.map(|s| (s, SimTime::try_seconds(s))) {
+            Some((_, Some(t))) if t >= SimTime::ZERO => Some(t),
+            Some((found, _)) => {
                 self.error("bad-param", format!("{path}.TickInterval: expected seconds from 0, found {found}"));
                 return;
             }
-            None => None,
+            None => built.ticks.and_then(|critical| built.category.interval(critical)),
         };
         let Some(kind) = kind else { return };
-        let priority = doc.priority.or(built.ticks.map(|(_, p)| p)).unwrap_or(0);
+        let priority = doc.priority.unwrap_or(if built.ticks == Some(true) { CRITICAL } else { 0 });
         let answer = if kind.is_seam() { asm.answer(id) } else { None };
         let at = asm.put(Inst::Task(Box::new(TaskDef {
             answer,

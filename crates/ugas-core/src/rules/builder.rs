@@ -195,20 +195,37 @@ impl RulesBuilder {
         for (name, code) in &self.tasks {
             c.custom_task(name, code.clone());
         }
+        // Curves first: expressions of attributes and calculations hold them.
+        for (doc, origin) in &docs {
+            if let Doc::Curve(curve) = doc {
+                c.about(doc.name(), origin.clone());
+                c.curve_doc(curve);
+            }
+        }
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
             match doc {
                 Doc::Attribute(a) => c.set(&AttributeSet::new(a.name.clone()).with((**a).clone())),
                 Doc::AttributeSet(s) => c.set(s),
                 Doc::TagRegistry(r) => c.registry(r),
-                Doc::Curve(curve) => c.curve(curve),
-                Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) | Doc::AbilitySet(_) | Doc::Timeline(_) => {}
+                Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
+                Doc::AbilitySet(_) | Doc::Timeline(_) | Doc::Calculation(_) | Doc::Curve(_) => {}
+                // Input and scenes are read by crates of their own.
+                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
+                Doc::Scene(_) => {}
             }
         }
         c.finish_sets();
         let mut slips = Vec::new();
+        for (doc, origin) in &docs {
+            if let Doc::Calculation(calculation) = doc {
+                c.about(doc.name(), origin.clone());
+                c.calculation_doc(calculation);
+            }
+        }
+        // Code of the host stands in for a document of the same name.
         for (name, code) in &self.calcs {
-            slips.extend(c.calculator(name, code.clone()).into_iter().map(|why| (name, why)));
+            slips.extend(c.calculator(name, code.clone(), [].into()).into_iter().map(|why| (name, why)));
         }
         // Each kind after what it looks into: abilities into effects and timelines, templates into ability sets.
         for (doc, origin) in &docs {
@@ -273,7 +290,8 @@ impl RulesBuilder {
         for (doc, origin) in docs {
             c.about(doc.name(), origin.clone());
             let twice = !seen.insert((doc.kind() as u8, doc.name()));
-            if twice && !matches!(doc, Doc::TagRegistry(_)) {
+            // Registries add up, and an action set has a mapping for each platform.
+            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_)) {
                 c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
             }
             let rules = c.rules.to_mut();
@@ -305,6 +323,12 @@ impl RulesBuilder {
                 Doc::AbilitySet(s) => {
                     Some((Kind::AbilitySet, intern(&mut rules.ability_set_names, &mut rules.ability_sets, &s.name)))
                 }
+                Doc::Calculation(calculation) => {
+                    intern(&mut rules.calc_names, &mut rules.calcs, &calculation.name);
+                    None
+                }
+                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => None,
+                Doc::Scene(_) => None,
                 Doc::Timeline(t) => {
                     Some((Kind::Timeline, intern(&mut rules.timeline_names, &mut rules.timelines, &t.name)))
                 }
@@ -488,16 +512,16 @@ impl Compiler<'_> {
         self.issues.iter().any(|i| i.severity == Severity::Error)
     }
 
-    fn curve(&mut self, doc: &ugas_doc::Curve) {
+    fn curve_doc(&mut self, doc: &ugas_doc::Curve) {
         match (CurveDef::new(doc), self.rules.curve_names.find(&doc.name)) {
-            (Ok(def), Some(id)) => self.rules.to_mut().curves[id as usize] = Some(def),
+            (Ok(def), Some(id)) => self.rules.to_mut().curves[id as usize] = Some(Arc::new(def)),
             (Ok(_), None) => {}
             (Err(why), _) => self.error("bad-curve", why),
         }
     }
 
     /// Stores a calculator; says which of its reads no set defines.
-    fn calculator(&mut self, name: &str, code: Arc<dyn Calculator>) -> Vec<String> {
+    fn calculator(&mut self, name: &str, code: Arc<dyn Calculator>, params: Box<[Arc<str>]>) -> Vec<String> {
         let (mut reads, mut slips) = (Vec::new(), Vec::new());
         for r in code.reads() {
             match self.find_attribute(&r.attribute) {
@@ -506,9 +530,16 @@ impl Compiler<'_> {
             }
         }
         if let Some(id) = self.rules.calc_names.find(name) {
-            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into() });
+            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into(), params });
         }
         slips
+    }
+
+    fn calculation_doc(&mut self, doc: &ugas_doc::Calculation) {
+        if let Some(formulas) = self.formulas(doc) {
+            let params = formulas.params().into();
+            self.calculator(&doc.name, Arc::new(formulas), params);
+        }
     }
 
     fn effect_doc(&mut self, doc: &Effect, origin: &Option<Origin>) {

@@ -4,7 +4,7 @@
 use super::Rules;
 use crate::rng::DrawAt;
 use crate::state::{Row, Tags};
-use crate::{AttributeId, ControllerId, EffectId, Hit, Spec, TagId};
+use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, TagId};
 use std::sync::Arc;
 use ugas_doc::{Operation, Value};
 
@@ -97,6 +97,8 @@ impl<F: Fn(&mut Calc<'_>) + Send + Sync + 'static> Calculator for FnCalculator<F
 pub(crate) struct CalcDef {
     pub(crate) code: Arc<dyn Calculator>,
     pub(crate) reads: Box<[ReadDef]>,
+    /// Parameters that an execution must give; code asks for its own.
+    pub(crate) params: Box<[Arc<str>]>,
 }
 
 impl std::fmt::Debug for CalcDef {
@@ -138,6 +140,7 @@ impl ReadKey for &str {
 
 /// What a calculation sees and says.
 pub struct Calc<'a> {
+    pub(crate) calc: CalcId,
     pub(crate) rules: &'a Rules,
     pub(crate) spec: &'a Spec,
     pub(crate) reads: &'a [ReadDef],
@@ -151,17 +154,22 @@ pub struct Calc<'a> {
     pub(crate) value: f64,
     pub(crate) amount: f64,
     pub(crate) stacks: u32,
-    pub(crate) undeclared: bool,
+    /// Why it could not be worked out.
+    pub(crate) refused: Option<Refusal>,
 }
 
 impl Calc<'_> {
+    fn refuse_undeclared(&mut self) {
+        self.refused = Some(Refusal::UndeclaredRead { calculator: self.calc });
+    }
+
     fn read(&mut self, key: impl ReadKey, of_target: bool) -> f64 {
         let wanted = key.attribute(self.rules);
         let at = self.reads.iter().position(|r| r.of_target == of_target && Some(r.attribute) == wanted);
         match at {
             Some(i) => self.values[i],
             None => {
-                self.undeclared = true;
+                self.refuse_undeclared();
                 0.0
             }
         }
@@ -230,7 +238,7 @@ impl Calc<'_> {
     fn result(&mut self, attribute: impl ReadKey, op: Operation, value: f64) {
         match attribute.attribute(self.rules) {
             Some(attribute) => self.results.push(CalcResult { attribute, op, value }),
-            None => self.undeclared = true,
+            None => self.refuse_undeclared(),
         }
     }
     /// Adds to the target's base.

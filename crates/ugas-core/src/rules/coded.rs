@@ -3,7 +3,7 @@
 
 use super::compile::Compiler;
 use super::{Rules, RulesBuilder};
-use crate::{AbilityId, AttributeId, ControllerId, EffectId, EventData, InputId, SimTime, TagId, Target};
+use crate::{AbilityId, AttributeId, ControllerId, EffectId, EventData, InputId, SimTime, Spec, TagId, Target};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub enum Resume<'a> {
 /// What a coded ability asks for; done in order when it returns.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    Apply { effect: EffectId, target: ControllerId },
+    Apply(Box<Spec>),
     Remove { effect: EffectId },
     Send { tag: TagId, target: ControllerId, magnitude: f64 },
     Cue(TagId),
@@ -78,7 +78,8 @@ pub struct AbilityCx<'a> {
     pub(crate) target: Target,
     pub(crate) now: SimTime,
     pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
-    pub(crate) tags: &'a dyn Fn(TagId) -> bool,
+    pub(crate) tags: &'a dyn Fn(ControllerId, TagId) -> bool,
+    pub(crate) around: &'a dyn Fn(f64) -> Vec<ControllerId>,
     pub(crate) acts: Vec<Act>,
 }
 
@@ -113,17 +114,29 @@ impl AbilityCx<'_> {
     }
     /// Whether the owner has a tag or a descendant of it.
     pub fn has(&self, tag: TagId) -> bool {
-        (self.tags)(tag)
+        (self.tags)(self.who, tag)
+    }
+    /// Whether anybody has a tag or a descendant of it.
+    pub fn has_of(&self, who: ControllerId, tag: TagId) -> bool {
+        (self.tags)(who, tag)
+    }
+    /// The others within a radius, the nearest first; nobody if the owner or they stand nowhere.
+    pub fn within(&self, radius: f64) -> Vec<ControllerId> {
+        (self.around)(radius)
     }
     /// Applies an effect to the owner.
     pub fn apply_to_owner(&mut self, effect: EffectId) {
-        self.acts.push(Act::Apply { effect, target: self.who });
+        self.apply(Spec::new(effect, self.who).level(self.level));
     }
     /// Applies an effect to the target; to nobody without one.
     pub fn apply_to_target(&mut self, effect: EffectId) {
         if let Target::Controller(target) = self.target {
-            self.acts.push(Act::Apply { effect, target });
+            self.apply(Spec::new(effect, target).level(self.level));
         }
+    }
+    /// Applies an effect as the spec says; its source is the owner.
+    pub fn apply(&mut self, spec: Spec) {
+        self.acts.push(Act::Apply(Box::new(spec)));
     }
     /// Removes the owner's effects of a definition.
     pub fn remove_from_owner(&mut self, effect: EffectId) {

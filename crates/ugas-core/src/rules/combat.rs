@@ -165,7 +165,7 @@ impl Compiler<'_> {
             kind: c.kind,
             style: c.style,
             school: c.school.as_ref().and_then(|tag| self.tag(tag)),
-            mitigation: c.mitigation.as_ref().and_then(|name| self.calc_ref("Combat.Mitigation", name)),
+            mitigation: c.mitigation.as_ref().and_then(|name| self.calc_ref("Combat.Mitigation", name, &[])),
         })
     }
 }

@@ -4,6 +4,7 @@ use super::Rules;
 use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef, ThenDef};
 use super::error::LoadIssue;
 use super::lookup::{Kind, suggestion};
+use super::scope::Scope;
 use super::tag::tag_segments;
 use super::template::{Template, TemplateEffect};
 use crate::limits::MIN_PERIOD;
@@ -132,9 +133,9 @@ impl Compiler<'_> {
         let mut executions = Vec::new();
         for (i, e) in doc.executions.iter().enumerate() {
             let place = format!("Executions[{i}]");
-            let params = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
-            if let Some(calculator) = self.calc_ref(&place, &e.calculator_class) {
-                executions.push(ExecDef { calculator, predictable: e.predictable, params });
+            let params: Vec<(Arc<str>, _)> = e.params.iter().map(|(k, v)| (k.as_str().into(), v.clone())).collect();
+            if let Some(calculator) = self.calc_ref(&place, &e.calculator_class, &params) {
+                executions.push(ExecDef { calculator, predictable: e.predictable, params: params.into() });
             }
         }
         let mut immunity = Vec::new();
@@ -176,7 +177,7 @@ impl Compiler<'_> {
             None => None,
         };
         let condition = match &doc.application_condition {
-            Some(text) => self.expression("ApplicationCondition", text),
+            Some(text) => self.expression_in("ApplicationCondition", text, Scope::APPLICATION),
             None => None,
         };
         let requirement = doc.application_requirement.as_ref().and_then(|name| {

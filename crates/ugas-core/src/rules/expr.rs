@@ -1,11 +1,10 @@
-//! Expressions: numbers, + − * / ( ), comparisons, && || !, paths `Name`, `self.Name`, `source.Name`, `target.Name`,
-//! `has_tag(self, Tag.Name)`, and what the place lends: `level`, `param.X`, `event.Magnitude` and the like. Parsed
-//! once by precedence climbing into stack code; evaluation allocates nothing.
-//!
-//! The data issue extends this parser with functions; the shape stays.
+//! Expressions as stack code: numbers, attributes, tags, curves, functions, and what the place lends (`level`,
+//! `param.X`, `event.Magnitude` and the like). Compiled once by the parser next door; evaluation allocates nothing.
 
+use super::curve::CurveDef;
 use super::scope::{Bearer, Local, Scope};
 use crate::{AttributeId, KeyId, TagId};
+use std::sync::Arc;
 
 /// Whose attribute a path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +25,10 @@ pub(crate) trait Reads {
     fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool>;
     /// What the place lends.
     fn local(&mut self, local: Local) -> Option<f64>;
+    /// Whether a random number falls below `chance`. Only calculations have a stream.
+    fn roll(&mut self, _chance: f64) -> Option<bool> {
+        None
+    }
 }
 
 /// Turns the names of an expression into ids, or says what was meant.
@@ -33,6 +36,15 @@ pub(crate) trait Resolve {
     fn attribute(&mut self, name: &str) -> Result<AttributeId, String>;
     fn tag(&mut self, name: &str) -> Result<TagId, String>;
     fn key(&mut self, name: &str) -> Result<KeyId, String>;
+    fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String>;
+    /// A name that an expression before this one gave to its value.
+    fn bound(&mut self, _name: &str) -> Option<Local> {
+        None
+    }
+    /// The place of an execution's parameter.
+    fn given(&mut self, name: &str) -> Result<Local, String> {
+        Err(format!("params.{name} cannot be read here"))
+    }
 }
 
 /// Reads attributes only.
@@ -51,7 +63,7 @@ impl Reads for Values<'_> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Code {
+pub(super) enum Code {
     Number(f64),
     Read(Side, AttributeId),
     Has(Bearer, TagId),
@@ -72,33 +84,56 @@ enum Code {
     And(u32),
     Or(u32),
     Truth,
+    /// Takes the condition off the stack and goes on elsewhere if it is 0.
+    Unless(u32),
+    Jump(u32),
+    Min,
+    Max,
+    Pow,
+    /// Value, lower bound, upper bound.
+    Clamp,
+    Abs,
+    Floor,
+    Ceil,
+    Round,
+    Sqrt,
+    Roll,
+    /// The value of one of the expression's curves.
+    Curve(u16),
+}
+
+impl Code {
+    /// How many values it takes and leaves, as one number.
+    pub(super) fn effect(self) -> isize {
+        match self {
+            Code::Number(_) | Code::Read(..) | Code::Has(..) | Code::Local(_) => 1,
+            Code::Neg | Code::Not | Code::Truth | Code::Jump(_) => 0,
+            Code::Abs | Code::Floor | Code::Ceil | Code::Round | Code::Sqrt | Code::Roll | Code::Curve(_) => 0,
+            Code::Add | Code::Sub | Code::Mul | Code::Div | Code::Min | Code::Max | Code::Pow => -1,
+            Code::Less | Code::LessEq | Code::Greater | Code::GreaterEq | Code::Equal | Code::NotEqual => -1,
+            Code::And(_) | Code::Or(_) | Code::Unless(_) => -1,
+            Code::Clamp => -2,
+        }
+    }
 }
 
 /// A compiled expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
-    code: Box<[Code]>,
-    depth: usize,
+    pub(super) code: Box<[Code]>,
+    pub(super) curves: Box<[Arc<CurveDef>]>,
+    pub(super) depth: usize,
 }
 
 /// Values nest at most this deep on the stack.
-const STACK: usize = 64;
-/// Longest accepted text.
-const MAX_TEXT: usize = 4096;
+pub(super) const STACK: usize = 64;
+/// Most expressions need no more, and a small stack is quickly made.
+const SMALL_STACK: usize = 8;
 
 impl Expr {
     /// Compiles `text`, which may read what `scope` lends.
     pub(crate) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
-        if text.len() > MAX_TEXT {
-            return Err(format!("longer than {MAX_TEXT} characters"));
-        }
-        let mut p = Parser { text, at: 0, scope, names, code: Vec::new(), live: 0, deepest: 0, nesting: 0 };
-        p.binary(0)?;
-        p.space();
-        if p.at < text.len() {
-            return Err(p.expected("an operator or the end"));
-        }
-        Ok(Expr { code: p.code.into(), depth: p.deepest })
+        super::expr_parse::parse(text, scope, names)
     }
 
     /// Every attribute it reads.
@@ -131,7 +166,11 @@ impl Expr {
     /// Its value; `None` from `reads` makes the whole `None`.
     pub(crate) fn eval_with(&self, reads: &mut dyn Reads) -> Option<f64> {
         debug_assert!(self.depth <= STACK);
-        let mut stack = [0.0f64; STACK];
+        if self.depth <= SMALL_STACK { self.run::<SMALL_STACK>(reads) } else { self.run::<STACK>(reads) }
+    }
+
+    fn run<const N: usize>(&self, reads: &mut dyn Reads) -> Option<f64> {
+        let mut stack = [0.0f64; N];
         let (mut top, mut pc) = (0usize, 0usize);
         let truth = |b: bool| if b { 1.0 } else { 0.0 };
         while let Some(code) = self.code.get(pc) {
@@ -165,10 +204,31 @@ impl Expr {
                         top -= 1;
                     }
                 }
+                Code::Unless(elsewhere) => {
+                    top -= 1;
+                    if stack[top] == 0.0 {
+                        pc = elsewhere as usize;
+                    }
+                }
+                Code::Jump(to) => pc = to as usize,
+                Code::Clamp => {
+                    top -= 2;
+                    stack[top - 1] = super::clamp(stack[top - 1], stack[top], stack[top + 1]);
+                }
+                Code::Abs => stack[top - 1] = stack[top - 1].abs(),
+                Code::Floor => stack[top - 1] = libm::floor(stack[top - 1]),
+                Code::Ceil => stack[top - 1] = libm::ceil(stack[top - 1]),
+                Code::Round => stack[top - 1] = libm::round(stack[top - 1]),
+                Code::Sqrt => stack[top - 1] = libm::sqrt(stack[top - 1]),
+                Code::Roll => stack[top - 1] = truth(reads.roll(stack[top - 1])?),
+                Code::Curve(i) => stack[top - 1] = self.curves[i as usize].at(stack[top - 1]),
                 _ => {
                     let (a, b) = (stack[top - 2], stack[top - 1]);
                     top -= 1;
                     stack[top - 1] = match *code {
+                        Code::Min => a.min(b),
+                        Code::Max => a.max(b),
+                        Code::Pow => libm::pow(a, b),
                         Code::Add => a + b,
                         Code::Sub => a - b,
                         Code::Mul => a * b,
@@ -184,218 +244,6 @@ impl Expr {
             }
         }
         Some(stack[0])
-    }
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    scope: Scope,
-    names: &'a mut dyn Resolve,
-    code: Vec<Code>,
-    live: usize,
-    deepest: usize,
-    nesting: usize,
-}
-
-/// Operators from loose to tight; longer spellings first.
-const LEVELS: [&[(&str, Option<Code>)]; 5] = [
-    &[("||", None)],
-    &[("&&", None)],
-    &[
-        ("<=", Some(Code::LessEq)),
-        (">=", Some(Code::GreaterEq)),
-        ("==", Some(Code::Equal)),
-        ("!=", Some(Code::NotEqual)),
-        ("<", Some(Code::Less)),
-        (">", Some(Code::Greater)),
-    ],
-    &[("+", Some(Code::Add)), ("-", Some(Code::Sub)), ("−", Some(Code::Sub))],
-    &[("*", Some(Code::Mul)), ("/", Some(Code::Div))],
-];
-
-impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn space(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
-    }
-
-    fn expected(&self, what: &str) -> String {
-        let found = self.rest().chars().take(12).collect::<String>();
-        let found = if found.is_empty() { "the end".to_owned() } else { format!("{found:?}") };
-        format!("column {}: expected {what}, found {found}", self.text[..self.at].chars().count() + 1)
-    }
-
-    fn push(&mut self, code: Code) -> Result<(), String> {
-        match code {
-            Code::Number(_) | Code::Read(..) | Code::Has(..) | Code::Local(_) => self.live += 1,
-            Code::Neg | Code::Not | Code::Truth => {}
-            _ => self.live -= 1,
-        }
-        self.deepest = self.deepest.max(self.live);
-        if self.deepest > STACK {
-            return Err(format!("nests deeper than {STACK} values"));
-        }
-        self.code.push(code);
-        Ok(())
-    }
-
-    fn operator(&mut self, level: usize) -> Option<(&'static str, Option<Code>)> {
-        self.space();
-        let found = LEVELS[level].iter().find(|(s, _)| self.rest().starts_with(s)).copied()?;
-        self.at += found.0.len();
-        Some(found)
-    }
-
-    fn binary(&mut self, level: usize) -> Result<(), String> {
-        if level == LEVELS.len() {
-            return self.unary();
-        }
-        self.nesting += 1;
-        if self.nesting > STACK * LEVELS.len() {
-            return Err(format!("brackets nest deeper than {STACK}"));
-        }
-        self.binary(level + 1)?;
-        while let Some((sign, code)) = self.operator(level) {
-            match code {
-                Some(code) => {
-                    self.binary(level + 1)?;
-                    self.push(code)?;
-                }
-                None => {
-                    let at = self.code.len();
-                    self.push(if sign == "&&" { Code::And(0) } else { Code::Or(0) })?;
-                    self.binary(level + 1)?;
-                    self.push(Code::Truth)?;
-                    let end = self.code.len() as u32;
-                    self.code[at] = if sign == "&&" { Code::And(end) } else { Code::Or(end) };
-                }
-            }
-        }
-        self.nesting -= 1;
-        Ok(())
-    }
-
-    fn unary(&mut self) -> Result<(), String> {
-        let mut signs = Vec::new();
-        loop {
-            self.space();
-            let Some(c) = self.rest().chars().next() else {
-                return Err(self.expected("a number, a name or ("));
-            };
-            match c {
-                '-' | '−' => signs.push(Code::Neg),
-                '!' => signs.push(Code::Not),
-                _ => break,
-            }
-            self.at += c.len_utf8();
-        }
-        self.primary()?;
-        while let Some(sign) = signs.pop() {
-            self.push(sign)?;
-        }
-        Ok(())
-    }
-
-    fn primary(&mut self) -> Result<(), String> {
-        let c = self.rest().chars().next().unwrap_or(' ');
-        if c == '(' {
-            self.at += 1;
-            self.binary(0)?;
-            self.space();
-            if !self.rest().starts_with(')') {
-                return Err(self.expected(")"));
-            }
-            self.at += 1;
-            return Ok(());
-        }
-        if c.is_ascii_digit() || c == '.' {
-            let mut len = self.rest().find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(self.rest().len());
-            if self.rest()[len..].starts_with(['e', 'E']) {
-                let tail = &self.rest()[len + 1..];
-                let sign = tail.starts_with(['+', '-']) as usize;
-                let digits = tail[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len() - sign);
-                if digits > 0 {
-                    len += 1 + sign + digits;
-                }
-            }
-            let number: f64 = self.rest()[..len].parse().map_err(|_| self.expected("a number"))?;
-            if !number.is_finite() {
-                return Err(self.expected("a finite number"));
-            }
-            self.at += len;
-            return self.push(Code::Number(number));
-        }
-        if !(c.is_ascii_alphabetic() || c == '_') {
-            return Err(self.expected("a number, a name or ("));
-        }
-        let column = self.column();
-        let word = self.word();
-        let at = |e: String| format!("column {column}: {e}");
-        if word == "has_tag" {
-            return self.has_tag(column);
-        }
-        let names = &mut *self.names;
-        if let Some(local) = self.scope.local(word, &mut |key| names.key(key)) {
-            return self.push(Code::Local(local.map_err(at)?));
-        }
-        let (side, name) = match word.split_once('.') {
-            Some(("self", name)) => (Side::Own, name),
-            Some(("source", name)) => (Side::Source, name),
-            Some(("target", name)) => (Side::Target, name),
-            _ => (Side::Own, word),
-        };
-        let id = self.names.attribute(name).map_err(at)?;
-        self.push(Code::Read(side, id))
-    }
-
-    fn column(&self) -> usize {
-        self.text[..self.at].chars().count() + 1
-    }
-
-    /// A name with its dots.
-    fn word(&mut self) -> &'a str {
-        let text = self.text;
-        let rest = &text[self.at..];
-        let path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        let len = rest.find(|c: char| !path(c)).unwrap_or(rest.len());
-        self.at += len;
-        &rest[..len]
-    }
-
-    fn sign(&mut self, sign: &str) -> Result<(), String> {
-        self.space();
-        if !self.rest().starts_with(sign) {
-            return Err(self.expected(sign));
-        }
-        self.at += sign.len();
-        self.space();
-        Ok(())
-    }
-
-    /// The rest of `has_tag(self, Tag.Name)`.
-    fn has_tag(&mut self, column: usize) -> Result<(), String> {
-        self.sign("(")?;
-        let bearer = match (self.word(), self.scope.bearers()) {
-            (_, []) => return Err(format!("column {column}: has_tag cannot be asked here")),
-            (word, known) => match known.iter().find(|b| b.word() == word) {
-                Some(bearer) => *bearer,
-                None => {
-                    let words: Vec<&str> = known.iter().map(|b| b.word()).collect();
-                    let whose = words.join(", ");
-                    return Err(format!("column {column}: has_tag takes one of {whose} and a tag, found {word:?}"));
-                }
-            },
-        };
-        self.sign(",")?;
-        let column = self.column();
-        let name = self.word();
-        let tag = self.names.tag(name).map_err(|e| format!("column {column}: {e}"))?;
-        self.sign(")")?;
-        self.push(Code::Has(bearer, tag))
     }
 }
 
@@ -416,6 +264,10 @@ mod tests {
         fn key(&mut self, name: &str) -> Result<KeyId, String> {
             if name == "Data.Power" { Ok(KeyId(7)) } else { Err(format!("unknown key {name}")) }
         }
+        fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String> {
+            let falloff = CurveDef::new(&ugas_doc::Curve::new("C_Falloff", [(0.0, 1.0), (10.0, 0.5)])).unwrap();
+            if name == "C_Falloff" { Ok(Arc::new(falloff)) } else { Err(format!("unknown curve {name}")) }
+        }
     }
 
     fn eval(text: &str) -> Result<f64, String> {
@@ -433,7 +285,7 @@ mod tests {
             match bearer {
                 Bearer::Own => Some(tag == TagId(1)),
                 Bearer::Event => Some(tag == TagId(0)),
-                Bearer::Source | Bearer::Target => None,
+                Bearer::Source | Bearer::Target | Bearer::Hit => None,
             }
         }
         fn local(&mut self, local: Local) -> Option<f64> {
@@ -475,6 +327,41 @@ mod tests {
     }
 
     #[test]
+    fn functions_compute_without_the_platform() {
+        for (text, value) in [
+            ("min(3, 1, 2)", 1.0),
+            ("max(3, Health, 2)", 100.0),
+            ("clamp(Health, 0, 60)", 60.0),
+            ("clamp(-5, 0, 60)", 0.0),
+            ("clamp(5, 8, 2)", 8.0),
+            ("abs(-2.5) + floor(-2.5) + ceil(2.1) + round(2.5)", 2.5 - 3.0 + 3.0 + 3.0),
+            ("pow(2, 10) + sqrt(81)", 1033.0),
+            ("if(Health > 50, 1, Health / Zero)", 1.0),
+            ("if (Zero, 1, if(1, 2, 3)) * 10", 20.0),
+            ("curve(C_Falloff, 5) * 8", 6.0),
+            ("curve(C_Falloff, Health)", 0.5),
+        ] {
+            assert_eq!(eval(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_call_says_what_is_wrong() {
+        assert_eq!(
+            eval("maxx(1, 2)").unwrap_err(),
+            "column 1: there is no function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
+             round, pow, sqrt, if, has_tag, roll, curve"
+        );
+        assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another value of min, found \")\"");
+        assert_eq!(eval("abs(1, 2)").unwrap_err(), "column 6: expected ) after 1 of abs's values, found \", 2)\"");
+        assert_eq!(eval("curve(C_Fallof, 1)").unwrap_err(), "column 7: unknown curve C_Fallof");
+        assert_eq!(eval("roll(0.5)").unwrap_err(), "column 1: only a calculation may roll");
+        assert_eq!(eval("params.Scale").unwrap_err(), "column 1: params.Scale cannot be read here");
+        assert!(eval("if(1, 2)").unwrap_err().contains("expected ,"));
+        assert!(eval(&format!("{}1{}", "abs(".repeat(700), ")".repeat(700))).unwrap_err().contains("nest"));
+    }
+
+    #[test]
     fn slips_are_told_with_their_column() {
         assert_eq!(eval("1 + ").unwrap_err(), "column 5: expected a number, a name or (, found the end");
         assert_eq!(eval("1 + Helth").unwrap_err(), "column 5: unknown Helth");
@@ -503,7 +390,7 @@ mod tests {
     fn what_a_place_does_not_lend_is_a_slip_with_its_column() {
         assert_eq!(eval("1 + level").unwrap_err(), "column 5: unknown level");
         assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be asked here");
-        assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event"));
+        assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event, hit"));
         assert_eq!(task("has_tag(self, State.Ded)").unwrap_err(), "column 15: unknown tag State.Ded");
         assert!(task("has_tag(self State.Dead)").unwrap_err().contains("expected ,"));
         assert_eq!(

@@ -1,6 +1,7 @@
 //! The compiler's look-ups: names in documents become ids, or an error that says what was meant.
 
 use super::compile::Compiler;
+use super::curve::CurveDef;
 use super::effect::{CurveInput, Mag};
 use super::expr::{Expr, Resolve};
 use super::names::Names;
@@ -8,7 +9,8 @@ use super::scope::Scope;
 use super::tag::{TagQuery, tag_segments};
 use crate::{AbilityId, AttributeId, CalcId, CurveId, EffectId, GroupId, InputId, KeyId, ParamId, SetId, TagId};
 use std::borrow::Cow;
-use ugas_doc::{Magnitude, MagnitudeSource, MagnitudeType};
+use std::sync::Arc;
+use ugas_doc::{Magnitude, MagnitudeSource, MagnitudeType, Value};
 
 /// What documents define under names of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,6 +151,12 @@ impl Compiler<'_> {
         id
     }
 
+    /// A curve that an expression reads.
+    pub(crate) fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String> {
+        let found = self.find(Kind::Curve, name).and_then(|id| self.rules.curves[id as usize].clone());
+        found.ok_or_else(|| format!("unknown curve {name}{}", self.near(Kind::Curve, name)))
+    }
+
     pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
         let found = self.find(Kind::Effect, name);
         if found.is_none() {
@@ -167,12 +175,24 @@ impl Compiler<'_> {
         found.map(AbilityId)
     }
 
-    pub(crate) fn calc_ref(&mut self, place: &str, name: &str) -> Option<CalcId> {
+    /// A calculation, which is given these parameters.
+    pub(crate) fn calc_ref(&mut self, place: &str, name: &str, given: &[(Arc<str>, Value)]) -> Option<CalcId> {
         let found = self.rules.calculator(name);
+        let wanted = found.and_then(|id| self.rules.calcs[id.index()].clone()).map(|c| c.params).unwrap_or_default();
+        for param in &wanted {
+            match given.iter().find(|(p, _)| p == param).map(|(_, value)| value) {
+                Some(Value::Number(_) | Value::Bool(_)) => {}
+                Some(_) => self.error("bad-param", format!("{place}.Params.{param}: expected a number")),
+                None => self.error("bad-param", format!("{place}.Params.{param}: {name} reads it, and it is missing")),
+            }
+        }
         if found.is_none() {
             let known = |id: u32| self.rules.calcs[id as usize].is_some();
             let near = suggestion(self.rules.calc_names.nearest_of(name, known));
-            self.error("unknown-calculation", format!("{place}: no calculator {name} is registered{near}"));
+            self.error(
+                "unknown-calculation",
+                format!("{place}: no calculation {name}{near}; write a document of Kind calculation, or register code"),
+            );
         }
         found
     }
@@ -247,7 +267,7 @@ impl Compiler<'_> {
             },
             MagnitudeType::CustomCalculation => match &doc.calculator_class {
                 None => missing(self, "CalculatorClass"),
-                Some(name) => self.calc_ref(place, name).map(Mag::Calc),
+                Some(name) => self.calc_ref(place, name, &[]).map(Mag::Calc),
             },
             MagnitudeType::SetByCaller => match &doc.data_tag {
                 None => missing(self, "DataTag"),
@@ -271,6 +291,10 @@ impl Resolve for Compiler<'_> {
             return Err(format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}"));
         }
         Compiler::tag(self, name).ok_or_else(|| format!("{name:?} is not a tag"))
+    }
+
+    fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String> {
+        Compiler::curve(self, name)
     }
 
     fn key(&mut self, name: &str) -> Result<KeyId, String> {

@@ -10,6 +10,8 @@ mod assemble;
 mod attribute;
 mod builder;
 mod calc;
+mod calculation;
+mod check;
 mod code;
 mod coded;
 mod combat;
@@ -18,6 +20,7 @@ mod curve;
 mod effect;
 mod error;
 mod expr;
+mod expr_parse;
 mod hook;
 mod layout;
 mod lookup;
@@ -52,6 +55,7 @@ pub(crate) use ability_compile::{CompiledAbility, compile_ability};
 pub(crate) use ability_set::AbilitySetDef;
 pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
+pub(crate) use check::Check;
 pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
@@ -120,7 +124,7 @@ pub struct Rules {
     pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
     pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,
     pub(crate) curve_names: Names,
-    pub(crate) curves: Vec<Option<CurveDef>>,
+    pub(crate) curves: Vec<Option<Arc<CurveDef>>>,
     pub(crate) calc_names: Names,
     pub(crate) calcs: Vec<Option<CalcDef>>,
     pub(crate) hook_names: Names,

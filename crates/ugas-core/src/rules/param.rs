@@ -54,7 +54,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.doc.params.get(name).filter(|v| **v != Value::Null)
     }
 
-    fn bad(&mut self, name: &str, why: String) {
+    pub(crate) fn bad(&mut self, name: &str, why: String) {
         self.c.error("bad-param", format!("{}.Params.{name}: {why}", self.path));
     }
 

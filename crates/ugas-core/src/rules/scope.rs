@@ -11,6 +11,8 @@ pub(crate) enum Bearer {
     Target,
     /// The event: its tag, and what it carries.
     Event,
+    /// What was hit.
+    Hit,
 }
 
 impl Bearer {
@@ -20,6 +22,7 @@ impl Bearer {
             Bearer::Source => "source",
             Bearer::Target => "target",
             Bearer::Event => "event",
+            Bearer::Hit => "hit",
         }
     }
 }
@@ -51,10 +54,16 @@ pub(crate) enum Local {
     Held,
     /// `found`: how many targets were found.
     Found,
+    /// `hit.distance`: how far from the shooter; 0 without a hit.
+    Distance,
+    /// A value named by `Let`, by its place.
+    Bound(u16),
+    /// `params.X`: a parameter of the execution, by its place among those the calculation reads.
+    Given(u16),
 }
 
 /// Locals without a name of their own behind the dot.
-const WORDS: [(&str, Local); 10] = [
+const WORDS: [(&str, Local); 12] = [
     ("level", Local::Level),
     ("stacks", Local::Stacks),
     ("held", Local::Held),
@@ -65,6 +74,8 @@ const WORDS: [(&str, Local); 10] = [
     ("event.Direct", Local::Direct),
     ("event.Periodic", Local::Periodic),
     ("event.Area", Local::Area),
+    ("amount", Local::Amount),
+    ("hit.distance", Local::Distance),
 ];
 
 /// What expressions of one place may read. Attributes are read everywhere.
@@ -73,25 +84,36 @@ pub(crate) struct Scope {
     locals: &'static [Local],
     params: bool,
     keys: bool,
+    rolls: bool,
     bearers: &'static [Bearer],
 }
 
 impl Scope {
-    /// Attributes only: derived attributes, application conditions.
-    pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, bearers: &[] };
+    /// Attributes only: derived attributes.
+    pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[] };
     /// ActivationCondition: nothing happened yet.
     pub(crate) const ACTIVATION: Scope = Scope {
         locals: &[Local::Level],
         params: true,
         keys: false,
+        rolls: false,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
+    };
+    /// ApplicationCondition: parameters are those of the ability the effect comes from.
+    pub(crate) const APPLICATION: Scope = Scope {
+        locals: &[Local::Level, Local::Stacks, Local::Distance],
+        params: true,
+        keys: true,
+        rolls: false,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Hit],
     };
     /// Numbers and branches of tasks. The source is whoever caused the activation.
     pub(crate) const TASK: Scope = Scope {
-        locals: &[Local::Level, Local::Magnitude, Local::Tick, Local::Held, Local::Found],
+        locals: &[Local::Level, Local::Magnitude, Local::Tick, Local::Held, Local::Found, Local::Distance],
         params: true,
         keys: false,
-        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Event],
+        rolls: false,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Event, Bearer::Hit],
     };
     /// `When` of combat rules.
     pub(crate) const RULE: Scope = Scope {
@@ -106,8 +128,23 @@ impl Scope {
         ],
         params: false,
         keys: true,
+        rolls: false,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Event],
     };
+
+    /// Expressions of a `calculation`. Bare names are the target's.
+    pub(crate) const CALCULATION: Scope = Scope {
+        locals: &[Local::Level, Local::Stacks, Local::Amount, Local::Distance],
+        params: false,
+        keys: true,
+        rolls: true,
+        bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Hit],
+    };
+
+    /// Whether there is a random stream.
+    pub(crate) fn rolls(&self) -> bool {
+        self.rolls
+    }
 
     pub(crate) fn bearers(&self) -> &'static [Bearer] {
         self.bearers
@@ -134,7 +171,7 @@ impl Scope {
             ("param", name) => Some(here(Local::Param(ParamId::named(name)), self.params)),
             ("sbc", _) if !self.keys => Some(Err(format!("{word} cannot be read here"))),
             ("sbc", name) => Some(key(name).map(Local::Caller)),
-            (of @ ("event" | "cast"), name) => {
+            (of @ ("event" | "cast" | "hit"), name) => {
                 let near = nearest(word, WORDS.iter().map(|(w, _)| *w));
                 Some(Err(format!("{of} has no {name}{}", super::lookup::suggestion(near))))
             }

@@ -41,6 +41,25 @@ pub enum TaskCategory {
     Custom,
 }
 
+impl TaskCategory {
+    /// How often a task of this kind should look, if it looks at all: every frame what is critical, up to ten times a
+    /// second what only surrounds, never what is told.
+    ///
+    /// ```
+    /// use ugas_core::{SimTime, TaskCategory};
+    /// assert_eq!(TaskCategory::Spatial.interval(true), Some(SimTime::ZERO));
+    /// assert_eq!(TaskCategory::Spatial.interval(false), Some(SimTime::millis(100)));
+    /// assert_eq!(TaskCategory::Event.interval(true), None);
+    /// ```
+    pub const fn interval(self, critical: bool) -> Option<SimTime> {
+        match self {
+            TaskCategory::Spatial if !critical => Some(SimTime::millis(100)),
+            TaskCategory::Spatial | TaskCategory::Temporal | TaskCategory::Animation => Some(SimTime::ZERO),
+            _ => None,
+        }
+    }
+}
+
 /// A number of a task: written, computed when the task starts, or a count of the sim's frames.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Num {

@@ -11,15 +11,15 @@ pub(crate) struct BuiltIn {
     pub(crate) category: TaskCategory,
     /// `None`: a composite.
     pub(crate) parse: Option<Parse>,
-    /// Default interval in seconds and default priority of a ticking task.
-    pub(crate) ticks: Option<(f64, i32)>,
+    /// Of a ticking task: whether it is critical.
+    pub(crate) ticks: Option<bool>,
 }
 
 const fn leaf(name: &'static str, category: TaskCategory, parse: Parse) -> BuiltIn {
     BuiltIn { name, category, parse: Some(parse), ticks: None }
 }
-const fn ticking(name: &'static str, parse: Parse, interval: f64, priority: i32) -> BuiltIn {
-    BuiltIn { name, category: Spatial, parse: Some(parse), ticks: Some((interval, priority)) }
+const fn ticking(name: &'static str, critical: bool, parse: Parse) -> BuiltIn {
+    BuiltIn { name, category: Spatial, parse: Some(parse), ticks: Some(critical) }
 }
 const fn composite(name: &'static str) -> BuiltIn {
     BuiltIn { name, category: Composite, parse: None, ticks: None }
@@ -28,7 +28,7 @@ const fn composite(name: &'static str) -> BuiltIn {
 use TaskCategory::{Action, Animation, Composite, Event, Input, Request, Spatial, State, Temporal};
 
 /// Every task type of the runtime; a type's place is its id.
-pub(crate) static BUILT_IN: [BuiltIn; 43] = [
+pub(crate) static BUILT_IN: [BuiltIn; 44] = [
     composite("Sequence"),
     composite("Parallel"),
     composite("Race"),
@@ -106,16 +106,16 @@ pub(crate) static BUILT_IN: [BuiltIn; 43] = [
         let (method, max_range) = (f.need_text("TargetingMethod"), f.num("MaxRange"));
         Some(TaskKind::WaitTargetData { method: method?, max_range })
     }),
-    ticking(
-        "WaitOverlap",
-        |f| {
-            let (radius, filter) = (f.num("Radius"), f.query("Filter"));
-            Some(TaskKind::WaitOverlap { radius, filter })
-        },
-        0.1,
-        0,
-    ),
-    ticking("WaitForTarget", |f| Some(TaskKind::WaitForTarget { max_range: f.num("MaxRange") }), 0.0, 10),
+    ticking("WaitOverlap", false, |f| {
+        let (radius, filter) = (f.num("Radius"), f.query("Filter"));
+        Some(TaskKind::WaitOverlap { radius, filter })
+    }),
+    ticking("WaitForTarget", true, |f| Some(TaskKind::WaitForTarget { max_range: f.num("MaxRange") })),
+    // Not written in a list: an ability with AsyncValidation asks the host with a request of this kind.
+    leaf("Validate", Request, |f| {
+        f.bad("Type", "Validate is asked by AsyncValidation and is no task of a list".into());
+        None
+    }),
 ];
 
 /// The types the engine answers.

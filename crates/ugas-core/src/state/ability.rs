@@ -228,8 +228,8 @@ pub(crate) struct Held {
 pub(crate) struct SetGrant {
     pub(crate) seq: u64,
     pub(crate) set: AbilitySetId,
-    /// Numbers of the effects.
-    pub(crate) effects: Vec<u64>,
+    /// Its effects, active or waiting for their turn: birth and ordinal of their keys.
+    pub(crate) effects: Vec<(u64, u32)>,
     pub(crate) grants: Vec<GrantId>,
     pub(crate) attributes: Vec<SetId>,
 }

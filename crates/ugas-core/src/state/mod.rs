@@ -21,7 +21,7 @@ pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
 pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
-pub(crate) use definition::{Definition, Definitions, EffectRef};
+pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
 pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, alert};

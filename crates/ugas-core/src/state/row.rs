@@ -192,6 +192,12 @@ impl Row {
         self.side_mut().play.get_or_insert_default()
     }
 
+    /// Whether nothing of its abilities runs, is held or was granted as a set.
+    #[inline]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.side.as_ref().and_then(|s| s.play.as_ref()).is_none_or(|p| p.is_empty())
+    }
+
     /// Drops what is empty, so that a row that rests is as it was.
     pub(crate) fn trim(&mut self) {
         if let Some(side) = &mut self.side

@@ -7,6 +7,7 @@ mod bind;
 mod expect;
 mod look;
 mod names;
+pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
 
@@ -15,8 +16,9 @@ use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step, is_wor
 use ability::Handle;
 use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use ugas_core::{
-    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Sim, SimConfig, SimTime, Trace,
+    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
 use world::World;
@@ -58,6 +60,7 @@ struct Applied {
 }
 
 /// A scenario on its way.
+#[derive(Clone)]
 pub(crate) struct Runner<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) world: World,
@@ -97,6 +100,17 @@ impl Scenario {
         let world = World::build(self)?;
         let errors = bind::check(&world, self);
         if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// The rules it stands on: its packs, its entities and the tags it uses.
+    ///
+    /// ```
+    /// let tree = &ugas_data::read_trees("idle.yaml", "Scenario: Idle").unwrap()[0];
+    /// let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+    /// assert_eq!(scenario.rules().unwrap().ability_list().count(), 0);
+    /// ```
+    pub fn rules(&self) -> Result<Arc<Rules>, Vec<ReadError>> {
+        World::build(self).map(|world| world.rules)
     }
 
     /// Runs it as its file says.

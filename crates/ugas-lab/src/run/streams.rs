@@ -67,13 +67,13 @@ impl Runner<'_> {
             FactKind::Revoked { ability, grant } => {
                 vec![("Ability", self.ability_field(ability)), ("Grant", number(grant.0))]
             }
-            FactKind::Cue { tag, cue } => {
+            FactKind::Cue { tag, cue, .. } => {
                 let cue = match cue {
                     CueType::Execute => "Execute",
                     CueType::Add => "Add",
                     CueType::Remove => "Remove",
                 };
-                vec![("Tag", self.tag_field(tag)), ("Type", Found::text(cue))]
+                vec![("Tag", self.tag_field(tag)), ("Type", Found::text(cue)), ("Params", self.params_of(fact))]
             }
             FactKind::Died { attribute } => vec![("Attribute", self.attribute_field(attribute))],
             FactKind::Spawned { owner } => vec![("Owner", self.host_actor_field(owner))],
@@ -207,6 +207,12 @@ impl Runner<'_> {
                 fields.push(("Ability", self.ability_field(ability)));
                 fields.push(("Refusal", Found::text(refusal.kind())));
                 "AbilityRefused"
+            }
+            TraceKind::Task { ability, task, to, .. } => {
+                fields.push(("Ability", self.ability_field(ability)));
+                fields.push(("Task", rules.task_kind_name(task).map_or(Found::Nothing, Found::text)));
+                fields.push(("To", Found::text(format!("{to:?}"))));
+                "TaskState"
             }
             TraceKind::Lifecycle(step) => match step {
                 LifecycleStep::Instantiated => "Instantiated",

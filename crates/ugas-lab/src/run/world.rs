@@ -1,14 +1,15 @@
 //! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
 
-use crate::packs::host_calculations;
+use crate::packs::{builder_of, host_calculations};
 use crate::scenario::{Name, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, RulesBuilder, Severity};
-use ugas_data::{Code, Loaded, ReadError, read_folder};
+use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
+use ugas_data::{Code, Loaded, ReadError, read_packs};
 use ugas_doc::{Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
 
 /// The compiled side of a scenario.
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rules: Arc<Rules>,
     /// Effects that are over when they were applied.
@@ -28,20 +29,21 @@ impl World {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
         let mut calculations: BTreeSet<String> = scenario.calculations.iter().map(|n| n.text.clone()).collect();
+        let mut folders = Vec::new();
         for (folder, place) in &scenario.packs {
-            if !folder.is_dir() {
+            if folder.is_dir() {
+                folders.push(folder);
+            } else {
                 let message = format!("Packs: there is no folder {}", folder.display());
                 errors.push(place.error(&scenario.file, message));
-                continue;
             }
-            match read_folder(folder) {
-                Ok(documents) => docs.extend(documents.docs),
-                Err(more) => errors.extend(more),
+        }
+        match read_packs(folders) {
+            Ok(packs) => {
+                calculations.extend(host_calculations(&packs));
+                docs.extend(packs.into_iter().flat_map(|p| p.documents.docs));
             }
-            match host_calculations(folder) {
-                Ok(names) => calculations.extend(names),
-                Err(more) => errors.extend(more),
-            }
+            Err(more) => errors.extend(more),
         }
         docs.extend(scenario.entities.iter().cloned());
         if !errors.is_empty() {
@@ -94,18 +96,6 @@ impl World {
         let own = || self.inputs.get(id.0.checked_sub(FIRST_INPUT)? as usize);
         self.rules.input_name(id).or_else(|| own().map(String::as_str))
     }
-}
-
-/// A builder with documents and with stand-ins for what host code would provide: they read nothing and give 0.
-pub(crate) fn builder_of(docs: impl IntoIterator<Item = Loaded>, calculations: &BTreeSet<String>) -> RulesBuilder {
-    let mut builder = Rules::builder();
-    for loaded in docs {
-        builder = builder.add_at(loaded.doc, loaded.origin);
-    }
-    for name in calculations {
-        builder = builder.calc_fn(name.clone(), [], |cx| cx.give(0.0));
-    }
-    builder
 }
 
 /// A finding of the rules builder as an error at its place.

@@ -123,7 +123,7 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
 
 fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
     match doc_from_node(reading.file, node)? {
-        Document::Loaded(loaded) => Ok(loaded),
+        Document::Loaded(loaded) => Ok(*loaded),
         Document::Unsupported(other) => {
             Err(reading.error(node, format!("documents of kind {} come with a later release", other.kind)))
         }

@@ -111,7 +111,7 @@ impl Both {
             }
             FactKind::SetGranted { set, .. } => format!("SetGranted {}", rules.ability_set_name(set).unwrap_or("?")),
             FactKind::SetRevoked { set, .. } => format!("SetRevoked {}", rules.ability_set_name(set).unwrap_or("?")),
-            FactKind::Cue { tag: t, cue } => format!("Cue {} {cue:?}", tag(t)),
+            FactKind::Cue { tag: t, cue, .. } => format!("Cue {} {cue:?}", tag(t)),
             FactKind::Died { attribute: a } => format!("Died {}", attribute(a)),
             FactKind::SetAdded { set } => format!("SetAdded {}", rules.set_name(set).unwrap_or("?")),
             FactKind::SetRemoved { set } => format!("SetRemoved {}", rules.set_name(set).unwrap_or("?")),

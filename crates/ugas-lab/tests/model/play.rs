@@ -215,24 +215,30 @@ impl World {
         Ok(seq)
     }
 
-    /// Others give way, it commits, it is active, its tasks begin.
+    /// It commits, others give way, it is active, its tasks begin. The commit comes first: it may still be refused.
     pub(crate) fn launch(&mut self, who: u32, seq: u64) -> Result<(), Refused> {
         let a = self.act(who, seq).expect("it was just made").clone();
         let def = self.abilities[&a.ability].clone();
-        if def.retrigger && !def.allow_multiple_instances {
-            self.cancel_where(who, |_, o| o.grant == a.grant && o.seq != seq);
-        }
-        if let Some(group) = def.activation_group.as_ref().filter(|g| g.policy != GroupPolicy::Independent) {
-            self.cancel_where(who, |w, o| {
-                let theirs = w.abilities[&o.ability].activation_group.as_ref();
-                o.seq != seq && theirs.is_some_and(|t| t.name == group.name && t.policy == GroupPolicy::Replaceable)
-            });
-        }
         if def.commit_policy == CommitPolicy::Auto
             && let Err(kind) = self.commit(who, seq)
         {
             self.play(who).acts.retain(|o| o.seq != seq);
             return Err(kind);
+        }
+        if self.act(who, seq).is_some() {
+            if def.retrigger && !def.allow_multiple_instances {
+                self.cancel_where(who, |_, o| o.grant == a.grant && o.seq != seq);
+            }
+            if let Some(group) = def.activation_group.as_ref().filter(|g| g.policy != GroupPolicy::Independent) {
+                self.cancel_where(who, |w, o| {
+                    let theirs = w.abilities[&o.ability].activation_group.as_ref();
+                    o.seq != seq && theirs.is_some_and(|t| t.name == group.name && t.policy == GroupPolicy::Replaceable)
+                });
+            }
+        }
+        // What it paid with, or what gave way, may have taken its grant along.
+        if self.act(who, seq).is_none() {
+            return Ok(());
         }
         self.act_mut(who, seq).state = State::Active;
         self.tell(who, format!("AbilityActivated {} grant {} level {}", def.name, a.grant, a.level));
@@ -275,9 +281,12 @@ impl World {
                 *self = before;
                 return Err(kind);
             }
-            if n == 2 {
+            if n == 2 && self.act(who, seq).is_some() {
                 self.act_mut(who, seq).owned = Some(key);
             }
+        }
+        if self.act(who, seq).is_none() {
+            return Ok(());
         }
         self.act_mut(who, seq).committed = true;
         self.news(who, &def.name, seq, "Committed", false);
@@ -376,8 +385,11 @@ impl World {
 
     pub(crate) fn revoke_grant(&mut self, who: u32, id: u32) {
         let runs = |a: &&Act| a.grant == id && a.state != State::Ending;
-        while let Some(seq) = self.rows[&who].play.acts.iter().find(runs).map(|a| a.seq) {
-            self.finish(who, seq, How::Cancelled);
+        while let Some(a) = self.rows[&who].play.acts.iter().find(runs).cloned() {
+            if a.state == State::Activating {
+                self.play(who).acts.retain(|o| o.seq != a.seq);
+            }
+            self.finish(who, a.seq, How::Cancelled);
         }
         let Some(at) = self.rows[&who].grants.iter().position(|g| g.id == id) else { return };
         let g = self.row(who).grants.remove(at);

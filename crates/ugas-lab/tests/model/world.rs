@@ -155,9 +155,10 @@ impl Row {
     pub(crate) fn retries(&self) -> bool {
         self.play.held.values().any(|h| h.retry)
     }
-    /// The local time that shows a time of the sim, on the clock as it goes now.
+    /// The local time to wait for until a time of the sim has come, on the clock as it goes now.
     pub(crate) fn local_reaching(&self, sim: i64) -> i64 {
-        self.local(sim)
+        let mut times = self.local(sim)..;
+        times.find(|&local| self.due(local).is_none_or(|due| due >= sim)).expect("times do not end")
     }
 
     fn running(&self) -> i128 {

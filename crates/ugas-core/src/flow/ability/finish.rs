@@ -5,7 +5,7 @@ use super::super::task::ListKind;
 use super::super::{AbilityNews, Flow, Notice, Via};
 use super::state::Move;
 use crate::state::{Activation, CauseWhat, Due, Timer, alert};
-use crate::{AbilityState, CastStep, CueType, FactKind, RemoveReason, SimTime, TagId};
+use crate::{AbilityState, CastStep, CueType, FactKind, RemoveReason, SimTime, Span, TagId};
 
 /// How an activation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Flow<'_> {
             *count -= 1;
             if *count == 0 {
                 row.side_mut().cues.remove(i);
-                self.fact(who, Via::NOTHING, FactKind::Cue { tag, cue: CueType::Remove });
+                self.fact(who, Via::NOTHING, FactKind::Cue { tag, cue: CueType::Remove, detail: Span::default() });
             }
         }
     }

@@ -35,7 +35,7 @@ impl Reads for TryReads<'_, '_> {
             Bearer::Own => Some(self.view.has(self.of.slot, tag)),
             Bearer::Source => Some(self.view.source_has(self.of.source, tag)),
             Bearer::Target => Some(self.view.source_has(self.target()?, tag)),
-            Bearer::Event => None,
+            Bearer::Event | Bearer::Hit => None,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::{Flow, Via};
 use super::EndHow;
 use super::state::Move;
+use crate::fact::{ParamValue, put_param};
 use crate::rules::AbilityDef;
 use crate::state::{Due, Timer};
 use crate::{AbilityState, ControllerId, FactKind, Refusal, SimTime, Span, TaskKey, Which};
@@ -22,11 +23,35 @@ impl Flow<'_> {
         }
         if let Some(task) = self.rules.task_kind("Validate") {
             let task_key = TaskKey { seq, who };
-            let ask = FactKind::TaskRequest { ability: def.id, task, task_key, detail: Span::default() };
-            self.fact(who, Via::NOTHING, ask);
+            let detail = self.question(def);
+            let via = Via { source: who, ..Via::NOTHING };
+            self.fact(who, via, FactKind::TaskRequest { ability: def.id, task, task_key, detail });
         }
         self.relisten(slot);
         self.publish(slot);
+    }
+
+    /// What the host is asked: which validation, and how long it may take.
+    fn question(&mut self, def: &AbilityDef) -> Span {
+        let Some(v) = &def.validation else { return Span::default() };
+        let mut bytes = Vec::new();
+        if !v.kind.is_empty() {
+            put_param(&mut bytes, "Kind", ParamValue::Text(&v.kind));
+        }
+        if v.timeout != SimTime::NEVER {
+            put_param(&mut bytes, "Timeout", ParamValue::Number(v.timeout.as_seconds()));
+        }
+        self.log.facts.keep(&bytes)
+    }
+
+    /// The host's answer to the request: the key names the activation that waits.
+    pub(crate) fn answer_validation(&mut self, slot: usize, seq: u64, ok: bool) -> Result<(), Refusal> {
+        let pending = |a: &crate::state::Activation| a.state == AbilityState::PendingConfirmation;
+        if !self.row(slot).play().activation(seq).is_some_and(pending) {
+            return Err(Refusal::StaleHandle);
+        }
+        self.validate(slot, seq, ok);
+        Ok(())
     }
 
     /// The answer. One that comes too late changes nothing.

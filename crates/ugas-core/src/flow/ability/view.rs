@@ -50,6 +50,7 @@ impl<'a> View<'a> {
     /// Whether no combat rule acts on what an ability costs.
     pub(crate) fn is_free_of_cost_rules(&self, t: &Try<'_>) -> bool {
         t.def.fixed.has(StaticMask::COST)
+            || !self.has_rules(t.slot)
             || [1.0, 2.0].iter().all(|&v| self.combat_value(t.slot, RuleOn::ResourceCost, v, Some(t.def), None) == v)
     }
 }

@@ -61,6 +61,11 @@ impl View<'_> {
         (value.round() as u32).max(least)
     }
 
+    /// Whether an active effect of a row has rules.
+    pub(crate) fn has_rules(&self, slot: usize) -> bool {
+        self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
+    }
+
     /// Calls `each` for every rule that concerns this, until it says that this is enough; whether it did.
     pub(crate) fn each_rule(
         &self,
@@ -172,6 +177,7 @@ impl Reads for RuleReads<'_> {
             Bearer::Own => return Some(self.view.has(self.slot, tag)),
             Bearer::Source => self.source(),
             Bearer::Target => self.target(),
+            Bearer::Hit => return None,
             Bearer::Event => {
                 let tags = &self.view.rules.tags;
                 return Some(self.event?.tags.iter().any(|&t| tags.is_under(t, tag)));
@@ -190,6 +196,7 @@ impl Reads for RuleReads<'_> {
             Local::Periodic => self.style(CombatStyle::Periodic),
             Local::Area => self.style(CombatStyle::Area),
             Local::Param(_) | Local::Tick | Local::Held | Local::Found => None,
+            Local::Distance | Local::Bound(_) | Local::Given(_) => None,
         }
     }
 }
@@ -207,6 +214,45 @@ mod tests {
     fn the_worked_example_casts_in_five_point_two_seconds() {
         let cast = combine(5.0, &mut [0.5 * 3.0], &mut [factor(0.9, 2.0)]);
         assert_eq!(SimTime::seconds(cast), SimTime::seconds(5.2));
+    }
+
+    // covers: SAI-1.1-06
+    #[test]
+    fn a_static_value_takes_no_rules_and_is_only_held_at_zero() {
+        use crate::{Rules, Sim, SimConfig, SpawnSpec, Spec};
+        use ugas_doc::{Ability, Attribute, AttributeSet, CombatRule, Effect, Modify, ModifyOperation, Stacking};
+        let rule = |operation, value, factor| CombatRule {
+            on: "CastLength".to_owned(),
+            modify: Some(Modify { operation, value, factor }),
+            stacks: true,
+            ..CombatRule::default()
+        };
+        let mut slow = Effect::infinite("GE_Slow").stacking(Stacking { limit: Some(5), ..Stacking::default() });
+        slow.rules.push(rule(ModifyOperation::Add, Some(0.5), None));
+        let mut quick = Effect::infinite("GE_Quick").stacking(Stacking { limit: Some(5), ..Stacking::default() });
+        quick.rules.push(rule(ModifyOperation::Multiply, None, Some(0.9)));
+        let mut fixed = Ability::new("GA_Fixed");
+        fixed.static_values.push("CastLength".to_owned());
+        let rules = Rules::builder()
+            .add(AttributeSet::new("S").with(Attribute::new("Health", 1.0)))
+            .add(slow)
+            .add(quick)
+            .add(fixed)
+            .add(Ability::new("GA_Free"))
+            .build()
+            .unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        for (effect, stacks) in [("GE_Slow", 3), ("GE_Quick", 2)] {
+            sim.apply(&Spec::new(rules.effect(effect).unwrap(), who).stacks(stacks)).unwrap();
+        }
+        let value = |ability: &str, base: f64| {
+            let view = sim.view();
+            let def = view.ability(rules.ability(ability).unwrap()).unwrap();
+            view.combat_value(0, RuleOn::CastLength, base, Some(&def), None)
+        };
+        assert!((value("GA_Free", 5.0) - 5.2).abs() < 1e-12, "the rules are there");
+        assert_eq!((value("GA_Fixed", 5.0), value("GA_Fixed", -1.0)), (5.0, 0.0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Notice};
 use crate::rules::{AbilityCx, Act, Next, Resume};
 use crate::state::{Task, alert};
-use crate::{AbilityState, EffectFilter, EventData, SimTime, Spec};
+use crate::{AbilityState, EffectFilter, EventData, SimTime};
 
 /// What a record of a coded ability waits for.
 fn waits_for(t: &Task) -> Option<Next> {
@@ -39,7 +39,8 @@ impl Flow<'_> {
             target: a.target,
             now: self.local_now(slot),
             values: &|who, a| self.current_of(who, a),
-            tags: &|t| self.rules.tags.def(t).is_some() && self.has(slot, t),
+            tags: &|who, t| self.rules.tags.def(t).is_some() && self.source_has(who, t),
+            around: &|radius| self.around(slot, radius),
             acts: Vec::new(),
         };
         let next = code.resume(&mut state, why, &mut cx);
@@ -77,12 +78,12 @@ impl Flow<'_> {
     fn act(&mut self, slot: usize, of: u64, act: Act) {
         let who = self.row(slot).id;
         match act {
-            Act::Apply { effect, target } => {
+            Act::Apply(spec) => {
                 let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return };
-                let (birth, level, ability) = (child_of_act(a, who, NO_PC), a.level, a.ability);
-                if self.replay.is_none_or(|r| r.only == target) {
+                let (birth, ability) = (child_of_act(a, who, NO_PC), a.ability);
+                if self.replay.is_none_or(|r| r.only == spec.target) {
                     // A refusal is traced; code sees its consequences.
-                    let _ = self.apply(&Spec::new(effect, target).from(who).level(level).ability(ability), birth);
+                    let _ = self.apply(&spec.from(who).ability(ability), birth);
                 }
             }
             Act::Remove { effect } => {

@@ -4,7 +4,7 @@ use super::{Step, Strand};
 use crate::flow::{Flow, Notice};
 use crate::rules::{AbilityDef, Call, CustomDef, News, OnFail, Progression, TaskCx, TaskDef, TaskKind, Wake};
 use crate::state::{Task, alert};
-use crate::{SimTime, TaskResult};
+use crate::{SimTime, TaskKey, TaskResult, TaskState};
 
 /// The alert bits of what a custom task hears.
 pub(super) fn alerts(custom: &CustomDef) -> u8 {
@@ -59,6 +59,9 @@ impl Flow<'_> {
         let late = task.time_out.as_ref().and_then(|t| self.length_of(slot, s.of, t));
         let due = late.map_or(SimTime::NEVER, |t| now + t);
         let Some(seq) = self.sleep(slot, s, |t| t.due = due) else { return Step::Stop };
+        let key = TaskKey { seq, who: self.row(slot).id };
+        self.trace_task(slot, def.id, task.name, key, TaskState::Ready);
+        self.trace_task(slot, def.id, task.name, key, TaskState::Active);
         let mut state = Vec::new();
         let said = self.call(slot, def, s.of, c, &mut state, Call::Activate);
         if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {

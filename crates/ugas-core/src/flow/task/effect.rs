@@ -4,7 +4,9 @@ use super::Strand;
 use crate::flow::ability::EndHow;
 use crate::flow::{Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
-use crate::{ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Spec, TagId};
+use crate::{
+    ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId,
+};
 
 /// What stands in the place of a trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;
@@ -30,10 +32,10 @@ impl Flow<'_> {
         }
         let mut spec = Spec::new(apply.effect, target).from(who).level(level).ability(ability);
         let whole = |v: f64| v.round().clamp(1.0, u32::MAX as f64) as u32;
-        if let Some(level) = apply.level.as_ref().and_then(|n| self.value_of(slot, s.of, n)) {
+        if let Some(level) = apply.level.as_ref().and_then(|n| self.value_for(slot, s.of, n, Some(target))) {
             spec.level = whole(level);
         }
-        if let Some(stacks) = apply.stacks.as_ref().and_then(|n| self.value_of(slot, s.of, n)) {
+        if let Some(stacks) = apply.stacks.as_ref().and_then(|n| self.value_for(slot, s.of, n, Some(target))) {
             spec.stacks = whole(stacks);
         }
         if let Some(duration) = apply.duration.as_ref().and_then(|n| self.length_of(slot, s.of, n)) {
@@ -41,7 +43,7 @@ impl Flow<'_> {
         }
         for (key, num) in &apply.by_caller {
             // What cannot be read is missing: the effect's own rules about that hold.
-            if let Some(value) = self.value_of(slot, s.of, num) {
+            if let Some(value) = self.value_for(slot, s.of, num, Some(target)) {
                 spec.put(*key, value);
             }
         }
@@ -129,7 +131,8 @@ impl Flow<'_> {
 
     pub(super) fn burst_cue(&mut self, slot: usize, tag: TagId) {
         let who = self.row(slot).id;
-        self.fact(who, self.own_via(slot), FactKind::Cue { tag, cue: CueType::Execute });
+        let detail = Span::default();
+        self.fact(who, self.own_via(slot), FactKind::Cue { tag, cue: CueType::Execute, detail });
     }
 
     fn own_via(&self, slot: usize) -> Via {
@@ -144,7 +147,7 @@ impl Flow<'_> {
             return;
         }
         a.cues.push(tag);
-        self.cue_in(slot, tag, via);
+        self.cue_in(slot, tag, None, via);
     }
 
     pub(super) fn remove_cue(&mut self, slot: usize, of: u64, tag: TagId) {

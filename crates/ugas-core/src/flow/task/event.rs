@@ -1,8 +1,9 @@
 //! Gameplay events: a fact, and news for whoever on the row waits for them or is triggered by them.
 
 use crate::fact::{ParamValue, put_param};
+use crate::flow::combat::CombatEvent;
 use crate::flow::{Flow, Notice, Via};
-use crate::rules::{EventTo, Num};
+use crate::rules::{EventTo, Num, RuleOn};
 use crate::state::alert;
 use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
 
@@ -10,7 +11,7 @@ use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
 const PAYLOAD: usize = 64;
 
 impl Flow<'_> {
-    pub(crate) fn send_event(&mut self, event: EventData) -> Result<(), Refusal> {
+    pub(crate) fn send_event(&mut self, mut event: EventData) -> Result<(), Refusal> {
         let slot = self.slot(event.target)?;
         if self.rules.tags.def(event.tag).is_none() {
             return Err(Refusal::UnknownName { kind: NameKind::Tag, id: event.tag.0 });
@@ -22,6 +23,7 @@ impl Flow<'_> {
         if event.instigator.some().is_some_and(|i| i.0 >= self.st.next_id) {
             return Err(Refusal::StaleHandle);
         }
+        self.rule_event(slot, &mut event)?;
         let mut bytes = Vec::new();
         for (name, value) in &event.payload {
             let number = name.0.to_string();
@@ -36,6 +38,27 @@ impl Flow<'_> {
         let (tag, magnitude) = (event.tag, event.magnitude);
         self.fact(event.target, via, FactKind::GameplayEvent { tag, magnitude, detail });
         self.notify(slot, alert::EVENT, || Notice::Event(Box::new(event)));
+        Ok(())
+    }
+
+    /// Rules of the one it is sent to may forbid an event or change how large it is; its sign stays.
+    fn rule_event(&self, slot: usize, event: &mut EventData) -> Result<(), Refusal> {
+        let (view, on, size) = (self.view(), RuleOn::Event(event.tag), event.magnitude.abs());
+        let about = CombatEvent {
+            tags: &[event.tag],
+            amount: event.magnitude,
+            style: Default::default(),
+            source: event.instigator,
+            target: event.target,
+            attribute: None,
+        };
+        if view.restricted(slot, on, None, Some(&about)) {
+            return Err(Refusal::Restricted);
+        }
+        let ruled = view.combat_value(slot, on, size, None, Some(&about));
+        if ruled != size {
+            event.magnitude = if event.magnitude < 0.0 { -ruled } else { ruled };
+        }
         Ok(())
     }
 

@@ -22,11 +22,11 @@ pub(crate) use frame::Work;
 use super::ability::EndHow;
 use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
-use crate::state::{Due, Task, Timer};
+use crate::state::{AbilityRef, Due, Task, Timer};
 use crate::{
-    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId, TaskResult,
+    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId,
+    TaskResult, TaskState, TraceKind,
 };
-use std::sync::Arc;
 
 /// Lists besides the main one; their tasks never sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +68,13 @@ enum Step {
     Stop,
 }
 
-impl Flow<'_> {
+impl<'r> Flow<'r> {
     /// An ability's definition, kept while its tasks change the sim.
-    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'r>> {
         self.st.definitions.ability(self.rules, ability)
     }
 
-    fn def_of(&self, slot: usize, of: u64) -> Option<Arc<AbilityDef>> {
+    fn def_of(&self, slot: usize, of: u64) -> Option<AbilityRef<'r>> {
         let ability = self.row(slot).play().activation(of)?.ability;
         self.ability(ability)
     }
@@ -315,6 +315,14 @@ impl Flow<'_> {
         }
     }
 
+    /// Tells the trace where a task stands.
+    fn trace_task(&mut self, slot: usize, ability: AbilityId, task: TaskKindId, task_key: TaskKey, to: TaskState) {
+        if self.log.tracing {
+            let who = self.row(slot).id;
+            self.trace(who, TraceKind::Task { ability, task, task_key, to });
+        }
+    }
+
     fn task_fact(
         &mut self,
         slot: usize,
@@ -326,6 +334,13 @@ impl Flow<'_> {
     ) {
         let who = self.row(slot).id;
         let task_key = TaskKey { seq, who };
+        match result {
+            TaskResult::Completed | TaskResult::Failed => {
+                self.trace_task(slot, ability, task, task_key, TaskState::Completed);
+            }
+            TaskResult::Cancelled => self.trace_task(slot, ability, task, task_key, TaskState::Cancelled),
+            TaskResult::Output => {}
+        }
         self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });
     }
 

@@ -10,6 +10,8 @@ struct TaskReads<'f, 'a> {
     flow: &'f Flow<'a>,
     slot: usize,
     activation: &'f Activation,
+    /// Whom an effect is being applied to; otherwise the activation's own target is meant.
+    aim: Option<ControllerId>,
 }
 
 impl TaskReads<'_, '_> {
@@ -19,7 +21,7 @@ impl TaskReads<'_, '_> {
         match side {
             Side::Own => Some(own),
             Side::Source => a.event.as_ref().map_or(Some(own), |e| e.instigator.some()),
-            Side::Target => a.targets.first().copied().or(match a.target {
+            Side::Target => self.aim.or(a.targets.first().copied()).or(match a.target {
                 crate::Target::Controller(who) => Some(who),
                 _ => None,
             }),
@@ -38,6 +40,11 @@ impl Reads for TaskReads<'_, '_> {
             Bearer::Event => {
                 let event = self.activation.event.as_ref();
                 return event.map(|e| self.flow.rules.tags.is_under(e.tag, tag));
+            }
+            Bearer::Hit => {
+                let tags = &self.flow.rules.tags;
+                let hit = self.activation.hit.as_ref();
+                return Some(hit.is_some_and(|h| h.tags.iter().any(|&t| tags.is_under(t, tag))));
             }
             Bearer::Source => Side::Source,
             Bearer::Target => Side::Target,
@@ -61,6 +68,8 @@ impl Reads for TaskReads<'_, '_> {
             Local::Tick => Some(a.tick as f64),
             Local::Held => Some(a.held),
             Local::Found => Some(a.targets.len() as f64),
+            Local::Distance => Some(a.hit.as_ref().and_then(|h| h.distance).unwrap_or(0.0)),
+            Local::Bound(_) | Local::Given(_) => None,
             Local::Stacks | Local::Caller(_) | Local::Amount | Local::Direct | Local::Periodic | Local::Area => None,
         }
     }
@@ -69,12 +78,17 @@ impl Reads for TaskReads<'_, '_> {
 impl Flow<'_> {
     /// A task's number; `None` if it cannot be read or is not finite.
     pub(super) fn value_of(&self, slot: usize, of: u64, num: &Num) -> Option<f64> {
+        self.value_for(slot, of, num, None)
+    }
+
+    /// A task's number as it is for one of those its effect is applied to.
+    pub(super) fn value_for(&self, slot: usize, of: u64, num: &Num, aim: Option<ControllerId>) -> Option<f64> {
         let value = match num {
             Num::Value(v) => *v,
             Num::Frames(n) => *n as f64 * self.work.frame.as_seconds(),
             Num::Expr(expr) => {
                 let activation = self.row(slot).play().activation(of)?;
-                expr.eval_with(&mut TaskReads { flow: self, slot, activation })?
+                expr.eval_with(&mut TaskReads { flow: self, slot, activation, aim })?
             }
         };
         value.is_finite().then_some(value + 0.0)
@@ -91,7 +105,7 @@ impl Flow<'_> {
 
     pub(super) fn holds(&self, slot: usize, of: u64, expr: &Expr) -> bool {
         let Some(activation) = self.row(slot).play().activation(of) else { return false };
-        expr.holds(&mut TaskReads { flow: self, slot, activation })
+        expr.holds(&mut TaskReads { flow: self, slot, activation, aim: None })
     }
 
     pub(super) fn matches_query(&self, slot: usize, query: &TagQuery) -> bool {

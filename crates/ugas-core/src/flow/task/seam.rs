@@ -26,14 +26,21 @@ impl Flow<'_> {
         if let Some(hit) = &answer.hit {
             self.check_tags(&hit.tags)?;
         }
-        let (of, pc) = self.row(slot).play().task(key.seq).map(|t| (t.of, t.pc)).ok_or(Refusal::StaleHandle)?;
+        let Some((of, pc)) = self.row(slot).play().task(key.seq).map(|t| (t.of, t.pc)) else {
+            // Activations and tasks share one row of numbers: a validation is answered like any other request.
+            return self.answer_validation(slot, key.seq, !answer.fail);
+        };
         let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
         let def = self.def_of(slot, of).filter(|_| active).ok_or(Refusal::StaleHandle)?;
         if !def.program.task(pc).is_some_and(|t| t.kind.is_seam()) {
             return Err(Refusal::StaleHandle);
         }
+        // The answer only lets the ability go on: what it does from here was caused by what started it.
+        let link = self.row(slot).play().activation(of).map_or(self.cause.link, |a| a.link);
+        let before = std::mem::replace(&mut self.cause.link, link);
         self.take_answer(slot, &def, key.seq, answer);
         self.moved(slot, of);
+        self.cause.link = before;
         Ok(())
     }
 

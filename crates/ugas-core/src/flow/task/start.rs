@@ -6,10 +6,23 @@ use crate::flow::Flow;
 use crate::flow::ability::EndHow;
 use crate::rules::{AbilityDef, EventTo, Num, TaskDef, TaskKind};
 use crate::state::Task;
-use crate::{Answer, ControllerId, SimTime, TaskKey, TaskResult};
+use crate::{Answer, ControllerId, SimTime, TaskKey, TaskResult, TaskState};
 
 impl Flow<'_> {
     pub(super) fn start_task(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef) -> Step {
+        let at_once = !task.kind.waits();
+        if at_once {
+            self.trace_task(slot, def.id, task.name, TaskKey::NONE, TaskState::Ready);
+            self.trace_task(slot, def.id, task.name, TaskKey::NONE, TaskState::Active);
+        }
+        let step = self.do_task(slot, def, s, task);
+        if at_once {
+            self.trace_task(slot, def.id, task.name, TaskKey::NONE, TaskState::Completed);
+        }
+        step
+    }
+
+    fn do_task(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef) -> Step {
         let who = self.row(slot).id;
         match &task.kind {
             TaskKind::ApplyToOwner(apply) => self.apply_from(slot, s, apply, who),
@@ -93,7 +106,7 @@ impl Flow<'_> {
             TaskKind::WaitGameTime { time } => match self.length_of(slot, s.of, time) {
                 Some(time) => {
                     fill.value = time.0 as f64;
-                    fill.due = self.row(slot).clock.local(time).max(now);
+                    fill.due = self.row(slot).clock.until(time).max(now);
                 }
                 None => return self.at_once(slot, def, s, task, Err(())),
             },
@@ -121,9 +134,11 @@ impl Flow<'_> {
         let Some(seq) = self.sleep(slot, s, |t| (t.due, t.value, t.age) = (due, value, age)) else {
             return Step::Stop;
         };
+        let key = TaskKey { seq, who: self.row(slot).id };
+        self.trace_task(slot, def.id, task.name, key, TaskState::Ready);
+        self.trace_task(slot, def.id, task.name, key, TaskState::Active);
         if task.kind.is_seam() {
-            let who = self.row(slot).id;
-            self.request(slot, def, task, TaskKey { seq, who });
+            self.request(slot, def, task, key);
         }
         Step::Sleep
     }
@@ -135,6 +150,9 @@ impl Flow<'_> {
     /// A wait that never slept. It has a number all the same: its fact is told from others by it.
     fn at_once(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef, result: Result<f64, ()>) -> Step {
         let seq = self.row_mut(slot).take_seq();
+        let key = TaskKey { seq, who: self.row(slot).id };
+        self.trace_task(slot, def.id, task.name, key, TaskState::Ready);
+        self.trace_task(slot, def.id, task.name, key, TaskState::Active);
         let (how, value) = match result {
             Ok(value) => (TaskResult::Completed, value),
             Err(()) => (TaskResult::Failed, 0.0),

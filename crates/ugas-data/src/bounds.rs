@@ -1,0 +1,72 @@
+//! Bounds that a field's type cannot say: the least value, the range, a list that must not be empty. One table, read
+//! where documents are read and where schemas are written.
+
+use crate::{Node, ReadError};
+use ugas_doc::Kind;
+
+/// What a value must keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bound {
+    /// At least this much.
+    Least(f64),
+    /// Between these, both included.
+    Within(f64, f64),
+    /// A list with something in it.
+    NotEmpty,
+}
+
+/// The kind, the way to the value (`[]` stands for every entry of a list) and what it must keep.
+pub(crate) const BOUNDS: [(Kind, &str, Bound); 12] = [
+    (Kind::InputAction, "TapThreshold", Bound::Least(0.0)),
+    (Kind::InputAction, "DoubleTapWindow", Bound::Least(0.0)),
+    (Kind::InputActionSet, "Actions", Bound::NotEmpty),
+    (Kind::InputActionSet, "InputBuffer.BufferWindow", Bound::Least(0.0)),
+    (Kind::InputActionSet, "InputBuffer.MaxBufferSize", Bound::Least(1.0)),
+    (Kind::InputMapping, "Bindings", Bound::NotEmpty),
+    (Kind::InputMapping, "Bindings.[].HoldThreshold", Bound::Least(0.0)),
+    (Kind::InputMapping, "Bindings.[].Inputs", Bound::NotEmpty),
+    (Kind::InputModifier, "Params.InnerThreshold", Bound::Within(0.0, 1.0)),
+    (Kind::InputModifier, "Params.OuterThreshold", Bound::Within(0.0, 1.0)),
+    (Kind::InputModifier, "Params.PressThreshold", Bound::Within(0.0, 1.0)),
+    (Kind::Controller, "AttributeSets", Bound::NotEmpty),
+];
+
+/// The first value of a document that is out of bounds.
+pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Result<(), ReadError> {
+    for (_, path, bound) in BOUNDS.iter().filter(|b| b.0 == kind) {
+        walk(file, node, path, "", *bound)?;
+    }
+    Ok(())
+}
+
+fn walk(file: &str, node: &Node, path: &str, place: &str, bound: Bound) -> Result<(), ReadError> {
+    if path.is_empty() {
+        return keep(file, node, place, bound);
+    }
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    if step == "[]" {
+        let mut entries = node.items().iter().enumerate();
+        return entries.try_for_each(|(i, entry)| walk(file, entry, rest, &format!("{place}[{i}]"), bound));
+    }
+    let dot = if place.is_empty() { "" } else { "." };
+    match node.get(step) {
+        Some(value) => walk(file, value, rest, &format!("{place}{dot}{step}"), bound),
+        None => Ok(()),
+    }
+}
+
+fn keep(file: &str, node: &Node, place: &str, bound: Bound) -> Result<(), ReadError> {
+    let number = node.as_number();
+    let (kept, wanted) = match bound {
+        Bound::Least(low) => (number.is_none_or(|n| n >= low), format!("a number from {low}")),
+        Bound::Within(low, high) => {
+            (number.is_none_or(|n| (low..=high).contains(&n)), format!("a number from {low} to {high}"))
+        }
+        Bound::NotEmpty => (!node.is_list() || !node.items().is_empty(), "at least one entry".to_owned()),
+    };
+    if kept {
+        return Ok(());
+    }
+    let found = if bound == Bound::NotEmpty { "none".to_owned() } else { node.describe().to_string() };
+    Err(node.error(file, format!("{place}: expected {wanted}, found {found}")))
+}

@@ -1,0 +1,211 @@
+//! Packs: folders of documents that say what they are and which other packs they stand on. What a pack requires lies
+//! beside it under its own name, so that a reference can never lead anywhere else.
+
+use crate::folder::{PACK_FILE, read_folder, text_of};
+use crate::read::Documents;
+use crate::{Code, ReadError, ReadErrors, from_node, read_trees};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What a pack leaves to the code of its host.
+///
+/// ```
+/// assert!(ugas_data::HostNames::default().calculations.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+pub struct HostNames {
+    /// Calculators.
+    pub calculations: Vec<String>,
+    /// Task types.
+    pub tasks: Vec<String>,
+    /// Hooks.
+    pub hooks: Vec<String>,
+    /// Capability classes.
+    pub capabilities: Vec<String>,
+    /// Input modifiers.
+    pub modifiers: Vec<String>,
+}
+
+/// What a `pack.yaml` says.
+///
+/// ```
+/// use ugas_data::{PackFile, from_node, read_trees};
+/// let tree = &read_trees("pack.yaml", "Name: rpg\nRequires: [core]\n").unwrap()[0];
+/// let pack: PackFile = from_node("pack.yaml", tree).unwrap();
+/// assert_eq!((pack.requires.as_slice(), pack.units_per_metre), (&["core".to_owned()][..], 100.0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct PackFile {
+    /// Its name, which is also its folder's where another pack requires it.
+    pub name: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// What people call it.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The packs whose names it uses.
+    #[serde(default)]
+    pub requires: Vec<String>,
+    /// How many units of its distances make a metre.
+    #[serde(default = "centimetres")]
+    pub units_per_metre: f64,
+    /// What host code provides.
+    #[serde(default)]
+    pub host: HostNames,
+}
+
+fn centimetres() -> f64 {
+    100.0
+}
+
+/// A folder of documents with what its `pack.yaml` says; a folder without one is a pack that says nothing.
+///
+/// ```
+/// assert!(ugas_data::Pack::default().file.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pack {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What its `pack.yaml` says.
+    pub file: Option<PackFile>,
+    /// Its documents.
+    pub documents: Documents,
+}
+
+/// Reads packs and everything they require, each once, what is required before what requires it.
+///
+/// ```
+/// let errors = ugas_data::read_packs(["no/such/pack"]).unwrap_err();
+/// assert_eq!(errors[0].code, ugas_data::Code::Unreadable);
+/// ```
+pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<Pack>, ReadErrors> {
+    let mut reader = Reader::default();
+    for folder in folders {
+        reader.pack(folder.as_ref());
+    }
+    ReadErrors::unless(reader.errors, reader.packs)
+}
+
+/// What the `pack.yaml` of a folder says; nothing if there is none.
+///
+/// ```
+/// assert_eq!(ugas_data::read_pack_file("no/such/pack"), Ok(None));
+/// ```
+pub fn read_pack_file(folder: impl AsRef<Path>) -> Result<Option<PackFile>, ReadErrors> {
+    read_placed(folder.as_ref()).map(|found| found.map(|(pack, _)| pack))
+}
+
+/// Line and column.
+type Place = (u32, u32);
+
+/// What a `pack.yaml` says, and where each name that it requires stands.
+fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErrors> {
+    let path = folder.join(PACK_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let file = path.display().to_string();
+    let trees = read_trees(&file, &text_of(&path, &file)?)?;
+    let [tree] = trees.as_slice() else {
+        let message = format!("expected one document that describes the pack, found {}", trees.len());
+        return Err(ReadError::of_file(&file, Code::Invalid, message).into());
+    };
+    let pack: PackFile = from_node(&file, tree)?;
+    let fail = |key: &str, message: String| Err(tree.get(key).unwrap_or(tree).error(&file, message).into());
+    if pack.name.is_empty() {
+        return fail("Name", "Name: must not be empty".to_owned());
+    }
+    if !(pack.units_per_metre.is_finite() && pack.units_per_metre > 0.0) {
+        return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
+    }
+    let names = tree.get("Requires").map_or(&[][..], |n| n.items());
+    if let Some((name, node)) = pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
+        let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");
+        return Err(node.error(&file, message).into());
+    }
+    let places = names.iter().map(|n| (n.line, n.column)).collect();
+    Ok(Some((pack, places)))
+}
+
+/// A name that is a folder beside another and nothing else.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+#[derive(Default)]
+struct Reader {
+    packs: Vec<Pack>,
+    /// Canonical folders of the packs that were begun, and whether they are done.
+    seen: Vec<(PathBuf, bool)>,
+    errors: Vec<ReadError>,
+}
+
+impl Reader {
+    fn pack(&mut self, folder: &Path) {
+        let canonical = match folder.canonicalize() {
+            Ok(path) => path,
+            Err(error) => {
+                let message = format!("cannot be read: {error}");
+                self.errors.push(ReadError::of_file(&folder.display().to_string(), Code::Unreadable, message));
+                return;
+            }
+        };
+        match self.seen.iter().find(|(seen, _)| *seen == canonical) {
+            Some((_, true)) => return,
+            Some((_, false)) => {
+                let message = "the pack requires itself through what it requires";
+                let file = folder.join(PACK_FILE).display().to_string();
+                self.errors.push(ReadError::of_file(&file, Code::Invalid, message));
+                return;
+            }
+            None => self.seen.push((canonical.clone(), false)),
+        }
+        match read_placed(folder) {
+            Ok(found) => {
+                if let Some((file, places)) = &found {
+                    for (name, place) in file.requires.iter().zip(places) {
+                        self.required(folder, &canonical, name, *place);
+                    }
+                }
+                let file = found.map(|(file, _)| file);
+                match read_folder(folder) {
+                    Ok(documents) => self.packs.push(Pack { folder: folder.to_path_buf(), file, documents }),
+                    Err(errors) => self.errors.extend(errors),
+                }
+            }
+            Err(errors) => self.errors.extend(errors),
+        }
+        if let Some(seen) = self.seen.iter_mut().find(|(seen, _)| *seen == canonical) {
+            seen.1 = true;
+        }
+    }
+
+    /// A pack beside the one that requires it.
+    fn required(&mut self, by: &Path, canonical: &Path, name: &str, place: Place) {
+        let beside = match by.file_name() {
+            Some(_) => by.with_file_name(name),
+            // A path such as `.` or `..` does not say where it lies.
+            None => canonical.with_file_name(name),
+        };
+        let message = match read_pack_file(&beside) {
+            Ok(Some(found)) if found.name == name => return self.pack(&beside),
+            Ok(Some(found)) => format!("Requires: the folder {} holds the pack {:?}", beside.display(), found.name),
+            Ok(None) => format!("Requires: there is no pack {name}"),
+            Err(errors) => return self.errors.extend(errors),
+        };
+        let file = by.join(PACK_FILE).display().to_string();
+        self.errors.push(ReadError {
+            line: place.0,
+            column: place.1,
+            help: Some(format!("put the pack {name} beside this one, in {}", beside.display())),
+            ..ReadError::of_file(&file, Code::Invalid, message)
+        });
+    }
+}

@@ -1,0 +1,325 @@
+//! A project: files that are looked at together. It keeps texts, trees and documents, so that checks, lints, the
+//! formatter and editors all see the same thing, and so that one changed file is read again without the others.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::folder::{PACK_FILE, files_in, text_of};
+use crate::kind::{KindName, kind_of};
+use crate::locate::diagnostic_of;
+use crate::parse::parse;
+use crate::read::{Document, doc_from_node};
+use crate::{Loaded, Node, PackFile, ReadError, ReadErrors, from_node};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use ugas_core::{LoadIssue, Rules};
+use ugas_doc::Kind;
+
+/// One document of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceDoc {
+    /// The text as a tree.
+    pub tree: Node,
+    /// What it is; `None` for scenarios and for what could not be told.
+    pub kind: Option<Kind>,
+    /// The document, if it could be read.
+    pub loaded: Option<Loaded>,
+}
+
+/// One file of a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Its name in messages.
+    pub name: Arc<str>,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it holds.
+    pub text: Arc<str>,
+    /// Its documents, as far as they could be read.
+    pub docs: Vec<SourceDoc>,
+    /// What could not be read.
+    pub errors: Vec<ReadError>,
+    /// What it says, if it is a `pack.yaml` that could be read.
+    pub pack: Option<PackFile>,
+    /// Documents of kinds that no release reads yet.
+    pub unsupported: Vec<Diagnostic>,
+}
+
+impl Source {
+    fn read(path: PathBuf, text: String) -> Source {
+        let name: Arc<str> = path.display().to_string().into();
+        let (trees, errors) = parse(&name, &text);
+        let mut source =
+            Source { name, path, text: text.into(), docs: Vec::new(), errors, pack: None, unsupported: Vec::new() };
+        if source.path.file_name().is_some_and(|n| n == PACK_FILE) {
+            source.read_pack(&trees);
+            return source;
+        }
+        for tree in trees {
+            source.read_doc(tree);
+        }
+        source.errors.sort_by_key(|e| (e.line, e.column));
+        source
+    }
+
+    fn read_pack(&mut self, trees: &[Node]) {
+        match trees {
+            [tree] => match from_node(&self.name, tree) {
+                Ok(pack) => self.pack = Some(pack),
+                Err(error) => self.errors.push(error),
+            },
+            _ if self.errors.is_empty() => {
+                let message = format!("expected one document that describes the pack, found {}", trees.len());
+                self.errors.push(ReadError::of_file(&self.name, crate::Code::Invalid, message));
+            }
+            _ => {}
+        }
+    }
+
+    fn read_doc(&mut self, tree: Node) {
+        if tree.get("Scenario").is_some() {
+            return self.docs.push(SourceDoc { tree, kind: None, loaded: None });
+        }
+        let kind = match kind_of(&self.name, &tree) {
+            Ok(KindName::Known(kind)) => Some(kind),
+            _ => None,
+        };
+        let loaded = match doc_from_node(&self.name, &tree) {
+            Ok(Document::Loaded(loaded)) => Some(*loaded),
+            Ok(Document::Unsupported(other)) => {
+                let message = format!("documents of kind {} are not read by this release", other.kind);
+                let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
+                let finding = Diagnostic::new("unsupported-kind", Severity::Info, self.name.clone(), message);
+                self.unsupported.push(finding.at(span, &self.text));
+                None
+            }
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        };
+        self.docs.push(SourceDoc { tree, kind, loaded });
+    }
+
+    /// Whether everything in it could be read.
+    pub fn is_sound(&self) -> bool {
+        self.errors.is_empty()
+    }
+}
+
+/// Documents that become rules together: a pack with what it requires, or all files that are in no pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocSet {
+    /// The pack's folder; `None` for files in no pack.
+    pub folder: Option<PathBuf>,
+    /// The files that are its own, as places in the project.
+    pub own: Vec<usize>,
+    /// The files of what it requires.
+    pub required: Vec<usize>,
+    /// Calculations that host code provides.
+    pub host: BTreeSet<String>,
+}
+
+/// Files that are looked at together.
+///
+/// ```
+/// use ugas_data::Project;
+/// let mut project = Project::default();
+/// project.put("hit.yaml", "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nGrantedTags: [State.Hurt]\n");
+/// let findings = project.check();
+/// assert_eq!((findings[0].id.as_str(), findings[0].line, findings[0].column), ("undeclared-tag", 4, 15));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Project {
+    sources: Vec<Source>,
+}
+
+impl Project {
+    /// Reads a file, or every document file of a folder, and the packs that are required from there. Only what cannot
+    /// be read from the disk at all is an error; everything else becomes findings.
+    pub fn open(path: impl AsRef<Path>) -> Result<Project, ReadErrors> {
+        let path = path.as_ref();
+        let mut errors = Vec::new();
+        let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
+        let mut project = Project::default();
+        for file in files {
+            match text_of(&file, &file.display().to_string()) {
+                Ok(text) => project.sources.push(Source::read(file, text)),
+                Err(error) => errors.push(error),
+            }
+        }
+        project.require(&mut errors);
+        ReadErrors::unless(errors, project)
+    }
+
+    /// Adds a file's text, or puts it in place of what was there.
+    pub fn put(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
+        let source = Source::read(path.into(), text.into());
+        match self.sources.iter_mut().find(|s| s.path == source.path) {
+            Some(old) => *old = source,
+            None => self.sources.push(source),
+        }
+    }
+
+    /// Takes a file out.
+    pub fn remove(&mut self, path: impl AsRef<Path>) {
+        self.sources.retain(|s| s.path != path.as_ref());
+    }
+
+    /// The files.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// One file.
+    pub fn source(&self, name: &str) -> Option<&Source> {
+        self.sources.iter().find(|s| &*s.name == name)
+    }
+
+    /// Reads packs that are required and lie outside what was opened.
+    fn require(&mut self, errors: &mut Vec<ReadError>) {
+        let mut next = 0;
+        while let Some(source) = self.sources.get(next) {
+            next += 1;
+            let Some(pack) = &source.pack else { continue };
+            let folders: Vec<PathBuf> = pack.requires.iter().filter_map(|name| beside(&source.path, name)).collect();
+            for folder in folders {
+                if self.sources.iter().any(|s| s.path.parent() == Some(&folder)) || !folder.join(PACK_FILE).is_file() {
+                    continue;
+                }
+                for file in files_in(&folder, errors) {
+                    match text_of(&file, &file.display().to_string()) {
+                        Ok(text) => self.sources.push(Source::read(file, text)),
+                        Err(error) => errors.push(error),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sets of documents that become rules together.
+    pub fn sets(&self) -> Vec<DocSet> {
+        let packs: BTreeMap<&Path, usize> =
+            self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect();
+        let home =
+            |path: &Path| path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf);
+        let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
+        for (i, source) in self.sources.iter().enumerate() {
+            let folder = home(&source.path);
+            let empty =
+                || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: BTreeSet::new() };
+            sets.entry(folder.clone()).or_insert_with(empty).own.push(i);
+        }
+        let own: BTreeMap<PathBuf, Vec<usize>> =
+            sets.iter().filter_map(|(folder, set)| folder.clone().map(|f| (f, set.own.clone()))).collect();
+        for set in sets.values_mut() {
+            let Some(folder) = &set.folder else { continue };
+            let mut wanted = vec![folder.clone()];
+            let mut seen = BTreeSet::new();
+            while let Some(at) = wanted.pop().filter(|f| seen.insert(f.clone())) {
+                let Some(pack) = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref()) else { continue };
+                set.host.extend(pack.host.calculations.iter().cloned());
+                wanted.extend(pack.requires.iter().filter_map(|name| beside(&at.join(PACK_FILE), name)));
+                if at != *folder {
+                    set.required.extend(own.get(&at).into_iter().flatten());
+                }
+            }
+        }
+        sets.into_values().collect()
+    }
+
+    /// The documents of a set, required ones first.
+    pub fn docs<'p>(&'p self, set: &'p DocSet) -> impl Iterator<Item = (&'p Source, &'p SourceDoc)> {
+        let files = set.required.iter().chain(&set.own).map(|&i| &self.sources[i]);
+        files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
+    }
+
+    /// Builds the rules of a set; what host code provides gets stand-ins that give 0. The issues are those of the
+    /// builder: errors without rules, or warnings beside them.
+    pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
+        let docs = self.docs(set).filter_map(|(_, d)| d.loaded.as_ref());
+        let builder = docs.fold(Rules::builder(), |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
+        let builder = set.host.iter().fold(builder, |b, name| b.calc_fn(name, [], |cx| cx.give(0.0)));
+        match builder.build() {
+            Ok(rules) => {
+                let issues = rules.warnings().to_vec();
+                (Some(rules), issues)
+            }
+            Err(error) => (None, error.issues),
+        }
+    }
+
+    /// Everything that is wrong with the documents, in the order of files and lines. Scenarios are not looked at.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        for source in &self.sources {
+            findings.extend(source.errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
+            findings.extend(source.unsupported.iter().cloned());
+            findings.extend(self.missing_packs(source));
+        }
+        for set in self.sets() {
+            let sound = set.own.iter().chain(&set.required).all(|&i| {
+                let source = &self.sources[i];
+                source.is_sound() && self.missing_packs(source).is_empty()
+            });
+            // Documents that could not be read would only give findings that are none.
+            if sound && self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
+                let (_, issues) = self.build(&set);
+                findings.extend(issues.iter().map(|issue| self.place(issue, &set)));
+            }
+        }
+        Diagnostic::arrange(&mut findings);
+        findings
+    }
+
+    /// An issue of the rules builder at its exact place.
+    pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
+        let found = issue.origin.as_ref().and_then(|origin| {
+            let source = self.source(&origin.file)?;
+            let doc = source.docs.iter().find(|d| d.loaded.as_ref().is_some_and(|l| l.origin == *origin))?;
+            Some((source, doc))
+        });
+        match found {
+            Some((source, doc)) => diagnostic_of(issue, source, doc),
+            None => {
+                let first = set.own.first().map_or("".into(), |&i| self.sources[i].name.clone());
+                let severity = match issue.severity {
+                    ugas_core::Severity::Error => Severity::Error,
+                    ugas_core::Severity::Warning => Severity::Warning,
+                };
+                let subject = if issue.document.is_empty() { String::new() } else { format!("{}: ", issue.document) };
+                Diagnostic::new(issue.code, severity, first, format!("{subject}{}", issue.message))
+            }
+        }
+    }
+
+    fn missing_packs(&self, source: &Source) -> Vec<Diagnostic> {
+        let Some(pack) = &source.pack else { return Vec::new() };
+        let there = |folder: &Path| self.sources.iter().any(|s| pack_folder(&s.path) == Some(folder));
+        let missing = pack.requires.iter().filter(|name| !beside(&source.path, name).is_some_and(|f| there(&f)));
+        let say = |name: &String| {
+            let message = format!("Requires: there is no pack {name}");
+            let finding = Diagnostic::new("missing-pack", Severity::Error, source.name.clone(), message)
+                .help(format!("put a folder {name} with a {PACK_FILE} beside this one"));
+            match source.text.find(name.as_str()) {
+                Some(at) => finding.at(crate::Span::new(at, at + name.len()), &source.text),
+                None => finding,
+            }
+        };
+        missing.map(say).collect()
+    }
+}
+
+/// The folder a `pack.yaml` describes.
+fn pack_folder(path: &Path) -> Option<&Path> {
+    if path.file_name().is_some_and(|n| n == PACK_FILE) { path.parent() } else { None }
+}
+
+/// The folder of a required pack, given the `pack.yaml` that requires it.
+fn beside(pack_file: &Path, name: &str) -> Option<PathBuf> {
+    let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let folder = pack_file.parent()?;
+    plain.then(|| match folder.file_name() {
+        Some(_) => folder.with_file_name(name),
+        None => folder.join("..").join(name),
+    })
+}

@@ -1,0 +1,386 @@
+//! Names and where they stand: what a document defines, and every place that refers to a definition.
+//!
+//! One table says which key holds a name of which kind. Completion, going to a definition, finding references,
+//! renaming, lints about unused names and the places of errors all read it, so they cannot disagree.
+
+use crate::{Node, NodeValue, Span};
+use std::fmt;
+use ugas_doc::Kind;
+
+/// What a name stands for.
+///
+/// ```
+/// assert_eq!(ugas_data::SymbolKind::Effect.to_string(), "effect");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SymbolKind {
+    /// A gameplay tag.
+    Tag,
+    /// An attribute.
+    Attribute,
+    /// A set of attributes.
+    AttributeSet,
+    /// An effect.
+    Effect,
+    /// An ability.
+    Ability,
+    /// A set of abilities.
+    AbilitySet,
+    /// A curve.
+    Curve,
+    /// A calculation.
+    Calculation,
+    /// A timeline.
+    Timeline,
+    /// A controller.
+    Controller,
+    /// An input action.
+    InputAction,
+    /// A set of input actions.
+    InputActionSet,
+    /// An input modifier.
+    InputModifier,
+    /// A scene.
+    Scene,
+}
+
+impl fmt::Display for SymbolKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tag => "tag",
+            Attribute => "attribute",
+            AttributeSet => "attribute set",
+            Effect => "effect",
+            Ability => "ability",
+            AbilitySet => "ability set",
+            Curve => "curve",
+            Calculation => "calculation",
+            Timeline => "timeline",
+            Controller => "controller",
+            InputAction => "input action",
+            InputActionSet => "input action set",
+            InputModifier => "input modifier",
+            Scene => "scene",
+        })
+    }
+}
+
+/// A name in a document.
+///
+/// ```
+/// use ugas_data::{SymbolKind, mentions, read_trees};
+/// let text = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nGrantedTags: [State.Hurt]\n";
+/// let tree = &read_trees("hit.yaml", text).unwrap()[0];
+/// let names = mentions(ugas_doc::Kind::Effect, tree, text);
+/// assert!(names.iter().any(|m| m.definition && m.name == "GE_Hit"));
+/// assert!(names.iter().any(|m| !m.definition && m.kind == SymbolKind::Tag && m.name == "State.Hurt"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// What the name stands for.
+    pub kind: SymbolKind,
+    /// The name.
+    pub name: String,
+    /// Its bytes in the file, without quotes.
+    pub span: Span,
+    /// Whether this is the place that defines it.
+    pub definition: bool,
+    /// The key it stands under.
+    pub key: String,
+}
+
+/// What may stand under a key.
+#[derive(Clone, Copy)]
+enum Holds {
+    /// One name, or a list of names.
+    Name(SymbolKind),
+    /// An expression: attributes, tags in `has_tag`, curves in `curve`.
+    Expression,
+    /// A tag query.
+    Query,
+}
+
+use Holds::{Expression, Name, Query};
+use SymbolKind::{
+    Ability, AbilitySet, Attribute, AttributeSet, Calculation, Controller, Curve, Effect, InputAction, InputActionSet,
+    InputModifier, Scene, Tag, Timeline,
+};
+
+/// Keys that hold names wherever they stand. Keys that mean different things in different kinds are below.
+const ANYWHERE: &[(&str, Holds)] = &[
+    ("AbilityTags", Name(Tag)),
+    ("ActionTags", Name(Tag)),
+    ("ActivationBlockedTags", Name(Tag)),
+    ("ActivationOwnedTags", Name(Tag)),
+    ("ActivationRequiredTags", Name(Tag)),
+    ("ApplicationBlockedTags", Name(Tag)),
+    ("ApplicationRequiredTags", Name(Tag)),
+    ("BlockAbilitiesWithTags", Name(Tag)),
+    ("BlockedByTags", Name(Tag)),
+    ("BlockedTags", Name(Tag)),
+    ("CancelAbilitiesWithTags", Name(Tag)),
+    ("Cue", Name(Tag)),
+    ("EffectTags", Name(Tag)),
+    ("Event", Name(Tag)),
+    ("EventTag", Name(Tag)),
+    ("ExcludeTags", Name(Tag)),
+    ("GameplayCues", Name(Tag)),
+    ("GrantedTags", Name(Tag)),
+    ("IgnoreTargetsWithTag", Name(Tag)),
+    ("OngoingBlockedTags", Name(Tag)),
+    ("OngoingRequiredTags", Name(Tag)),
+    ("OwnedTags", Name(Tag)),
+    ("RemoveEffectsWithTags", Name(Tag)),
+    ("RequireTags", Name(Tag)),
+    ("RequiredTags", Name(Tag)),
+    ("School", Name(Tag)),
+    ("SourceBlockedTags", Name(Tag)),
+    ("SourceRequiredTags", Name(Tag)),
+    ("SourceTags", Name(Tag)),
+    ("StartupTags", Name(Tag)),
+    ("Tag", Name(Tag)),
+    ("TagAdded", Name(Tag)),
+    ("TagPresent", Name(Tag)),
+    ("TargetBlockedTags", Name(Tag)),
+    ("TargetRequiredTags", Name(Tag)),
+    ("TargetTags", Name(Tag)),
+    ("WaitTag", Name(Tag)),
+    ("Attribute", Name(Attribute)),
+    ("BackingAttribute", Name(Attribute)),
+    ("Dependencies", Name(AttributeSet)),
+    ("EffectApplied", Name(Effect)),
+    ("EffectClass", Name(Effect)),
+    ("OnApplied", Name(Effect)),
+    ("OnExecuted", Name(Effect)),
+    ("OnExpired", Name(Effect)),
+    ("OnRemoved", Name(Effect)),
+    ("OverflowEffects", Name(Effect)),
+    ("StartupEffects", Name(Effect)),
+    ("AbilityClass", Name(Ability)),
+    ("Ability", Name(Ability)),
+    ("AbilitySets", Name(AbilitySet)),
+    ("Curve", Name(Curve)),
+    ("CalculatorClass", Name(Calculation)),
+    ("Mitigation", Name(Calculation)),
+    ("InputID", Name(InputAction)),
+    ("ActivationQuery", Query),
+    ("Query", Query),
+    ("Filter", Query),
+    ("ActivationCondition", Expression),
+    ("ApplicationCondition", Expression),
+    ("Expression", Expression),
+    ("When", Expression),
+];
+
+/// Keys that hold names in one kind only.
+const IN_KIND: &[(Kind, &str, Holds)] = &[
+    (Kind::Ability, "Cost", Name(Effect)),
+    (Kind::Ability, "Cooldown", Name(Effect)),
+    (Kind::Effect, "Effects", Name(Effect)),
+    (Kind::Effect, "Abilities", Name(Ability)),
+    (Kind::AbilitySet, "Effects", Name(Effect)),
+    (Kind::AbilitySet, "AttributeSets", Name(AttributeSet)),
+    (Kind::AttributeSet, "Min", Name(Attribute)),
+    (Kind::AttributeSet, "Max", Name(Attribute)),
+    (Kind::AttributeSet, "Before", Name(Attribute)),
+    (Kind::Attribute, "Min", Name(Attribute)),
+    (Kind::Attribute, "Max", Name(Attribute)),
+    (Kind::Attribute, "Before", Name(Attribute)),
+    (Kind::Calculation, "Value", Expression),
+    (Kind::InputActionSet, "Actions", Name(InputAction)),
+    (Kind::InputMapping, "Action", Name(InputAction)),
+    (Kind::InputMapping, "ActionSet", Name(InputActionSet)),
+    (Kind::InputMapping, "Modifiers", Name(InputModifier)),
+    (Kind::Scene, "Controller", Name(Controller)),
+    (Kind::Scene, "Extends", Name(Scene)),
+];
+
+/// What the `Name` of a document of each kind defines.
+fn defines(kind: Kind) -> Option<SymbolKind> {
+    Some(match kind {
+        Kind::Attribute => Attribute,
+        Kind::AttributeSet => AttributeSet,
+        Kind::Effect => Effect,
+        Kind::Ability => Ability,
+        Kind::Curve => Curve,
+        Kind::AbilitySet => AbilitySet,
+        Kind::Timeline => Timeline,
+        Kind::Calculation => Calculation,
+        Kind::InputAction => InputAction,
+        Kind::InputActionSet => InputActionSet,
+        Kind::InputModifier => InputModifier,
+        Kind::Scene => Scene,
+        Kind::TagRegistry | Kind::Controller | Kind::InputMapping => return None,
+    })
+}
+
+/// Every name a document holds, in the order of the file. `text` is the whole file.
+pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
+    let mut found = Found { kind, text, mentions: Vec::new() };
+    let define = |found: &mut Found<'_>, what, node: Option<&Node>| {
+        if let Some(node) = node {
+            found.name(what, node, "Name", true);
+        }
+    };
+    if let Some(what) = defines(kind) {
+        define(&mut found, what, tree.get("Name"));
+    }
+    let list = |key: &str| tree.get(key).map_or(&[][..], Node::items);
+    match kind {
+        Kind::TagRegistry => list("Tags").iter().for_each(|t| define(&mut found, Tag, t.get("Tag"))),
+        Kind::AttributeSet => list("Attributes").iter().for_each(|a| define(&mut found, Attribute, a.get("Name"))),
+        Kind::Controller => {
+            define(&mut found, Controller, tree.get("OwnerActor").and_then(|a| a.get("ActorID")));
+            for set in list("AttributeSets") {
+                found.reference(AttributeSet, set.get("Name"), "Name");
+                for a in set.get("Attributes").map_or(&[][..], Node::items) {
+                    found.reference(Attribute, a.get("Name"), "Name");
+                }
+            }
+        }
+        Kind::Calculation => {
+            for binding in list("Let") {
+                binding.entries().iter().for_each(|e| found.expression(&e.value, "Let"));
+            }
+            for side in tree.get("Capture").map_or(&[][..], Node::entries) {
+                for e in side.value.entries() {
+                    found.put(Attribute, e.key.clone(), e.span, "Capture", false);
+                }
+            }
+        }
+        _ => {}
+    }
+    if kind != Kind::TagRegistry {
+        found.walk(tree, true);
+    }
+    found.mentions.sort_by_key(|m| m.span);
+    found.mentions.dedup();
+    found.mentions
+}
+
+struct Found<'t> {
+    kind: Kind,
+    text: &'t str,
+    mentions: Vec<Mention>,
+}
+
+impl Found<'_> {
+    fn walk(&mut self, node: &Node, top: bool) {
+        for e in node.entries() {
+            let own = IN_KIND.iter().find(|(k, key, _)| *k == self.kind && *key == e.key).map(|(.., holds)| *holds);
+            let holds = own.or_else(|| ANYWHERE.iter().find(|(key, _)| *key == e.key).map(|(_, holds)| *holds));
+            // Maps such as `Charges.Cost` hold numbers under keys that hold names elsewhere; only texts are names.
+            match holds {
+                Some(Name(what)) => self.names(what, &e.value, &e.key),
+                Some(Expression) => self.expression(&e.value, &e.key),
+                Some(Query) => self.query(&e.value, &e.key),
+                None => {}
+            }
+            // `Metadata` is for people, and a document's own fields are looked at once.
+            if !(top && e.key == "Metadata") {
+                self.walk(&e.value, false);
+            }
+        }
+        node.items().iter().for_each(|n| self.walk(n, false));
+    }
+
+    fn names(&mut self, what: SymbolKind, node: &Node, key: &str) {
+        match &node.value {
+            NodeValue::Text(_) => self.name(what, node, key, false),
+            NodeValue::List(items) => items.iter().for_each(|n| {
+                if n.as_text().is_some() {
+                    self.name(what, n, key, false);
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    fn reference(&mut self, what: SymbolKind, node: Option<&Node>, key: &str) {
+        if let Some(node) = node {
+            self.name(what, node, key, false);
+        }
+    }
+
+    fn name(&mut self, what: SymbolKind, node: &Node, key: &str, definition: bool) {
+        let Some(name) = node.as_text() else { return };
+        if let Some(span) = self.inside(node, name) {
+            self.put(what, name.to_owned(), span, key, definition);
+        }
+    }
+
+    fn put(&mut self, kind: SymbolKind, name: String, span: Span, key: &str, definition: bool) {
+        self.mentions.push(Mention { kind, name, span, definition, key: key.to_owned() });
+    }
+
+    /// The span of a text without its quotes; `None` where escapes make the two differ.
+    fn inside(&self, node: &Node, text: &str) -> Option<Span> {
+        let cut = node.span.of(self.text)?;
+        let at = node.span.start as usize + cut.find(text)?;
+        Some(Span::new(at, at + text.len()))
+    }
+
+    fn query(&mut self, node: &Node, key: &str) {
+        let Some((text, start)) = node.as_text().and_then(|t| Some((t, self.inside(node, t)?.start as usize))) else {
+            return;
+        };
+        for (at, word) in words(text) {
+            self.put(Tag, word.to_owned(), Span::new(start + at, start + at + word.len()), key, false);
+        }
+    }
+
+    fn expression(&mut self, node: &Node, key: &str) {
+        let Some((text, start)) = node.as_text().and_then(|t| Some((t, self.inside(node, t)?.start as usize))) else {
+            return;
+        };
+        let mut before = "";
+        let mut function = "";
+        for (at, word) in words(text) {
+            let rest = text[at + word.len()..].trim_start();
+            let what = match function {
+                "has_tag" if before == "has_tag" => None,
+                "has_tag" => Some(Tag),
+                "curve" if before == "curve" => Some(Curve),
+                _ => Some(Attribute),
+            };
+            if rest.starts_with('(') {
+                function = word;
+            } else {
+                if let Some(what) = what {
+                    self.in_expression(what, word, start + at, key);
+                }
+                // The second word of has_tag and the first of curve are the last that are no attributes.
+                if (function == "has_tag" && before != "has_tag") || function == "curve" {
+                    function = "";
+                }
+            }
+            before = word;
+        }
+    }
+
+    fn in_expression(&mut self, what: SymbolKind, word: &str, at: usize, key: &str) {
+        let (skip, name) = match word.split_once('.') {
+            Some(("self" | "source" | "target", rest)) if what == Attribute => (word.len() - rest.len(), rest),
+            Some(_) if what == Attribute => return,
+            _ => (0, word),
+        };
+        // Attributes begin with a capital letter; `level`, `raw` and the like are lent by the place.
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            self.put(what, name.to_owned(), Span::new(at + skip, at + word.len()), key, false);
+        }
+    }
+}
+
+/// Names with their dots, and where each begins.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += text[at..].find(|c: char| c.is_ascii_alphanumeric() || c == '_')?;
+        let len = text[at..].find(|c: char| !part(c)).unwrap_or(text.len() - at);
+        let word = (at, &text[at..at + len]);
+        at += len;
+        Some(word)
+    })
+    .filter(|(_, word)| !word.starts_with(|c: char| c.is_ascii_digit()))
+}

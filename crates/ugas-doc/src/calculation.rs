@@ -1,0 +1,285 @@
+//! Calculations: how a hit is worked out, written as expressions instead of code.
+
+use crate::{Metadata, Operation};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// An expression as it is written; a plain number or truth value may stand for itself.
+///
+/// ```
+/// use ugas_doc::Formula;
+/// assert_eq!(Formula::from("max(0, raw - target.Armor)").text(), "max(0, raw - target.Armor)");
+/// assert_eq!(Formula::from(2.5).text(), "2.5");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Formula(String);
+
+impl Formula {
+    /// The expression's text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Formula {
+    fn from(text: &str) -> Formula {
+        Formula(text.to_owned())
+    }
+}
+impl From<String> for Formula {
+    fn from(text: String) -> Formula {
+        Formula(text)
+    }
+}
+impl From<f64> for Formula {
+    fn from(number: f64) -> Formula {
+        Formula(number.to_string())
+    }
+}
+
+impl Serialize for Formula {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Formula {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Formula, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Formula;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an expression")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Formula, E> {
+                Ok(Formula::from(text))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Formula, E> {
+                Ok(Formula::from(number))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Formula, E> {
+                Ok(Formula(number.to_string()))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Formula, E> {
+                Ok(Formula(number.to_string()))
+            }
+            fn visit_bool<E: de::Error>(self, truth: bool) -> Result<Formula, E> {
+                Ok(Formula(if truth { "1" } else { "0" }.to_owned()))
+            }
+        }
+        from.deserialize_any(Reader)
+    }
+}
+
+/// When an attribute that a calculation reads is taken.
+///
+/// ```
+/// assert_eq!(ugas_doc::CaptureMoment::default(), ugas_doc::CaptureMoment::OnExecution);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CaptureMoment {
+    /// At each execution.
+    #[default]
+    OnExecution,
+    /// Once, when the effect is first applied.
+    OnApplication,
+}
+
+/// Which attributes are taken from whom, and when. What is read without standing here is taken at each execution.
+///
+/// ```
+/// assert!(ugas_doc::Capture::default().source.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+pub struct Capture {
+    /// Of the source.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub source: BTreeMap<String, CaptureMoment>,
+    /// Of the target.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub target: BTreeMap<String, CaptureMoment>,
+}
+
+impl Capture {
+    fn is_empty(&self) -> bool {
+        self.source.is_empty() && self.target.is_empty()
+    }
+}
+
+/// A name for a value on the way: one entry `name: expression` of `Let`.
+///
+/// ```
+/// let raw = ugas_doc::Binding::new("raw", "source.WeaponDamage * 2");
+/// assert_eq!(raw.name, "raw");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// The name later expressions use.
+    pub name: String,
+    /// Its value.
+    pub value: Formula,
+}
+
+impl Binding {
+    /// A named value.
+    pub fn new(name: impl Into<String>, value: impl Into<Formula>) -> Binding {
+        Binding { name: name.into(), value: value.into() }
+    }
+}
+
+impl Serialize for Binding {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(1))?;
+        map.serialize_entry(&self.name, &self.value)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Binding {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Binding, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Binding;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("one name with its expression, such as {raw: \"source.Attack * 2\"}")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Binding, A::Error> {
+                let Some((name, value)) = map.next_entry::<String, Formula>()? else {
+                    return Err(de::Error::invalid_length(0, &self));
+                };
+                match map.next_key::<String>()? {
+                    None => Ok(Binding { name, value }),
+                    Some(_) => Err(de::Error::custom("one name to an entry; begin the next one with `- `")),
+                }
+            }
+        }
+        from.deserialize_map(Reader)
+    }
+}
+
+/// A tag that a calculation puts on the context of its application.
+///
+/// ```
+/// let t = ugas_doc::ContextTag { tag: "Hit.Critical".into(), when: Some("crit".into()) };
+/// assert_eq!(t.tag, "Hit.Critical");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct ContextTag {
+    /// The tag.
+    pub tag: String,
+    /// Only if this holds; always if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Formula>,
+}
+
+/// Whom a result is written to.
+///
+/// ```
+/// assert_eq!(ugas_doc::ResultOn::default(), ugas_doc::ResultOn::Target);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ResultOn {
+    /// The controller the effect acts on.
+    #[default]
+    Target,
+}
+
+/// One write of an execution.
+///
+/// ```
+/// let r = ugas_doc::CalculationResult::add("Health", "-raw");
+/// assert_eq!(r.operation, ugas_doc::Operation::Add);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct CalculationResult {
+    /// Whom.
+    #[serde(default)]
+    pub on: ResultOn,
+    /// Which attribute.
+    pub attribute: String,
+    /// How.
+    pub operation: Operation,
+    /// How much.
+    pub value: Formula,
+    /// Only if this holds; always if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Formula>,
+}
+
+impl CalculationResult {
+    /// Adds to the target's attribute.
+    pub fn add(attribute: impl Into<String>, value: impl Into<Formula>) -> CalculationResult {
+        CalculationResult {
+            on: ResultOn::Target,
+            attribute: attribute.into(),
+            operation: Operation::Add,
+            value: value.into(),
+            when: None,
+        }
+    }
+}
+
+/// A `calculation` document: an execution (it has `Results`) or a magnitude (it has a `Value`).
+///
+/// ```
+/// use ugas_doc::{Calculation, CalculationResult};
+/// let hit = Calculation::new("ExecCalc_Hit")
+///     .bind("raw", "source.WeaponDamage * 2")
+///     .result(CalculationResult::add("Health", "-max(0, raw - target.Armor)"));
+/// assert_eq!(hit.r#let.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+pub struct Calculation {
+    /// Unique name; effects use it as `CalculatorClass`.
+    pub name: String,
+    /// When the attributes it reads are taken.
+    #[serde(skip_serializing_if = "Capture::is_empty")]
+    pub capture: Capture,
+    /// Values on the way, in order; each may use those before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub r#let: Vec<Binding>,
+    /// Tags for the context.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context_tags: Vec<ContextTag>,
+    /// As an execution: what it writes, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<CalculationResult>,
+    /// As a magnitude: its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Formula>,
+    /// For people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata>,
+}
+
+impl Calculation {
+    /// An empty calculation.
+    pub fn new(name: impl Into<String>) -> Calculation {
+        Calculation { name: name.into(), ..Calculation::default() }
+    }
+
+    /// Names a value for the expressions after it.
+    pub fn bind(mut self, name: impl Into<String>, value: impl Into<Formula>) -> Calculation {
+        self.r#let.push(Binding::new(name, value));
+        self
+    }
+
+    /// Adds a write.
+    pub fn result(mut self, result: CalculationResult) -> Calculation {
+        self.results.push(result);
+        self
+    }
+
+    /// Makes it a magnitude.
+    pub fn gives(mut self, value: impl Into<Formula>) -> Calculation {
+        self.value = Some(value.into());
+        self
+    }
+}

@@ -1,0 +1,325 @@
+//! Rewinding a scenario: everything that runs is data, so a run may be cut anywhere, rolled back, captured, restored or
+//! moved, and must go on as if nothing had happened. Cuts are made after every verb, at every moment at which a fact
+//! was told and halfway between any two of them, which is in the middle of every task that takes time.
+
+use super::{RunOptions, Runner};
+use crate::scenario::Scenario;
+use std::collections::BTreeSet;
+use ugas_core::{ControllerId, Fact, FactKind, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Span, Spec, Which};
+use ugas_data::ReadError;
+
+/// Steps that a run goes on after a cut.
+const HORIZON: usize = 16;
+/// Differences after which no more are listed.
+const MOST_LISTED: usize = 20;
+
+/// What a scenario was put through, and what then went otherwise.
+///
+/// ```
+/// let text = "Scenario: Idle\nTimeline: [{At: 1}, {At: 2}]";
+/// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+/// let rewound = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap().rewind().unwrap();
+/// assert!(rewound.differences.is_empty() && rewound.rollbacks > 0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rewound {
+    /// Places at which the run was cut.
+    pub cuts: usize,
+    /// Times the sim was rolled back and run again, from one step to sixteen.
+    pub rollbacks: usize,
+    /// Controllers captured, led astray and restored.
+    pub restores: usize,
+    /// Controllers taken out as text and put in again.
+    pub moves: usize,
+    /// Ability and task type of every task that slept across a cut.
+    pub asleep: BTreeSet<(String, String)>,
+    /// What went otherwise; empty if all is well.
+    pub differences: Vec<String>,
+}
+
+/// A piece of a run that is not cut any further.
+#[derive(Clone, Copy, Debug)]
+enum Leg {
+    To(SimTime),
+    Do {
+        moment: usize,
+        step: usize,
+    },
+    /// The end of a moment's list, where windows of facts close.
+    Close(usize),
+}
+
+/// What one leg told, and the state it left.
+#[derive(PartialEq)]
+struct Told {
+    facts: Vec<Fact>,
+    hash: u64,
+    failures: usize,
+}
+
+impl Scenario {
+    /// Runs the scenario again and again from every cut. What is wrong with the scenario itself is the error.
+    pub fn rewind(&self) -> Result<Rewound, Vec<ReadError>> {
+        let options = RunOptions { keep_facts: true, ..RunOptions::default() };
+        let first = Runner::new(self, options)?;
+        let legs = legs_of(self, first.clone());
+        let mut work = Work { legs, base: Vec::new(), out: Rewound::default() };
+        let mut runner = first.clone();
+        runner.all_facts.clear();
+        for leg in 0..work.legs.len() {
+            let told = work.run(&mut runner, leg);
+            work.base.push(told);
+        }
+        let mut runner = first;
+        runner.all_facts.clear();
+        for at in 0..work.legs.len() {
+            work.cut(&runner, at);
+            work.run(&mut runner, at);
+        }
+        Ok(work.out)
+    }
+}
+
+/// The legs of a run: every verb, and time up to every fact, every moment and halfway between.
+fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
+    runner.play(RunOptions::default(), &mut |_| {});
+    let mut times: Vec<SimTime> = runner.all_facts.iter().map(|f| f.at).collect();
+    times.extend(scenario.moments.iter().map(|m| m.at));
+    times.sort();
+    times.dedup();
+    let halves: Vec<SimTime> = times.windows(2).map(|w| SimTime((w[0].0 + w[1].0) / 2)).collect();
+    times.extend(halves);
+    times.sort();
+    times.dedup();
+    let mut legs = Vec::new();
+    let mut times = times.into_iter().peekable();
+    for (moment, m) in scenario.moments.iter().enumerate() {
+        while let Some(at) = times.next_if(|t| *t <= m.at) {
+            legs.push(Leg::To(at));
+        }
+        legs.extend((0..m.steps.len()).map(|step| Leg::Do { moment, step }));
+        legs.push(Leg::Close(moment));
+    }
+    legs
+}
+
+struct Work {
+    legs: Vec<Leg>,
+    base: Vec<Told>,
+    out: Rewound,
+}
+
+impl Work {
+    fn run(&self, runner: &mut Runner<'_>, leg: usize) -> Told {
+        let moments = &runner.scenario.moments;
+        match self.legs[leg] {
+            Leg::To(at) => {
+                let step = SimTime(at.0.max(1));
+                runner.advance(at, step, runner.scenario.place, &mut |_| {});
+            }
+            Leg::Do { moment, step } => runner.run_steps(std::slice::from_ref(&moments[moment].steps[step])),
+            Leg::Close(moment) => runner.close_windows(&moments[moment].steps),
+        }
+        let facts = bare(&std::mem::take(&mut runner.all_facts));
+        Told { facts, hash: runner.sim.hash(), failures: runner.failures.len() }
+    }
+
+    fn differs(&mut self, runner: &Runner<'_>, at: usize, later: usize, what: &str) {
+        if self.out.differences.len() < MOST_LISTED {
+            let time = runner.sim.now();
+            let message =
+                format!("{what} at step {at} ({:?}): otherwise {later} steps later, at {time}", self.legs[at]);
+            self.out.differences.push(message);
+        }
+    }
+
+    /// Everything that can be done to a run between two legs.
+    fn cut(&mut self, runner: &Runner<'_>, at: usize) {
+        self.out.cuts += 1;
+        let who: Vec<ControllerId> = runner.ids.values().copied().collect();
+        let rules = &runner.world.rules;
+        for &who in &who {
+            for task in runner.sim.tasks(who).unwrap_or_default() {
+                let names = (rules.ability_name(task.ability), rules.task_kind_name(task.kind));
+                if let (Some(ability), Some(kind)) = names {
+                    self.out.asleep.insert((ability.to_owned(), kind.to_owned()));
+                }
+            }
+        }
+        for k in 1..=HORIZON.min(self.legs.len() - at) {
+            self.roll_back(runner, at, k);
+        }
+        for &who in &who {
+            self.restore(runner, at, who);
+            self.put_back(runner, at, who);
+        }
+    }
+
+    /// Save, advance, roll back, advance again.
+    fn roll_back(&mut self, saved: &Runner<'_>, at: usize, k: usize) {
+        self.out.rollbacks += 1;
+        let mut runner = saved.clone();
+        for leg in at..at + k {
+            if self.run(&mut runner, leg) != self.base[leg] {
+                return self.differs(&runner, at, leg - at, "a copy");
+            }
+        }
+        let mut sim = runner.sim;
+        sim.clone_from(&saved.sim);
+        let mut runner = Runner { sim, ..saved.clone() };
+        for leg in at..at + k {
+            if self.run(&mut runner, leg) != self.base[leg] {
+                return self.differs(&runner, at, leg - at, &format!("rolled back by {k}"));
+            }
+        }
+    }
+
+    /// Capture one controller, do it harm, restore it.
+    fn restore(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
+        let mut image = RowImage::default();
+        let (one, mut other) = (runner.clone(), runner.clone());
+        if other.sim.capture(who, &mut image).is_err() {
+            return;
+        }
+        astray(&mut other.sim, who);
+        if other.sim.restore(who, &image).is_err() {
+            return self.differs(&other, at, 0, "a restored controller is refused");
+        }
+        self.out.restores += 1;
+        self.goes_on_alike(at, who, one, other, 1, "a restored controller");
+    }
+
+    /// Take one controller out as text and put it in again.
+    fn put_back(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
+        let (one, mut other) = (runner.clone(), runner.clone());
+        let Ok(portable) = other.sim.extract(who) else { return };
+        let text = serde_json::to_string(&portable).unwrap_or_default();
+        let read: Option<Portable> = serde_json::from_str(&text).ok();
+        if read.and_then(|p| other.sim.insert(&p).ok()) != Some(who) {
+            return self.differs(&other, at, 0, "a moved controller is refused");
+        }
+        self.out.moves += 1;
+        self.goes_on_alike(at, who, one, other, 2, "a moved controller");
+    }
+
+    /// Whether a controller after a way round that took so many ops does the same as without it.
+    fn goes_on_alike(
+        &mut self,
+        at: usize,
+        who: ControllerId,
+        mut one: Runner<'_>,
+        mut other: Runner<'_>,
+        ops: u32,
+        what: &str,
+    ) {
+        // Ops without any consequence: later ones have the same numbers in both.
+        for _ in 0..ops {
+            let _ = one.sim.run(Op::Release { who, input: InputId(u32::MAX - 7) });
+        }
+        one.sim.take_facts(&mut Default::default());
+        other.sim.take_facts(&mut Default::default());
+        for leg in at..self.legs.len().min(at + HORIZON) {
+            let (a, b) = (self.run(&mut one, leg), self.run(&mut other, leg));
+            let same = about(&a.facts, who) == about(&b.facts, who);
+            if !same || one.sim.row_hash(who) != other.sim.row_hash(who) || a.failures != b.failures {
+                return self.differs(&other, at, leg - at, what);
+            }
+        }
+        if one.sim.hash() != other.sim.hash() {
+            self.differs(&other, at, HORIZON, what);
+        }
+    }
+}
+
+/// Anything that happens to one controller alone: every effect of the rules, and the end of all its abilities. The ops
+/// are a client's own, so the sim's count of ops stays as it is.
+fn astray(sim: &mut Sim, who: ControllerId) {
+    let rules = sim.rules().clone();
+    for (n, (effect, _)) in rules.effect_list().enumerate() {
+        // What is refused has done no harm.
+        let _ = sim.run_as(OpId::new(8, 1, n as u16), &Op::Apply(Spec::new(effect, who)));
+    }
+    for (n, (ability, _)) in rules.ability_list().enumerate() {
+        let which = Which::Ability(ability);
+        let op = if n % 2 == 0 { Op::Cancel { who, which } } else { Op::Revoke { who, which } };
+        let _ = sim.run_as(OpId::new(9, 1, n as u16), &op);
+    }
+}
+
+/// Facts without where their details lie, which depends on when facts are taken.
+fn bare(list: &[Fact]) -> Vec<Fact> {
+    let strip = |f: &Fact| {
+        let mut f = *f;
+        if let FactKind::TaskRequest { detail, .. } | FactKind::GameplayEvent { detail, .. } = &mut f.kind {
+            *detail = Span::default();
+        }
+        f
+    };
+    list.iter().map(strip).collect()
+}
+
+/// Facts about one controller, without the numbers of their links, which a sim counts for all.
+fn about(list: &[Fact], who: ControllerId) -> Vec<Fact> {
+    list.iter().filter(|f| f.who == who).map(|f| Fact { link: 0, ..*f }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+Scenario: A slow drain
+Entities:
+  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Mana, DefaultBaseValue: 50}]}
+  - Kind: gameplay_effect
+    Name: GE_Drain
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -1}}]
+  - Kind: gameplay_ability
+    Name: GA_Drain
+    Tasks:
+      - {Type: WaitDelay, Params: {Duration: 1}}
+      - {Type: ApplyEffectToOwner, Params: {EffectClass: GE_Drain}}
+      - {Type: WaitDelay, Params: {Duration: 1}}
+Actors:
+  Hero: {AttributeSets: [Vitals], Abilities: [{Ability: GA_Drain, InputID: Drain}]}
+Timeline:
+  - At: 0
+    Do: [{Press: {Actor: Hero, InputID: Drain}}]
+  - At: 3
+    Do: [{Expect: {Hero.Mana: 49, Hero.Abilities.GA_Drain: Granted}}]
+"#;
+
+    fn scenario() -> Scenario {
+        let tree = &ugas_data::read_trees("drain.yaml", TEXT).unwrap()[0];
+        Scenario::from_node("drain.yaml", tree).unwrap()
+    }
+
+    #[test]
+    fn a_task_is_cut_at_its_ends_and_in_its_middle() {
+        let rewound = scenario().rewind().unwrap();
+        assert_eq!(rewound.differences, Vec::<String>::new());
+        assert!(rewound.asleep.contains(&("GA_Drain".to_owned(), "WaitDelay".to_owned())));
+        // Time 0, the press, the end of its list, 0.5, 1, 1.5, 2, 2.5, 3, the look, the end of its list.
+        assert_eq!((rewound.cuts, rewound.restores, rewound.moves), (11, 11, 11));
+    }
+
+    // A harness that cannot fail shows nothing.
+    #[test]
+    fn a_controller_that_was_led_astray_is_noticed() {
+        let scenario = scenario();
+        let options = RunOptions { keep_facts: true, ..RunOptions::default() };
+        let mut runner = Runner::new(&scenario, options).unwrap();
+        let legs = legs_of(&scenario, runner.clone());
+        let mut work = Work { legs, base: Vec::new(), out: Rewound::default() };
+        runner.all_facts.clear();
+        for leg in 0..4 {
+            work.run(&mut runner, leg);
+        }
+        let who = runner.ids["Hero"];
+        let mut other = runner.clone();
+        astray(&mut other.sim, who);
+        work.goes_on_alike(4, who, runner, other, 0, "a controller led astray");
+        assert_eq!(work.out.differences.len(), 1, "{:?}", work.out.differences);
+    }
+}

@@ -1,0 +1,21 @@
+//! Every scenario of the repository, cut after every verb, at every fact and between any two: rolled back, captured,
+//! restored and moved it goes on alike.
+
+use std::path::Path;
+use ugas_lab::{files_at, load_file};
+
+#[test]
+fn every_scenario_of_the_repository_goes_on_alike_from_any_cut() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let (mut cuts, mut asleep) = (0, 0);
+    for file in files_at(folder).unwrap() {
+        for scenario in load_file(&file).unwrap() {
+            let rewound = scenario.rewind().unwrap();
+            assert!(rewound.differences.is_empty(), "{}: {:#?}", file.display(), rewound.differences);
+            cuts += rewound.cuts;
+            asleep += rewound.asleep.len();
+        }
+    }
+    println!("{cuts} cuts, {asleep} kinds of sleeping tasks");
+    assert!(cuts > 3_000 && asleep > 50, "{cuts} cuts, {asleep} kinds of sleeping tasks");
+}
