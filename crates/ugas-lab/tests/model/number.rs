@@ -9,6 +9,11 @@ use ugas_doc::{AbilityTask, Value};
 
 impl World {
     pub(crate) fn read(&self, who: u32, act: u64, name: &str) -> Option<f64> {
+        self.read_at(who, act, name, None)
+    }
+
+    /// The same where an effect is being applied to somebody: that is the target then.
+    fn read_at(&self, who: u32, act: u64, name: &str, aim: Option<u32>) -> Option<f64> {
         let a = self.act(who, act)?;
         match name {
             "level" => Some(a.level as f64),
@@ -20,23 +25,23 @@ impl World {
                 Some(("param", name)) => self.grant(who, a.grant)?.params.get(name).copied(),
                 _ => {
                     let source = a.event.as_ref().map_or(Some(who), |e| super::play::somebody(e.instigator));
-                    self.look(name, who, source, a.targets.first().copied().or(a.target))
+                    self.look(name, who, source, aim.or(a.targets.first().copied()).or(a.target))
                 }
             },
         }
     }
 
-    pub(crate) fn number_of(&self, who: u32, act: u64, value: &Value) -> Option<f64> {
+    pub(crate) fn number_of(&self, who: u32, act: u64, value: &Value, aim: Option<u32>) -> Option<f64> {
         let v = match value {
             Value::Number(n) => *n,
-            Value::Text(t) => expr::value(t, &|name| self.read(who, act, name))?,
+            Value::Text(t) => expr::value(t, &|name| self.read_at(who, act, name, aim))?,
             _ => return None,
         };
         v.is_finite().then_some(v + 0.0)
     }
 
     pub(crate) fn number(&self, who: u32, act: u64, task: &AbilityTask, name: &str) -> Option<f64> {
-        self.number_of(who, act, task.params.get(name)?)
+        self.number_of(who, act, task.params.get(name)?, None)
     }
 
     pub(crate) fn length_of(&self, who: u32, act: u64, task: &AbilityTask, name: &str) -> Option<i64> {

@@ -209,6 +209,9 @@ impl World {
             let a = self.act_mut(who, seq);
             a.state = State::Pending;
             a.deadline = v.timeout_ms.map(|ms| start + ms as i64 * (super::effects::SECOND / 1000));
+            let kind = v.kind.as_ref().map(|k| format!(" Kind={k}")).unwrap_or_default();
+            let time = v.timeout_ms.map(|ms| format!(" Timeout={}", ms as f64 / 1000.0)).unwrap_or_default();
+            self.tell(who, format!("TaskRequest Validate of {}{kind}{time}", g.ability));
             return Ok(seq);
         }
         self.launch(who, seq)?;

@@ -226,12 +226,13 @@ impl World {
         let whole = |v: f64| v.round().clamp(1.0, u32::MAX as f64) as u32;
         let mut spec = Spec::new(text(task, "EffectClass").expect("whole"), target, who);
         spec.ability = Some(a.ability.clone());
-        spec.level = self.number(who, act, task, "Level").map_or(a.level, whole);
-        spec.stacks = self.number(who, act, task, "Stacks").map_or(1, whole);
+        let number = |name: &str| self.number_of(who, act, task.params.get(name)?, Some(target));
+        spec.level = number("Level").map_or(a.level, whole);
+        spec.stacks = number("Stacks").map_or(1, whole);
         spec.duration = self.length_of(who, act, task, "Duration");
         if let Some(Value::Map(map)) = task.params.get("SetByCaller") {
             for (key, value) in map {
-                if let Some(v) = self.number_of(who, act, value) {
+                if let Some(v) = self.number_of(who, act, value, Some(target)) {
                     spec.set_by_caller.insert(key.clone(), v);
                 }
             }
