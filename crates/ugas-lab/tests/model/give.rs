@@ -188,6 +188,10 @@ impl World {
             self.cancel_where(who, |w, a| w.abilities[&a.ability].avatar_dependent);
         }
         if old != avatar {
+            // The place was the old avatar's.
+            if old.is_some() {
+                self.row(who).place = None;
+            }
             self.tell(who, "Possessed".into());
         }
         self.react();
@@ -230,7 +234,10 @@ impl World {
                 return Err(kind);
             }
             let key = joined.unwrap_or(key);
-            given.effects.extend(self.rows[&who].effects.iter().find(|e| e.key == key).map(|e| e.key));
+            let row = &self.rows[&who];
+            if row.effects.iter().any(|e| e.key == key) || row.queue.iter().any(|q| q.0 == key) {
+                given.effects.push(key);
+            }
         }
         given.handle = self.seq();
         for a in &def.abilities {
@@ -259,7 +266,10 @@ impl World {
             return Err(kind);
         }
         taken.grants.iter().rev().for_each(|&id| self.revoke_grant(who, id));
-        taken.effects.iter().rev().for_each(|&key| self.end_effect(who, key, "Removed"));
+        for &key in taken.effects.iter().rev() {
+            // One that ended before is passed over.
+            let _ = self.remove_now(who, key, -1);
+        }
         for set in &doomed {
             let _ = self.remove_set_now(who, set, true);
         }
