@@ -127,6 +127,24 @@ fn a_roll_back_keeps_older_news() {
     assert_eq!(running(&sim, who), 1);
 }
 
+// Who follows a value elsewhere follows it back.
+#[test]
+fn a_roll_back_reaches_those_who_follow() {
+    let set = AbilitySet::new("AS_Bad").effect("GE_Rage").effect("GE_Never");
+    let never = Effect { application_required_tags: vec!["State.Grounded.Ice".into()], ..Effect::infinite("GE_Never") };
+    let share = Effect::infinite("GE_Share").add("Defense", ugas_doc::Magnitude::attribute("AttackPower"));
+    let rage = Effect::infinite("GE_Rage").add("AttackPower", 7.0);
+    let (mut sim, who) = sim(world().add(never).add(share).add(rage).add(set));
+    let other = common::spawn(&mut sim);
+    let share = effect(sim.rules(), "GE_Share");
+    sim.apply(&ugas_core::Spec::new(share, other).from(who)).unwrap();
+    assert_eq!(common::get(&sim, other, "Defense"), 15.0);
+    let bad = sim.rules().ability_set("AS_Bad").unwrap();
+    assert!(matches!(sim.grant_set(who, bad), Err(Refusal::RequiredTags { .. })));
+    assert_eq!(common::get(&sim, who, "AttackPower"), 10.0);
+    assert_eq!(common::get(&sim, other, "Defense"), 15.0);
+}
+
 // A frame that is due at the very moment at which something else happens takes place.
 #[test]
 fn a_frame_is_not_put_off_by_what_runs_before_it() {

@@ -2,7 +2,8 @@
 //!
 //! Random rules and random ops go through `ugas_core::Sim` and through a model that shares no code with it, works on
 //! the documents themselves and recomputes everything; after every op facts, values, tags and effects must agree.
-//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SOAK=1` runs the long form.
+//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SURVEY=<n>` runs so many and lists all that fail; `UGAS_SOAK=1` runs the
+//! long form.
 
 #[path = "model/abilities.rs"]
 mod abilities;

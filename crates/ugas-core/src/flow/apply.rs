@@ -429,6 +429,7 @@ impl Flow<'_> {
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }
+        self.mark_followers(target);
         self.settle(Via::NOTHING, Emit::Nothing);
         self.log.facts.list.truncate(facts);
         self.log.diagnostics.truncate(diagnostics);

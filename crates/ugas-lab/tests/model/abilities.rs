@@ -20,7 +20,7 @@ struct Names<'a> {
 }
 
 /// Abilities, their costs and cooldowns, and ability sets.
-pub(crate) fn add(rng: &mut Rng, docs: &mut Documents, names: &[String], attributes: &[String]) {
+pub(crate) fn add(rng: &mut Rng, docs: &mut Documents, names: &[String]) {
     let near: Vec<String> =
         docs.sets[0].attributes.iter().filter(|a| a.derived_from.is_none()).map(|a| a.name.clone()).collect();
     for i in 0..2 {
@@ -30,7 +30,6 @@ pub(crate) fn add(rng: &mut Rng, docs: &mut Documents, names: &[String], attribu
     let effects = docs.effects.iter().map(|e| e.name.clone()).collect();
     let known = Names { attributes: &near, effects, abilities: names };
     docs.abilities = names.iter().map(|name| ability(rng, name, &known)).collect();
-    let _ = attributes;
     for i in 0..2 {
         let mut set = AbilitySet::new(format!("AS_{i}"));
         if docs.sets.len() > 1 && rng.percent(40) {

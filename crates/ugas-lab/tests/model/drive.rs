@@ -246,7 +246,7 @@ impl Both {
                     Ok(_) => Err("-"),
                     Err(r) => Err(r.kind()),
                 };
-                let ours = self.world.press(who, &input, target).map_or_else(|kind| kind, |outcome| outcome);
+                let ours = self.world.press(who, &input, target).unwrap_or_else(|kind| kind);
                 self.world.react();
                 (Err(ours), got)
             }

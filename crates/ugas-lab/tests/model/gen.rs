@@ -85,7 +85,7 @@ pub(crate) fn documents(rng: &mut Rng) -> Documents {
         let new = effect(rng, &effect_names[i], &docs.sets, &names, &effect_names[i + 1..], &abilities);
         docs.effects.push(new);
     }
-    abilities::add(rng, &mut docs, &abilities, &names);
+    abilities::add(rng, &mut docs, &abilities);
     docs
 }
 

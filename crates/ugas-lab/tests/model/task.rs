@@ -64,7 +64,7 @@ impl World {
                     rest.splice(0..0, items(if holds { &task.then } else { &task.r#else }));
                 }
                 "Parallel" | "Race" => {
-                    let mut fork = self.blank(who, act, parent, &task, rest);
+                    let mut fork = self.blank(act, parent, &task, rest);
                     fork.left = task.tasks.len();
                     let seq = fork.seq;
                     self.play(who).tasks.push(fork);
@@ -130,8 +130,7 @@ impl World {
         self.tell_with(who, format!("TaskEnded {} {result} {ability}", task.kind), vec![value]);
     }
 
-    fn blank(&mut self, who: u32, act: u64, parent: u64, task: &AbilityTask, rest: Vec<Item>) -> Sleep {
-        debug_assert!(self.rows.contains_key(&who));
+    fn blank(&mut self, act: u64, parent: u64, task: &AbilityTask, rest: Vec<Item>) -> Sleep {
         let seq = self.seq();
         let task = task.clone();
         let (due, until, value) = (None, None, 0.0);
@@ -307,7 +306,7 @@ impl World {
             return if failed { self.on_fail(who, act, task) } else { Step::Next };
         }
         let now = self.local(who);
-        let mut t = self.blank(who, act, parent, task, rest.to_vec());
+        let mut t = self.blank(act, parent, task, rest.to_vec());
         match task.kind.as_str() {
             "WaitDelay" => t.due = self.length_of(who, act, task, "Duration").map(|l| now + l),
             "WaitGameTime" => {
