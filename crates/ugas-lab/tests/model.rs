@@ -73,7 +73,7 @@ fn random_rules_and_ops() {
     KEPT.iter().for_each(|&seed| drop(drive::sequence(seed, OPS)));
     let (from, count) = match number("UGAS_SOAK") {
         Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
-        _ => (0, 500),
+        _ => (0, 1_500),
     };
     let mut tally = tally::Tally::new();
     if let Some(count) = number("UGAS_SURVEY") {

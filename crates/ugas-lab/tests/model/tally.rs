@@ -28,11 +28,11 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
     let tasks: Vec<&str> = tasks.filter(|t| *t != "Validate").collect();
     let waits = tasks.iter().filter(|t| t.starts_with("Wait"));
     let mut wanted: Vec<(String, u64)> = Vec::new();
-    wanted.extend(tasks.iter().map(|t| (format!("Task {t}"), 20)));
-    wanted.extend(waits.map(|t| (format!("TaskEnded {t} Completed"), 5)));
-    wanted.extend(ORDER.iter().chain(&["Pending", "NotGranted", "Ok"]).map(|r| (format!("Activate {r}"), 10)));
+    wanted.extend(tasks.iter().map(|t| (format!("Task {t}"), 10)));
+    wanted.extend(waits.map(|t| (format!("TaskEnded {t} Completed"), 2)));
+    wanted.extend(ORDER.iter().chain(&["Pending", "NotGranted", "Ok"]).map(|r| (format!("Activate {r}"), 5)));
     for form in ["Event", "TagAdded", "TagPresent", "Below", "Above", "EffectApplied", "Passive"] {
-        wanted.push((format!("Trigger {form} Ok"), 5));
+        wanted.push((format!("Trigger {form} Ok"), 2));
     }
     for fact in [
         "AbilityEnded cancelled false",
@@ -57,7 +57,7 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
         "Restored",
         "Died Health",
     ] {
-        wanted.push((fact.to_owned(), 5));
+        wanted.push((fact.to_owned(), 2));
     }
     let found = |what: &str| tally.get(what).copied().unwrap_or(0);
     let lacking = wanted.iter().filter(|(what, least)| found(what) * 500 < least * sequences);
