@@ -7,14 +7,19 @@
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, Via, stacked};
+use super::{Flow, Notice, Since, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
-use crate::{ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
+use crate::{Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
-/// A row as it was, and the lengths of facts, diagnostics and reactions then.
-pub(crate) type Saved = (Box<Row>, [usize; 3]);
+/// A row as it was, the lengths of facts, diagnostics and reactions then, and the news that waited.
+pub(crate) struct Saved {
+    row: Box<Row>,
+    lengths: [usize; 3],
+    rechecks: Vec<(ControllerId, Cause)>,
+    notices: Vec<(ControllerId, Notice, Cause, Since)>,
+}
 
 /// An application that passed its checks: what is about to be changed.
 pub(crate) struct Plan {
@@ -411,23 +416,26 @@ impl Flow<'_> {
     /// A copy of a row and of how far the log came.
     pub(crate) fn save_row(&self, target: usize) -> Saved {
         let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
-        (Box::new(self.row(target).clone()), lengths)
+        let (rechecks, notices) = (self.sc.rechecks.clone(), self.sc.notices.clone());
+        Saved { row: Box::new(self.row(target).clone()), lengths, rechecks, notices }
     }
 
     /// Puts a row back and takes back what was told since.
     pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
-        let Some((row, [facts, diagnostics, reactions])) = saved else {
+        let Some(Saved { row, lengths: [facts, diagnostics, reactions], rechecks, notices }) = saved else {
             return;
         };
         let _ = self.replace_row(target, *row);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }
+        self.mark_followers(target);
         self.settle(Via::NOTHING, Emit::Nothing);
         self.log.facts.list.truncate(facts);
         self.log.diagnostics.truncate(diagnostics);
         self.sc.reactions.truncate(reactions);
-        self.sc.rechecks.clear();
+        // What was to be told before is still to be told.
+        (self.sc.rechecks, self.sc.notices) = (rechecks, notices);
     }
 }
 

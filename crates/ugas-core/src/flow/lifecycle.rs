@@ -198,6 +198,8 @@ impl Flow<'_> {
         }
         self.emit_flips(target, &flips, via);
         self.tell_applied(target, via, 1, 1);
+        // A verb like any other: what follows from it comes before what follows from the next.
+        self.finish_verb();
     }
 
     /// Makes many controllers from one template: a plain one is a copy of a prototype.
@@ -242,18 +244,31 @@ impl Flow<'_> {
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         self.row_mut(target).side_mut().queue.clear();
-        let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq).collect();
-        for seq in all {
-            self.end(target, seq, RemoveReason::Destroyed, None);
-        }
+        self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);
         self.revoke_all(target, Via::NOTHING);
         self.step(who, LifecycleStep::AbilitiesRevoked);
+        // What abilities did as they ended goes too. Nothing starts any more, so this comes to an end.
+        while !self.row(target).effects.is_empty() || !self.row(target).grants.is_empty() {
+            self.end_everything(target);
+            self.revoke_all(target, Via::NOTHING);
+        }
         self.fact(who, Via::NOTHING, FactKind::Despawned);
         self.step(who, LifecycleStep::SubscriptionsCleared);
         self.drop_row(target);
         self.step(who, LifecycleStep::ReplicationEnded);
         Ok(())
+    }
+
+    /// Ends the effects of a row that goes, in order of application; also those that come meanwhile.
+    fn end_everything(&mut self, target: usize) {
+        while let Some(seq) = self.row(target).effects.first().map(|e| e.seq) {
+            self.end(target, seq, RemoveReason::Destroyed, None);
+            if self.row(target).effects.first().is_some_and(|e| e.seq == seq) {
+                debug_assert!(false, "an effect that cannot end");
+                self.row_mut(target).effects.remove(0);
+            }
+        }
     }
 
     /// Takes a row out of the sim; what followed it keeps its last value.

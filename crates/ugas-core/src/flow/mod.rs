@@ -37,7 +37,7 @@ pub(crate) use ability::Again;
 pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
-pub(crate) use react::{AbilityNews, Notice, Reaction};
+pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
 pub(crate) use task::{ListKind, Work};
@@ -120,7 +120,7 @@ pub(crate) struct Scratch {
     pub(crate) results: Vec<crate::rules::CalcResult>,
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<(ControllerId, Cause)>,
-    pub(crate) notices: Vec<(ControllerId, Notice, Cause)>,
+    pub(crate) notices: Vec<(ControllerId, Notice, Cause, Since)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,

@@ -156,6 +156,8 @@ impl Flow<'_> {
             code: Vec::new(),
         };
         row.play_mut().activations.push(new);
+        // Death while it commits ends it too.
+        row.alert |= alert::DEATH;
         seq
     }
 

@@ -34,7 +34,9 @@ impl Flow<'_> {
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
         let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize
             || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
-        let saved = (crowded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
+        // One of them may make the owner immune to the next.
+        let guarded = row.immunities > 0;
+        let saved = (crowded || guarded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
         let charges = self.view().charges_of(slot, at).map(|c| c.cost);
         if let Some((group, length)) = self.gcd_of(slot, &def) {
             self.start_gcd(slot, group, length, seq);

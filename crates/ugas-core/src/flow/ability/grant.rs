@@ -24,7 +24,7 @@ impl Flow<'_> {
         self.relisten(target);
         // What starts by itself does so after the verb that granted it.
         if self.ability(ability).is_some_and(|d| d.passive || d.lasts_with_tag()) {
-            self.sc.notices.push((who, Notice::Granted { grant: id }, self.cause));
+            self.notify_anyway(target, Notice::Granted { grant: id });
         }
         id
     }
