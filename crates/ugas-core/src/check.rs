@@ -5,7 +5,7 @@
 
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
-use crate::rules::{CurveInput, EffectDef, Layout, Mag, ModDef, Rules};
+use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
 use crate::state::{Attr, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
 use crate::{ControllerId, SimTime, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,6 @@ impl Check<'_> {
         want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
         want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;
         want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
-        want(row.tags.is_sound(&rules.tags), "the tags")?;
         if let Some(a) = &row.side().anchor {
             want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
         }
@@ -52,23 +51,27 @@ impl Check<'_> {
         let now = row.clock.local(self.at);
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
+        for tag in row.tags.innate(&rules.tags) {
+            want(row.effects.iter().any(|e| e.def == INITIAL_TAGS), "tags that no effect explains")?;
+            tags.insert(tag, 1);
+        }
         for e in &mut row.effects {
             let Some(def) = self.defs.effect(rules, e.def) else {
                 return Err("an effect's definition");
             };
             self.effect(e, &def, now)?;
             if !e.inhibited() {
-                def.granted_tags.iter().chain(e.own_tags()).for_each(|t| *tags.entry(*t).or_default() += 1);
+                def.granted_tags.iter().for_each(|t| *tags.entry(*t).or_default() += 1);
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
-            watching += e.watches() as u32;
+            watching += e.watches() as u16;
             immunities += def.refuses_others() as u16;
         }
         for tag in row.play().activations.iter().flat_map(|a| &a.cues) {
             *cues.entry(*tag).or_default() += 1;
         }
         (row.watching, row.immunities) = (watching, immunities);
-        want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
+        want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
         let held: BTreeMap<TagId, u32> = row.cues().iter().map(|c| (c.tag, c.count)).collect();
         want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
         row.live = self.modifiers(row)?;
@@ -114,7 +117,6 @@ impl Check<'_> {
         let units = e.units().len();
         want(units == def.modifiers.len() || (units == 0 && e.stacks == 1), "an effect's magnitudes")?;
         want(extra_is_sound(e.extra()), "an effect's values")?;
-        want(e.own_tags().iter().all(|&t| self.rules.tags.def(t).is_some()), "an effect's tags")?;
         let captures = e.captures();
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;

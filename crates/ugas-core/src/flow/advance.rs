@@ -17,7 +17,7 @@ impl Flow<'_> {
         for (entry, place) in self.ix.agenda.upcoming(WARM).iter().zip(&mut rows) {
             if let Some(slot) = self.st.controllers.slot(entry.who()) {
                 let row = self.row(slot);
-                seen ^= row.modded ^ row.due.len() as u64 ^ row.effects.len() as u64;
+                seen ^= row.modded as u64 ^ row.due.len() as u64 ^ row.effects.len() as u64;
                 *place = Some(row);
             }
         }
@@ -44,11 +44,11 @@ impl Flow<'_> {
                 }
                 continue;
             };
-            let published = &mut self.st.controllers.row_mut(target).published;
-            if (published.at, published.phase) != (entry.at, entry.phase()) {
+            let row = self.st.controllers.row_mut(target);
+            if (row.published, row.phase) != (entry.at, entry.phase()) {
                 continue;
             }
-            published.at = SimTime::NEVER;
+            row.published = SimTime::NEVER;
             if done >= self.limits.due_per_advance {
                 self.publish(target);
                 return (done, false);

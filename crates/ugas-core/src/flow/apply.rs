@@ -308,7 +308,7 @@ impl Flow<'_> {
         if def.stacking.is_some() {
             effect.cold_mut().length = plan.duration;
         }
-        row.watching += def.watches as u32;
+        row.watching += def.watches as u16;
         row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
             row.schedule(due.lying_at(row.effects.len()));

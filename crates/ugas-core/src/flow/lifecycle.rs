@@ -141,9 +141,14 @@ impl Flow<'_> {
             self.grant_ability(target, *g, 0, Via::NOTHING);
             self.step(who, LifecycleStep::AbilityGranted(g.ability));
         }
-        let tags: Vec<TagId> = template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags).copied().collect();
+        let mut tags: Vec<TagId> = Vec::new();
+        for &tag in template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags) {
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
         if !tags.is_empty() {
-            self.grant_innate(target, tags);
+            self.grant_innate(target, &tags);
         }
         let birth = self.cause.root.0;
         let start = |flow: &mut Self, s: Spec| match flow.apply(&s, birth) {
@@ -165,9 +170,10 @@ impl Flow<'_> {
         self.furnish_sets(who, &sets.collect::<Vec<_>>());
     }
 
-    /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it.
-    fn grant_innate(&mut self, target: usize, tags: Vec<TagId>) {
-        let who = self.row(target).id;
+    /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it. One named
+    /// twice is innate once.
+    fn grant_innate(&mut self, target: usize, tags: &[TagId]) {
+        let (rules, who) = (self.rules, self.row(target).id);
         let birth = self.cause.root.0;
         let ordinal = self.number(target, birth);
         let key = EffectKey { birth, target: who, ordinal };
@@ -177,7 +183,7 @@ impl Flow<'_> {
         let seq = row.next_seq;
         row.next_seq += 1;
         let start = row.clock.local(now);
-        let mut effect = Effect {
+        row.push_effect(Effect {
             seq,
             birth,
             start,
@@ -189,15 +195,24 @@ impl Flow<'_> {
             stacks: 1,
             link,
             cold: None,
-        };
-        effect.rest_mut().tags = tags.as_slice().into();
-        row.push_effect(effect);
+        });
         let mut flips = Vec::new();
         if let Some(def) = self.def(INITIAL_TAGS) {
-            self.grant_tags(&def, &tags, target, &mut flips);
+            self.grant_tags(&def, tags, target, &mut flips);
         }
+        let (row, table) = (self.row_mut(target), &rules.tags);
+        tags.iter().for_each(|&tag| row.tags.set_innate(table, tag, true));
         self.emit_flips(target, &flips, via);
         self.tell_applied(target, via, 1, 1);
+    }
+
+    /// The tags an effect granted beyond its definition's, which are no longer innate.
+    pub(super) fn take_innate(&mut self, e: &Effect, target: usize) -> Vec<TagId> {
+        let table = &self.rules.tags;
+        let row = self.st.controllers.row_mut(target);
+        let own: Vec<TagId> = row.own_tags(e, table).collect();
+        own.iter().for_each(|&tag| row.tags.set_innate(table, tag, false));
+        own
     }
 
     /// Makes many controllers from one template: a plain one is a copy of a prototype.

@@ -303,9 +303,9 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        let own: Vec<TagId> =
-            if inhibited { Vec::new() } else { def.granted_tags.iter().chain(e.own_tags()).copied().collect() };
-        let holds = self.ongoing_holds(&def, &own, target);
+        // Only what is innate is granted beyond a definition, and that has no requirements.
+        let own = if inhibited { &[][..] } else { &def.granted_tags };
+        let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {
             return;
         }
@@ -348,13 +348,12 @@ impl Flow<'_> {
     fn inhibit_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Removed(def.id), via.key.target, via.source);
-        let own = self.own_tags(target, seq);
         if let Some(at) = self.row(target).effect_at(seq) {
             self.row_mut(target).effects[at].cold_mut().inhibited = true;
         }
         self.switch_mods(target, seq, true);
         let mut flips = Vec::new();
-        self.take_tags(def, &own, target, &mut flips);
+        self.take_tags(def, &[], target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Inhibited);
@@ -381,8 +380,7 @@ impl Flow<'_> {
         });
         self.switch_mods(target, seq, false);
         let mut flips = Vec::new();
-        let own = self.own_tags(target, seq);
-        self.grant_tags(def, &own, target, &mut flips);
+        self.grant_tags(def, &[], target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Restored);

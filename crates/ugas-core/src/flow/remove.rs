@@ -161,7 +161,8 @@ impl Flow<'_> {
         let mut flips = std::mem::take(&mut self.sc.flips);
         flips.clear();
         if !e.inhibited() {
-            self.take_tags(&def, e.own_tags(), target, &mut flips);
+            let own = self.take_innate(&e, target);
+            self.take_tags(&def, &own, target, &mut flips);
         }
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
@@ -201,7 +202,7 @@ impl Flow<'_> {
         if let Some(due) = e.due() {
             row.unschedule(due);
         }
-        row.watching -= e.watches() as u32;
+        row.watching -= e.watches() as u16;
         row.immunities -= def.refuses_others() as u16;
         self.take_mods(target, seq, def);
         e

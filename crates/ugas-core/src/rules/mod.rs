@@ -149,6 +149,12 @@ impl Rules {
         self.fingerprint
     }
 
+    /// The same for what lies in memory, where tags go by their ranks: these also depend on tags that documents no
+    /// longer name.
+    pub(crate) fn image_print(&self) -> u64 {
+        crate::rng::fold(self.fingerprint, self.tags.order())
+    }
+
     /// What was noticed while building.
     pub fn warnings(&self) -> &[LoadIssue] {
         &self.warnings

@@ -1,9 +1,9 @@
 //! Where rows live: slots reused, ids never. A paged table finds the slot of an id; a page without live ids is freed,
 //! so a long-running sim that spawns and destroys does not grow.
 
-use super::{Presence, PresenceMut, Row};
+use super::Row;
+use crate::ControllerId;
 use crate::rules::TagTable;
-use crate::{ControllerId, TagId};
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
@@ -23,54 +23,27 @@ struct Chunk {
     rows: Vec<Row>,
     /// Each row's part of the sim's hash when it was last asked for.
     hashes: [u64; CHUNK],
-    presence: Presence,
 }
 
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
     chunks: Vec<Chunk>,
-    /// Words of presence bits one controller has.
-    stride: usize,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
 }
 
 impl Controllers {
-    /// No controllers yet, in a world of so many tags.
-    pub(crate) fn new(tags: usize) -> Controllers {
-        Controllers { stride: Presence::stride(tags), ..Controllers::default() }
-    }
-
-    /// Whether the controller in a slot has a tag or a descendant of it.
-    #[inline]
-    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.chunks[slot / CHUNK].presence.has(self.stride, slot % CHUNK, tag)
-    }
-
-    /// A row and its presence bits, to change its tags.
-    #[inline]
-    pub(crate) fn tagged_mut(&mut self, slot: usize) -> (&mut Row, PresenceMut<'_>) {
-        let chunk = &mut self.chunks[slot / CHUNK];
-        (&mut chunk.rows[slot % CHUNK], chunk.presence.of_mut(self.stride, slot % CHUNK))
-    }
-
     /// A row's part of the sim's hash when it was last asked for.
     pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
         &mut self.chunks[slot / CHUNK].hashes[slot % CHUNK]
     }
 
     /// Puts another row into a slot in use.
-    pub(crate) fn replace(&mut self, slot: usize, row: Row, table: &TagTable) {
+    pub(crate) fn replace(&mut self, slot: usize, mut row: Row, table: &TagTable) {
+        row.signature = row.tags.signature(table);
         *self.row_mut(slot) = row;
-        self.show_tags(slot, table);
-    }
-
-    /// Brings what follows from a row's explicit tags up to date.
-    fn show_tags(&mut self, slot: usize, table: &TagTable) {
-        let (row, mut shown) = self.tagged_mut(slot);
-        row.signature = shown.show(&row.tags, table);
     }
 
     #[inline]
@@ -96,7 +69,8 @@ impl Controllers {
         &mut self.chunks[slot / CHUNK].rows[slot % CHUNK]
     }
 
-    pub(crate) fn insert(&mut self, row: Row, table: &TagTable) -> usize {
+    pub(crate) fn insert(&mut self, mut row: Row, table: &TagTable) -> usize {
+        row.signature = row.tags.signature(table);
         let id = row.id.index();
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -105,8 +79,7 @@ impl Controllers {
             }
             None => {
                 if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
-                    let presence = Presence::new(CHUNK, self.stride);
-                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK], presence });
+                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK] });
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;
                 let rows = &mut self.chunks.last_mut().expect("just made").rows;
@@ -120,7 +93,6 @@ impl Controllers {
         let page = self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
-        self.show_tags(slot, table);
         self.len += 1;
         slot
     }

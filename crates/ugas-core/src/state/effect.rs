@@ -1,7 +1,7 @@
 //! Active effects. What every effect has is one cache line; what some need is a second, boxed one; the rest is boxed
 //! again.
 
-use crate::{AbilityId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
+use crate::{AbilityId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra};
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 
@@ -89,8 +89,6 @@ pub(crate) struct Rest {
     /// Magnitude per stack of each modifier; NaN for one that was skipped. Empty while stacks are 1.
     #[serde(with = "bits")]
     pub(crate) units: Box<[f64]>,
-    /// Tags granted by this instance beyond its definition's.
-    pub(crate) tags: Box<[TagId]>,
     /// Modifiers that went for good with a set that was removed by force.
     pub(crate) dropped: Vec<u16>,
 }
@@ -186,11 +184,6 @@ impl Effect {
 
     pub(crate) fn has_dropped(&self, index: u16) -> bool {
         self.dropped().contains(&index)
-    }
-
-    #[inline]
-    pub(crate) fn own_tags(&self) -> &[TagId] {
-        self.rest().map_or(&[], |r| &r.tags)
     }
 
     /// The spec as it stands now, for evaluations after application.

@@ -25,5 +25,5 @@ pub(crate) use definition::{Definition, Definitions, EffectRef};
 pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, alert};
-pub(crate) use tag::{Presence, PresenceMut, TagFlip, Tags};
+pub(crate) use tag::{TagFlip, Tags};
 pub(crate) use values::Values;

@@ -2,8 +2,9 @@
 
 use super::effects::Plan;
 use super::eval::{Node, acts_on_current, is_periodic};
+use super::generate::TAGS;
 use super::settle::Write;
-use super::world::{Grant, Inst, ModState, Reaction, Spec, Unit, World};
+use super::world::{Grant, INITIAL_TAGS, Inst, ModState, Reaction, Spec, Unit, World};
 use ugas_doc::{
     Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,
     PeriodInhibition, PeriodOnStack, StackBy,
@@ -231,7 +232,12 @@ impl World {
         let def = self.effects[&e.def].clone();
         self.settle(&self.touched(who, &e), who, Vec::new());
         if !e.inhibited {
-            self.tags_changed(who, counts, &e.tags, false);
+            let mut tags = e.tags.clone();
+            if e.def == INITIAL_TAGS {
+                // Innate tags go in hierarchy order.
+                tags.sort_by_key(|tag| TAGS.iter().position(|t| t == tag));
+            }
+            self.tags_changed(who, counts, &tags, false);
         }
         self.revoke(who, key, &def);
         self.tell(who, format!("EffectRemoved {} {reason}", e.def));

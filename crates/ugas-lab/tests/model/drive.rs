@@ -73,7 +73,8 @@ impl Both {
         for key in KEYS {
             known = known.add(&first.name, ugas_doc::Magnitude::set_by_caller(*key));
         }
-        let rules = Rules::builder().add_all(all).add(known).build();
+        // First, so that the tags' hierarchy is in the order of the list.
+        let rules = Rules::builder().add(known).add_all(all).build();
         let rules = rules.unwrap_or_else(|e| panic!("generated rules must load: {e:?}"));
         let mut effects = BTreeMap::new();
         for name in docs.effects.iter().map(|e| e.name.as_str()).chain([INITIAL_TAGS]) {

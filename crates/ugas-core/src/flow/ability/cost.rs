@@ -97,12 +97,13 @@ impl View<'_> {
 
     /// Start and end, local, of what holds the cooldown's tags longest.
     pub(crate) fn cooldown_of(&self, t: &Try<'_>) -> Option<(SimTime, SimTime)> {
+        let row = self.row(t.slot);
         let under = |tag: crate::TagId| t.def.cooldown_tags.iter().any(|&of| self.rules.tags.is_under(tag, of));
         let holds = |e: &&Effect| {
             !e.inhibited()
-                && (e.own_tags().iter().any(|&tag| under(tag))
+                && (row.own_tags(e, &self.rules.tags).any(under)
                     || self.def(e.def).is_some_and(|d| d.granted_tags.iter().any(|&tag| under(tag))))
         };
-        self.row(t.slot).effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
+        row.effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
     }
 }
