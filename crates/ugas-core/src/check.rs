@@ -6,7 +6,7 @@
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
-use crate::state::{Attr, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
+use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
 use crate::{ControllerId, SimTime, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition};
@@ -39,8 +39,8 @@ impl Check<'_> {
         want(row.next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
         want(row.last_birth.1 <= MANY, "the count of a cause's applications")?;
         want(row.next_grant <= MANY, "the number of the next grant")?;
-        want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
-        want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;
+        want(row.effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
+        want(row.effects.iter().all(|e| e.seq() > 0 && e.seq() < row.next_seq), "an effect's number")?;
         want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
         if let Some(a) = &row.side().anchor {
             want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
@@ -101,8 +101,8 @@ impl Check<'_> {
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
-        want(e.level > 0 && e.stacks > 0, "an effect's level or stacks")?;
-        want(def.stacking.as_ref().is_none_or(|s| e.stacks <= s.limit), "an effect's stacks")?;
+        want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
+        want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect's stacks")?;
         want(e.start <= now && e.end >= e.start, "an effect's time")?;
         want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's time")?;
         want(source_is_sound(e.source), "an effect's source")?;
@@ -110,12 +110,14 @@ impl Check<'_> {
         want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
         let catches_up = e.inhibited() && def.period_inhibition == PeriodInhibition::CatchUp;
         let start = e.start;
-        if let Some(p) = e.periodic_mut() {
-            self.periodic(p, start, now)?;
-            want(p.missed == 0 || catches_up, "an effect's missed executions")?;
+        want(e.missed() == 0 || catches_up && e.periodic().is_some(), "an effect's missed executions")?;
+        if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
+            self.periodic(p, *missed, start, now)?;
+            // They run at once when the effect comes back: never more than one step may run.
+            *missed = (*missed).min(self.limits.due_per_advance.min(MANY as u64) as u32);
         }
         let units = e.units().len();
-        want(units == def.modifiers.len() || (units == 0 && e.stacks == 1), "an effect's magnitudes")?;
+        want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes")?;
         want(extra_is_sound(e.extra()), "an effect's values")?;
         let captures = e.captures();
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
@@ -125,7 +127,7 @@ impl Check<'_> {
     }
 
     /// A period's counts, by what can have fallen due in the time that passed.
-    fn periodic(&self, p: &mut Periodic, start: SimTime, now: SimTime) -> Result<(), &'static str> {
+    fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
         want(period_is_sound(p.period()) && p.n > 0, "an effect's period")?;
         want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
         let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
@@ -138,10 +140,7 @@ impl Check<'_> {
         // The period may have been shorter before it was last started anew.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
-        want(p.executed as i128 + p.missed as i128 <= fallen, "the number of an effect's executions")?;
-        // They run at once when the effect comes back: never more than one step may run.
-        p.missed = p.missed.min(self.limits.due_per_advance.min(MANY as u64) as u32);
-        Ok(())
+        want(p.executed as i128 + missed as i128 <= fallen, "the number of an effect's executions")
     }
 
     fn captures(&self, def: &EffectDef) -> usize {
@@ -174,7 +173,7 @@ impl Check<'_> {
             };
             for (index, d) in def.modifiers.iter().enumerate() {
                 let unit = e.units().get(index).copied();
-                let off = there.get(&(e.seq, index as u16)).copied();
+                let off = there.get(&(e.seq(), index as u16)).copied();
                 let not_finite = off.is_some_and(|off| off & NOT_FINITE != 0);
                 want(unit.is_none_or(|u| !u.is_infinite() || not_finite), "an effect's magnitudes")?;
                 if !def.acts_on_current(d) || e.has_dropped(index as u16) {

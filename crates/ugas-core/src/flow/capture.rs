@@ -371,7 +371,7 @@ impl Flow<'_> {
             return;
         };
         let effects: Vec<_> =
-            self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq, e.def)).collect();
+            self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq(), e.def)).collect();
         for (seq, def) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {

@@ -183,19 +183,8 @@ impl Flow<'_> {
         let seq = row.next_seq;
         row.next_seq += 1;
         let start = row.clock.local(now);
-        row.push_effect(Effect {
-            seq,
-            birth,
-            start,
-            end: SimTime::NEVER,
-            ordinal,
-            def: INITIAL_TAGS,
-            source: who,
-            level: 1,
-            stacks: 1,
-            link,
-            cold: None,
-        });
+        let spec = Spec::new(INITIAL_TAGS, who).from(who);
+        row.push_effect(Effect::new(seq, key, (start, SimTime::NEVER), &spec, link));
         let mut flips = Vec::new();
         if let Some(def) = self.def(INITIAL_TAGS) {
             self.grant_tags(&def, tags, target, &mut flips);
@@ -257,7 +246,7 @@ impl Flow<'_> {
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         self.row_mut(target).side_mut().queue.clear();
-        let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq).collect();
+        let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq()).collect();
         for seq in all {
             self.end(target, seq, RemoveReason::Destroyed, None);
         }
@@ -309,7 +298,7 @@ impl Flow<'_> {
             let placed = e.extra().is_some_and(|x| x.origin.is_some());
             placed && self.def(e.def).is_some_and(|d| d.bound_to_avatar)
         };
-        let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq).collect();
+        let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq()).collect();
         for seq in list {
             let spec = self.spec_of(target, seq);
             let valid = self.rules.hooks.avatar.as_ref().is_some_and(|f| {

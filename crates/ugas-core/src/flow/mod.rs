@@ -258,7 +258,7 @@ impl<'a> Flow<'a> {
             if next.0 != SimTime::NEVER {
                 let id = row.id;
                 self.ix.agenda.push(next.0, next.1, id);
-                if self.ix.agenda.len() > 1024 + 4 * self.st.controllers.len() {
+                if self.ix.agenda.len() > 1024 + 2 * self.st.controllers.len() {
                     self.renew_agenda();
                 }
             }

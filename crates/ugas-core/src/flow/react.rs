@@ -259,7 +259,7 @@ impl Flow<'_> {
 
     /// Looks at every watching effect of a row again, in order of application.
     pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq).collect();
+        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect();
         for seq in watching {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
@@ -349,7 +349,7 @@ impl Flow<'_> {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Removed(def.id), via.key.target, via.source);
         if let Some(at) = self.row(target).effect_at(seq) {
-            self.row_mut(target).effects[at].cold_mut().inhibited = true;
+            self.row_mut(target).effects[at].set_inhibited(true);
         }
         self.switch_mods(target, seq, true);
         let mut flips = Vec::new();
@@ -368,14 +368,16 @@ impl Flow<'_> {
         let mut missed = 0;
         let policy = def.period_inhibition;
         self.reschedule(target, seq, |e| {
-            e.cold_mut().inhibited = false;
+            e.set_inhibited(false);
             if let Some(p) = e.periodic_mut() {
                 match policy {
                     PeriodInhibition::Skip => {}
                     PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
-                    PeriodInhibition::CatchUp => missed = p.missed,
+                    PeriodInhibition::CatchUp => {}
                 }
-                p.missed = 0;
+            }
+            if let Some(cold) = e.cold.as_mut() {
+                missed = std::mem::take(&mut cold.missed);
             }
         });
         self.switch_mods(target, seq, false);

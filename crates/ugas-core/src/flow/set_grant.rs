@@ -69,7 +69,7 @@ impl Flow<'_> {
         for &effect in list {
             let key = self.apply(&Spec::new(effect, who).from(who), birth)?;
             let row = self.row(target);
-            effects.extend(row.find(key).map(|at| row.effects[at].seq));
+            effects.extend(row.find(key).map(|at| row.effects[at].seq()));
         }
         Ok((attributes, effects))
     }

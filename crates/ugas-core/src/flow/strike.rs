@@ -178,8 +178,8 @@ impl<'r> Flow<'r> {
         let Some(def) = self.rules.effect_def(e.def) else { return false };
         let (Some(blow), Some(cold)) = (&def.blow, &e.cold) else { return false };
         let (who, key, source) = (row.id, e.key(row.id), e.source);
-        let blow = Blow { magnitude: stacked(blow.op, blow.magnitude, e.stacks), ..*blow };
-        if cold.inhibited
+        let blow = Blow { magnitude: stacked(blow.op, blow.magnitude, e.stacks()), ..*blow };
+        if e.inhibited()
             || cold.rest.as_ref().is_some_and(|r| !r.dropped.is_empty())
             || facts.len() + FACTS > self.limits.facts as usize
             || !self.journals.is_empty()

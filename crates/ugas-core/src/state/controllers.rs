@@ -79,6 +79,9 @@ impl Controllers {
             }
             None => {
                 if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
+                    if self.chunks.len() == self.chunks.capacity() {
+                        self.chunks.reserve_exact(self.chunks.len() / 8 + 1);
+                    }
                     self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK] });
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;

@@ -22,7 +22,7 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{Definition, Definitions, EffectRef};
-pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
+pub(crate) use effect::{Cold, Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, alert};
 pub(crate) use tag::{TagFlip, Tags};

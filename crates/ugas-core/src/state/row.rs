@@ -220,7 +220,7 @@ impl Row {
     /// that are innate.
     pub(crate) fn own_tags(&self, e: &Effect, table: &TagTable) -> impl Iterator<Item = TagId> {
         let automatic = |e: &Effect| e.def == INITIAL_TAGS;
-        let first = automatic(e) && !self.effects.iter().any(|other| automatic(other) && other.seq < e.seq);
+        let first = automatic(e) && !self.effects.iter().any(|other| automatic(other) && other.seq() < e.seq());
         first.then(|| self.tags.innate(table)).into_iter().flatten()
     }
 
@@ -270,12 +270,12 @@ impl Row {
     #[inline]
     pub(crate) fn effect_due(&self, due: Due) -> Option<usize> {
         let (place, seq) = (due.place(), due.seq());
-        if self.effects.get(place).is_some_and(|e| e.seq == seq) { Some(place) } else { self.effect_at(seq) }
+        if self.effects.get(place).is_some_and(|e| e.seq() == seq) { Some(place) } else { self.effect_at(seq) }
     }
 
     #[inline]
     pub(crate) fn effect_at(&self, seq: u64) -> Option<usize> {
-        self.effects.binary_search_by_key(&seq, |e| e.seq).ok()
+        self.effects.binary_search_by_key(&seq, |e| e.seq()).ok()
     }
 
     /// Whether a definition of this number is in use here.
@@ -413,19 +413,19 @@ fn make_room<T>(list: &mut Vec<T>) {
 }
 
 fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
-    put(e.seq);
+    put(e.seq());
     put(e.birth);
     put(e.root().0);
     put(e.start.0 as u64);
     put(e.end.0 as u64);
     put((e.ordinal as u64) << 32 | e.def.0 as u64);
-    put((e.source.0 as u64) << 32 | e.level as u64);
-    put((e.stacks as u64) << 1 | e.inhibited() as u64);
+    put((e.source.0 as u64) << 32 | e.level() as u64);
+    put((e.stacks() as u64) << 1 | e.inhibited() as u64);
     if let Some(p) = e.periodic() {
         put(p.period().0 as u64);
         put(p.anchor.0 as u64);
         put((p.n as u64) << 32 | p.executed as u64);
-        put(p.missed as u64);
+        put(e.missed() as u64);
     }
     put(e.length().0 as u64);
     put(e.ability().0 as u64);
