@@ -82,8 +82,8 @@ impl Check<'_> {
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
-            want(g.level > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
-            want(g.by == 0 || row.effect_at(g.by).is_some(), "a grant that no effect explains")?;
+            want(g.level() > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
+            want(g.by() == 0 || row.effect_at(g.by()).is_some(), "a grant that no effect explains")?;
         }
         want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
     }

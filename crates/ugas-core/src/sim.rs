@@ -218,7 +218,7 @@ impl Sim {
     }
 
     #[inline]
-    fn flow(&mut self) -> Flow<'_> {
+    pub(crate) fn flow(&mut self) -> Flow<'_> {
         Flow {
             rules: &self.rules,
             limits: &self.config.limits,
@@ -245,6 +245,9 @@ impl Sim {
 
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+    pub(crate) fn layouts(&self) -> &[Arc<Layout>] {
+        &self.index.layouts
     }
     #[inline]
     pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
@@ -299,19 +302,31 @@ impl Sim {
         self.run(Op::Despawn { who }).map(|_| ())
     }
 
+    /// The number of an op at its door and the first link of its causes.
+    #[inline]
+    pub(crate) fn door(&mut self, who: ControllerId) -> Cause {
+        let (root, at) = (self.next_op(), self.state.now);
+        let step = || CauseLink { what: CauseWhat::Op, who, source: ControllerId::NONE, at, root };
+        Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
+    }
+
+    /// Whether somebody keeps account of everything that is asked: short ways would leave things out.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.log.tracing || !self.journals.is_empty()
+    }
+
     /// Applies an effect. The key is valid for an instant one too; it is just not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let (id, who, at) = (self.next_op(), spec.target, self.state.now);
+        let (who, cause) = (spec.target, self.door(spec.target));
         let limits = &self.config.limits;
-        let step = || CauseLink { what: CauseWhat::Op, who, source: ControllerId::NONE, at, root: id };
-        let cause = Cause { root: id, link: self.causes.push(limits.cause_links, 0, step) };
         if self.journals.is_empty()
             && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
         {
             let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
             let mut reach = Reach { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
-            if let Some(key) = reach.strike(&strike, who, id.0) {
+            if let Some(key) = reach.strike(&strike, who, cause.root.0) {
                 return Ok(key);
             }
         }

@@ -184,6 +184,11 @@ impl Clock {
     pub(crate) fn active(&self) -> bool {
         self.pace().active
     }
+    /// How long it is until a local time; never stays never.
+    #[inline]
+    pub(crate) fn left(&self, now: SimTime, end: SimTime) -> SimTime {
+        if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(now).0).max(0)) }
+    }
 
     pub(crate) fn set(&mut self, now: SimTime, rate: Rate, active: bool) {
         if (rate, active) != (self.rate(), self.active()) {

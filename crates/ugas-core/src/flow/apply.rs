@@ -274,7 +274,9 @@ impl Flow<'_> {
         row.next_seq += 1;
         let end = if plan.duration == SimTime::NEVER { SimTime::NEVER } else { now + plan.duration };
         let mut effect = Effect::new(seq, plan.key, (now, end), spec, link);
-        effect.set_stacks(stacks);
+        if stacks != 1 {
+            effect.set_stacks(stacks);
+        }
         if root.0 != effect.birth {
             effect.cold_mut().root = root;
         }

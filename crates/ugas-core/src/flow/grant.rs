@@ -110,7 +110,7 @@ impl Flow<'_> {
 
     /// Revokes what an effect granted.
     pub(crate) fn revoke_by(&mut self, target: usize, by: u64, via: Via) {
-        while let Some(g) = self.row(target).grants.iter().find(|g| g.by == by).map(|g| g.id) {
+        while let Some(g) = self.row(target).grants.iter().find(|g| g.by() == by).map(|g| g.id) {
             self.revoke_grant(target, g, via);
         }
     }

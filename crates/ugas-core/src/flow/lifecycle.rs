@@ -44,6 +44,11 @@ impl Flow<'_> {
         }
         self.st.next_id = self.st.next_id.max(who.0 + 1);
         let target = self.st.controllers.insert(row, &rules.tags);
+        // A place for each controller, in small portions: there is never more than one.
+        let dirty = &mut self.st.hash_dirty;
+        if dirty.len() == dirty.capacity() {
+            dirty.reserve_exact(dirty.len() / 8 + 16);
+        }
         self.step(who, LifecycleStep::Instantiated);
         for &set in &sets {
             self.step(who, LifecycleStep::SetRegistered(set));

@@ -33,6 +33,7 @@ mod write;
 
 pub use combat::ChargeView;
 
+pub(crate) use ability::Again;
 pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use pipeline::{Sums, sums};
@@ -171,7 +172,7 @@ impl<'a> Flow<'a> {
     /// Whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.row(slot).tags.has(&self.rules.tags, tag)
+        self.row(slot).has(&self.rules.tags, tag)
     }
 
     pub(crate) fn layout(&self, slot: usize) -> &Layout {
@@ -258,7 +259,7 @@ impl<'a> Flow<'a> {
             if next.0 != SimTime::NEVER {
                 let id = row.id;
                 self.ix.agenda.push(next.0, next.1, id);
-                if self.ix.agenda.len() > 1024 + 2 * self.st.controllers.len() {
+                if self.ix.agenda.len() > 1024 + self.st.controllers.len() * 3 / 2 {
                     self.renew_agenda();
                 }
             }

@@ -58,7 +58,7 @@ impl Reach<'_> {
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let target = controllers.slot(who)?;
         let row = controllers.row(target);
-        let has = |t: &TagId| row.signature & tags.signature(*t) != 0 && row.tags.has(tags, *t);
+        let has = |t: &TagId| row.has(tags, *t);
         // Whoever has no tags is not asked for any.
         if !def.required.iter().all(has) || row.signature != 0 && def.blocked.iter().any(has) {
             return None;

@@ -124,7 +124,7 @@ impl Sim {
         Ok(row
             .grants
             .iter()
-            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level, input: g.input, by: by(g.by) })
+            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level(), input: g.input(), by: by(g.by()) })
             .collect())
     }
 }

@@ -2,13 +2,13 @@
 
 use super::ability::{AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen};
 use super::compile::Compiler;
-use super::effect::EffectDef;
+use super::effect::{EffectDef, Mag, ModDef};
 use super::error::LoadError;
 use super::lookup::suggestion;
 use super::names::nearest;
 use super::scope::Scope;
 use super::{Rules, Severity};
-use crate::{AbilityId, EffectId, GroupId, HookId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, Origin, Trigger};
 
@@ -151,6 +151,9 @@ impl Compiler<'_> {
         watched.sort_unstable();
         watched.dedup();
         AbilityFlags {
+            checks: def.open_checks(),
+            momentary: def.is_momentary(),
+            price: def.cost.and_then(|cost| self.price(cost)),
             foreign_condition: def.condition.as_ref().is_some_and(|c| c.is_foreign()),
             foreign_hook: def.hook.is_some_and(|h| !self.rules.hooks.activations.get(&h).is_some_and(|h| h.own_only)),
             needs_target: !def.target_required.is_empty(),
@@ -177,6 +180,14 @@ impl Compiler<'_> {
             self.error("bad-cost", format!("Cost: {name} must be Instant"));
         }
         Some(id)
+    }
+
+    /// What a cost of a single number takes from what.
+    fn price(&self, cost: EffectId) -> Option<(AttributeId, f64)> {
+        match &*self.rules.effect_def(cost)?.modifiers {
+            [ModDef { attribute, magnitude: Mag::Value(v), .. }] => Some((*attribute, -v)),
+            _ => None,
+        }
     }
 
     fn cooldown(&mut self, name: &str) -> Option<EffectId> {

@@ -10,6 +10,7 @@ mod assemble;
 mod attribute;
 mod builder;
 mod calc;
+mod check;
 mod code;
 mod coded;
 mod combat;
@@ -52,6 +53,7 @@ pub(crate) use ability_compile::{CompiledAbility, compile_ability};
 pub(crate) use ability_set::AbilitySetDef;
 pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
+pub(crate) use check::Check;
 pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
@@ -61,7 +63,7 @@ pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
 pub(crate) use program::{Inst, NO_PC, Test};
 pub(crate) use scope::{Bearer, Local};
-pub(crate) use tag::TagTable;
+pub(crate) use tag::{Sieve, TagTable};
 pub(crate) use task::{
     AbilityPick, AbilityStep, ApplyDef, EffectPick, EventTo, Num, OnFail, RemoveDef, TaskDef, TaskKind,
 };

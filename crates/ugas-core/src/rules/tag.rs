@@ -37,6 +37,39 @@ pub(crate) struct TagDef {
     pub(crate) is_cooldown: bool,
 }
 
+/// Finds ranks of one span, four at a time: adding what a bound lacks to 0x8000 sets the top bit of each rank that is
+/// not below it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sieve {
+    start: u64,
+    end: u64,
+}
+
+impl Sieve {
+    /// Ranks must lie below; a span may end where others begin.
+    pub(crate) const LIMIT: u32 = 0x7fff;
+    const NOTHING: Sieve = Sieve::new((0, 0));
+
+    const fn new((start, end): (u32, u32)) -> Sieve {
+        const fn four(bound: u32) -> u64 {
+            let bound = if bound < Sieve::LIMIT { bound } else { Sieve::LIMIT };
+            0x0001_0001_0001_0001 * (0x8000 - bound) as u64
+        }
+        Sieve { start: four(start), end: four(end) }
+    }
+
+    /// Bits of which some tell whether one of four ranks lies in the span.
+    #[inline]
+    pub(crate) fn sift(self, four: u64) -> u64 {
+        (four + self.start) & !(four + self.end)
+    }
+
+    #[inline]
+    pub(crate) fn any(found: u64) -> bool {
+        found & 0x8000_8000_8000_8000 != 0
+    }
+}
+
 /// All tags of the rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TagTable {
@@ -44,6 +77,8 @@ pub(crate) struct TagTable {
     defs: Vec<TagDef>,
     /// Ranks of each tag and everything below it: the first, which is its own, and the one after the last.
     spans: Vec<(u32, u32)>,
+    sieves: Vec<Sieve>,
+    signatures: Vec<u32>,
     by_rank: Vec<TagId>,
     /// Ranks that share a bit of a signature, as a power of two.
     shift: u32,
@@ -125,6 +160,12 @@ impl TagTable {
                 }
             }
         }
+        let signature = |&(start, end): &(u32, u32)| {
+            let (first, last) = (self.stretch(start), self.stretch(end - 1));
+            u32::MAX << first & u32::MAX >> (31 - last)
+        };
+        self.signatures = self.spans.iter().map(signature).collect();
+        self.sieves = self.spans.iter().map(|&span| Sieve::new(span)).collect();
         self.order = self.by_rank.iter().fold(n as u64, |hash, tag| fold(hash, tag.0 as u64));
     }
 
@@ -156,6 +197,11 @@ impl TagTable {
     pub(crate) fn span_or_none(&self, tag: TagId) -> (u32, u32) {
         self.spans.get(tag.index()).copied().unwrap_or_default()
     }
+    /// What finds the tag and everything below it; nothing for a tag that does not exist.
+    #[inline]
+    pub(crate) fn sieve(&self, tag: TagId) -> Sieve {
+        self.sieves.get(tag.index()).copied().unwrap_or(Sieve::NOTHING)
+    }
     /// Whether `tag` is `of` or stands below it.
     #[inline]
     pub(crate) fn is_under(&self, tag: TagId, of: TagId) -> bool {
@@ -170,9 +216,7 @@ impl TagTable {
     /// The bits a signature can have where the tag or anything below it is granted.
     #[inline]
     pub(crate) fn signature(&self, tag: TagId) -> u32 {
-        let (start, end) = self.span_or_none(tag);
-        let (first, last) = (self.stretch(start), self.stretch(end.wrapping_sub(1)));
-        if start == end { 0 } else { u32::MAX << first & u32::MAX >> (31 - last) }
+        self.signatures.get(tag.index()).copied().unwrap_or(0)
     }
 }
 

@@ -124,10 +124,13 @@ impl Effect {
     /// An effect that began, as one stack.
     #[inline]
     pub(crate) fn new(seq: u64, key: EffectKey, (start, end): (SimTime, SimTime), spec: &Spec, link: u32) -> Effect {
-        let (number, birth, ordinal) = (seq << SEQ_SHIFT, key.birth, key.ordinal);
         let Spec { effect: def, source, level, .. } = *spec;
+        let number = seq << SEQ_SHIFT | ((level & 0xffff) as u64) << LEVEL_SHIFT;
+        let (birth, ordinal) = (key.birth, key.ordinal);
         let mut effect = Effect { number, birth, end, start, ordinal, def, source, link, cold: None };
-        effect.set_level(level);
+        if level > 0xffff {
+            effect.set_level(level);
+        }
         effect
     }
 
@@ -144,7 +147,6 @@ impl Effect {
         }
     }
 
-    #[inline]
     pub(crate) fn set_level(&mut self, level: u32) {
         let short = u16::try_from(level).unwrap_or(0);
         self.number = self.number & !(0xffff << LEVEL_SHIFT) | (short as u64) << LEVEL_SHIFT;

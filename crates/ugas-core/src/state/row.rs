@@ -197,6 +197,12 @@ impl Row {
         self.side_mut().play.get_or_insert_default()
     }
 
+    /// Whether nothing of its abilities runs, is held or was granted as a set.
+    #[inline]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.side.as_ref().and_then(|s| s.play.as_ref()).is_none_or(|p| p.is_empty())
+    }
+
     /// Drops what is empty, so that a row that rests is as it was.
     pub(crate) fn trim(&mut self) {
         if let Some(side) = &mut self.side
@@ -214,6 +220,13 @@ impl Row {
     pub(crate) fn take_seq(&mut self) -> u64 {
         self.next_seq += 1;
         self.next_seq - 1
+    }
+
+    /// Whether a tag or a descendant of it is granted. Most that are asked for are not, and nothing near them is: the
+    /// signature lies in a line that is read anyway.
+    #[inline]
+    pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
+        self.signature & table.signature(tag) != 0 && self.tags.has(table, tag)
     }
 
     /// The tags an effect of this row grants beyond its definition's: the first of the automatic effects has those
@@ -336,7 +349,7 @@ impl Row {
         self.due.extend(timers);
         self.due.sort_unstable_by(|a, b| b.cmp(a));
         (self.published, self.changes, self.phase) = (never(), unchanged(), 0);
-        self.grants.iter_mut().for_each(|g| g.status = Default::default());
+        self.grants.iter_mut().for_each(|g| g.set_status(Default::default()));
         self.hash_dirty = true;
     }
 
@@ -381,8 +394,8 @@ impl Row {
         }
         for g in &self.grants {
             put((g.id.0 as u64) << 32 | g.ability.0 as u64);
-            put((g.level as u64) << 32 | g.input.0 as u64);
-            put(g.by);
+            put((g.level() as u64) << 32 | g.input().0 as u64);
+            put(g.by());
             g.more.iter().for_each(|m| m.hash(&mut put));
         }
         if !self.play().is_empty() {

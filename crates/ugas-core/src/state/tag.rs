@@ -6,12 +6,12 @@
 //! of explicit grants because nothing else is stored.
 
 use crate::TagId;
-use crate::rules::TagTable;
+use crate::rules::{Sieve, TagTable};
 
 /// How many tags lie in the row.
 const FEW: usize = 12;
-/// No tag. Tags whose rank does not fit lie outside the row.
-const NONE: u16 = u16::MAX;
+/// No tag. Tags whose rank is not below it lie outside the row.
+const NONE: u16 = Sieve::LIMIT as u16;
 
 /// An explicit tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,12 @@ impl Many {
         self.shown.get(rank as usize / 64).is_some_and(|word| word >> (rank % 64) & 1 != 0)
     }
 
+    #[cold]
+    fn shows(&self, table: &TagTable, tag: TagId) -> bool {
+        let (start, end) = table.span_or_none(tag);
+        start < end && self.has(start)
+    }
+
     fn put(&mut self, rank: u32, on: bool) {
         let (word, bit) = (&mut self.shown[rank as usize / 64], rank % 64);
         *word = *word & !(1 << bit) | (on as u64) << bit;
@@ -123,6 +129,11 @@ impl Many {
         }
         Many { list, ..many }
     }
+}
+
+#[inline]
+fn joined([a, b, c, d]: [u16; 4]) -> u64 {
+    a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48
 }
 
 impl Tags {
@@ -162,14 +173,11 @@ impl Tags {
     /// Whether the tag or a descendant is granted.
     #[inline]
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
-        let (start, end) = table.span_or_none(tag);
         if let Some(many) = &self.many {
-            return start < end && many.has(start);
+            return many.shows(table, tag);
         }
-        // Ranks that do not fit are never here, so a range may end where they begin.
-        let (start, end) = (start.min(NONE as u32) as u16, end.min(NONE as u32) as u16);
-        let under = |rank: u16| rank.wrapping_sub(start) < end - start;
-        self.ranks.iter().fold(false, |any, &rank| any | under(rank))
+        let (sieve, fours) = (table.sieve(tag), self.ranks.as_chunks::<4>().0);
+        Sieve::any(fours.iter().fold(0, |found, four| found | sieve.sift(joined(*four))))
     }
 
     #[inline]

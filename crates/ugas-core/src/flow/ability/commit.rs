@@ -4,10 +4,10 @@
 use super::super::task::ListKind;
 use super::super::{AbilityNews, Flow, Notice, child_birth};
 use super::EndHow;
-use super::check::{Check, Try};
-use crate::rules::AbilityDef;
+use super::check::Try;
+use crate::rules::{AbilityDef, Check};
 use crate::state::{EffectRef, ModOp, alert};
-use crate::{AbilityState, ControllerId, EffectId, EffectKey, NameKind, Refusal, Spec, Which};
+use crate::{AbilityState, ActivationKey, ControllerId, EffectId, EffectKey, NameKind, Refusal, Spec, Which};
 
 /// What a commit asks once more.
 const AGAIN: [Check; 5] = [Check::Casting, Check::GlobalCooldown, Check::Charges, Check::Cost, Check::Cooldown];
@@ -27,12 +27,13 @@ impl Flow<'_> {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
         };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
-        let (grant, key, started) = (a.grant, a.key(row.id), a.state == AbilityState::Active);
+        let (key, started) = (a.key(row.id), a.state == AbilityState::Active);
         let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
         self.view().refusal_among(&t, &AGAIN)?;
         let effects = [def.cost, def.cooldown, def.owned];
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
-        let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize;
+        let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize
+            || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
         let saved = (crowded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
         let charges = self.view().charges_of(slot, at).map(|c| c.cost);
         if let Some((group, length)) = self.gcd_of(slot, &def) {
@@ -44,12 +45,7 @@ impl Flow<'_> {
         // What combat rules make of the cost is decided before the cost itself changes anything.
         for (position, effect) in effects.into_iter().enumerate() {
             let Some(effect) = effect else { continue };
-            let birth = if key.birth == self.cause.root.0 {
-                key.birth
-            } else {
-                let parent = EffectKey { birth: key.birth, target: key.who, ordinal: key.ordinal };
-                child_birth(parent, COMMIT, 0, position)
-            };
+            let birth = self.birth_of_part(key, position);
             let spec = self.view().own_spec(&t, effect);
             let applied = if position == 0 { self.spend(&t, &spec, birth) } else { self.apply(&spec, birth) };
             match applied {
@@ -66,10 +62,12 @@ impl Flow<'_> {
                 }
             }
         }
-        debug_assert!(self.row(slot).grant(grant).is_some());
-        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
-            a.committed = true;
-        }
+        // The cost may have removed the effect that granted the ability.
+        let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) else {
+            self.row_mut(slot).trim();
+            return Ok(());
+        };
+        a.committed = true;
         let ability = def.id;
         self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Committed });
         self.cast_begin(slot, seq);
@@ -77,6 +75,16 @@ impl Flow<'_> {
             self.run_list(slot, seq, ListKind::Tick);
         }
         Ok(())
+    }
+
+    /// The birth of an effect that a commit applies: the first is the cost, then the cooldown, then the owned tags.
+    #[inline]
+    pub(super) fn birth_of_part(&self, key: ActivationKey, position: usize) -> u64 {
+        if key.birth == self.cause.root.0 {
+            return key.birth;
+        }
+        let parent = EffectKey { birth: key.birth, target: key.who, ordinal: key.ordinal };
+        child_birth(parent, COMMIT, 0, position)
     }
 
     /// Applies the cost, its numbers as combat rules leave them.

@@ -30,6 +30,9 @@ impl View<'_> {
         let Some(def) = self.def(effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: effect.0 });
         };
+        if let Some(answer) = self.afford_plain(t, &def) {
+            return answer;
+        }
         let spec = self.own_spec(t, effect);
         let key = self.admits(t, &def, &spec)?;
         let (row, layout) = (self.row(t.slot), self.layout(t.slot));
@@ -70,6 +73,32 @@ impl View<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The same for a cost of one plain number where nothing but that number matters; `None` where more does.
+    fn afford_plain(&self, t: &Try<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
+        let (row, blow) = (self.row(t.slot), def.blow.as_ref()?);
+        let aim = self.layout(t.slot).aim(blow.attribute)?;
+        let slot = aim.slot as usize;
+        if !aim.plain || row.is_modded(slot) || row.immunities != 0 || self.rules.hooks.any() || self.has_rules(t.slot)
+        {
+            return None;
+        }
+        if let Err(refusal) = self.check_target_tags(def, t.slot) {
+            return Some(Err(refusal));
+        }
+        let (lo, hi) = aim.bounds(&row.attrs);
+        let start = Window::plain(lo, hi).start(row.attrs[slot].base);
+        let end = operate(blow.op, start, blow.magnitude);
+        let (attribute, have, need) = (blow.attribute, row.attrs[slot].current, start - end);
+        let min = if lo.is_finite() { lo } else { 0.0 };
+        Some(if !end.is_finite() {
+            Err(Refusal::NonFinite { attribute: Some(attribute) })
+        } else if need > 0.0 && have - need < min {
+            Err(Refusal::Cost { attribute, have, need })
+        } else {
+            Ok(())
+        })
     }
 
     /// What combat rules make of one number of a cost: they act on how much is taken, never below nothing.

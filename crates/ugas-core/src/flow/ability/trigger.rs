@@ -3,16 +3,11 @@
 
 use super::super::{Flow, Notice, child_birth};
 use super::activate::Wish;
-use crate::rules::{AbilityDef, TriggerDef};
+use crate::rules::TriggerDef;
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
 
 /// In the birth of an activation that a notice caused.
 const TRIGGER: u64 = 33;
-
-/// Whether an ability lasts while a tag is there.
-pub(crate) fn lasts_with_tag(def: &AbilityDef) -> bool {
-    def.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
-}
 
 impl Flow<'_> {
     /// What a row is told after a verb.

@@ -61,6 +61,11 @@ impl View<'_> {
         (value.round() as u32).max(least)
     }
 
+    /// Whether an active effect of a row has rules.
+    pub(crate) fn has_rules(&self, slot: usize) -> bool {
+        self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
+    }
+
     /// Calls `each` for every rule that concerns this, until it says that this is enough; whether it did.
     pub(crate) fn each_rule(
         &self,

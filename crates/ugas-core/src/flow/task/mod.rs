@@ -22,11 +22,10 @@ pub(crate) use frame::Work;
 use super::ability::EndHow;
 use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
-use crate::state::{Due, Task, Timer};
+use crate::state::{AbilityRef, Due, Task, Timer};
 use crate::{
     AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId, TaskResult,
 };
-use std::sync::Arc;
 
 /// Lists besides the main one; their tasks never sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +67,13 @@ enum Step {
     Stop,
 }
 
-impl Flow<'_> {
+impl<'r> Flow<'r> {
     /// An ability's definition, kept while its tasks change the sim.
-    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'r>> {
         self.st.definitions.ability(self.rules, ability)
     }
 
-    fn def_of(&self, slot: usize, of: u64) -> Option<Arc<AbilityDef>> {
+    fn def_of(&self, slot: usize, of: u64) -> Option<AbilityRef<'r>> {
         let ability = self.row(slot).play().activation(of)?.ability;
         self.ability(ability)
     }
