@@ -278,6 +278,7 @@ impl<'a> Flow<'a> {
         if self.ix.next_frame > self.st.now && self.ix.next_frame != SimTime::NEVER {
             self.ix.agenda.push(self.ix.next_frame, crate::state::Due::FRAME, ControllerId::NONE);
         }
+        self.ix.agenda.trim();
     }
 
     /// An Override's priority.

@@ -63,8 +63,8 @@ impl PartialOrd for Entry {
     }
 }
 
-/// Entries a block holds: with its link it fills three cache lines.
-const BLOCK: usize = 15;
+/// Entries a block holds: with its link it fills two cache lines.
+const BLOCK: usize = 10;
 /// No block.
 const NIL: u32 = u32::MAX;
 
@@ -76,7 +76,7 @@ struct Block {
     next: u32,
 }
 
-const _: () = assert!(size_of::<Block>() <= 192);
+const _: () = assert!(size_of::<Block>() == 128);
 
 /// See the module. Lanes are chains of blocks from one pool, so a steady agenda allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -222,6 +222,13 @@ impl Agenda {
         let day = self.day;
         self.clear();
         self.day = day;
+    }
+
+    /// Gives back what a peak left behind; what is in use keeps room to grow.
+    pub(crate) fn trim(&mut self) {
+        if self.far.capacity() > 4 * self.far.len() {
+            self.far.shrink_to(2 * self.far.len());
+        }
     }
 
     pub(crate) fn clear(&mut self) {

@@ -15,7 +15,7 @@ struct Page {
 }
 
 /// Rows of one chunk: growing never moves rows and wastes at most a chunk.
-const CHUNK: usize = 64;
+const CHUNK: usize = 32;
 
 #[derive(Clone, Debug)]
 struct Chunk {
