@@ -129,11 +129,13 @@ impl Check<'_> {
 
     /// Whether a record of a coded ability says what it waits for, and that exists.
     fn awaited(&self, t: &Task) -> bool {
-        match serde_json::from_slice(&t.code) {
-            Ok(Next::Event(tag) | Next::Tag(tag)) => self.rules.tags.def(tag).is_some(),
-            Ok(_) => true,
-            Err(_) => false,
-        }
+        let exists = |wait: &Next| match *wait {
+            Next::Event(tag) | Next::Tag(tag) => self.rules.tags.def(tag).is_some(),
+            Next::Request(kind) => self.rules.task_kinds().any(|(id, ..)| id == kind),
+            _ => true,
+        };
+        let next: Result<Next, _> = serde_json::from_slice(&t.code);
+        next.is_ok_and(|n| n.is_sound() && n.waits().iter().all(exists))
     }
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {

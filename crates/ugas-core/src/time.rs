@@ -178,6 +178,13 @@ impl Clock {
         }
     }
 
+    /// The local time to wait for until this sim time has come. On a slow clock several moments show the same local
+    /// time, and the first of them may be early.
+    pub(crate) fn until(&self, time: SimTime) -> SimTime {
+        let local = self.local(time);
+        if self.due(local) < time { SimTime(local.0 + 1) } else { local }
+    }
+
     pub(crate) fn rate(&self) -> Rate {
         self.pace().rate
     }

@@ -132,7 +132,9 @@ fn what_is_refused_at_its_commit_replaces_nothing() {
     let limits = Limits { effects_per_controller: 1, ..Limits::default() };
     let mut sim = Sim::new(rules, SimConfig { limits, ..SimConfig::default() });
     let who = spawn(&mut sim);
-    ["GA_Redo", "GA_Stance", "GA_Swap"].map(|name| common_ability::grant(&mut sim, who, name));
+    for name in ["GA_Redo", "GA_Stance", "GA_Swap"] {
+        common_ability::grant(&mut sim, who, name);
+    }
     cast(&mut sim, who, "GA_Redo").unwrap();
     cast(&mut sim, who, "GA_Stance").unwrap();
     go(&mut sim, 2.0);

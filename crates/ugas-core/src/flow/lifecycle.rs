@@ -282,12 +282,12 @@ impl Flow<'_> {
     pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let old = self.row(target).avatar();
-        self.row_mut(target).set_avatar(ActorId::NONE);
+        self.set_avatar(target, ActorId::NONE);
         self.step(who, LifecycleStep::AvatarCleared);
         self.revalidate_avatar_effects(target);
         self.step(who, LifecycleStep::AvatarEffectsRevalidated);
         let new = avatar.unwrap_or(ActorId::NONE);
-        self.row_mut(target).set_avatar(new);
+        self.set_avatar(target, new);
         self.step(who, LifecycleStep::AvatarSet);
         self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
@@ -295,6 +295,11 @@ impl Flow<'_> {
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
         }
         Ok(())
+    }
+
+    fn set_avatar(&mut self, target: usize, avatar: ActorId) {
+        self.touch(target);
+        self.st.controllers.set_avatar(target, avatar);
     }
 
     fn revalidate_avatar_effects(&mut self, target: usize) {

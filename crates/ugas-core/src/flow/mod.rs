@@ -169,6 +169,12 @@ impl<'a> Flow<'a> {
         row
     }
 
+    /// The row is about to change.
+    #[inline]
+    pub(crate) fn touch(&mut self, slot: usize) {
+        self.row_mut(slot);
+    }
+
     /// Whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {

@@ -167,6 +167,8 @@ pub(crate) struct AbilityFlags {
     pub(crate) foreign_condition: bool,
     /// The hook did not say that it reads nothing but the owner: its check cannot be cached.
     pub(crate) foreign_hook: bool,
+    /// Code decides about its cost or its cooldown: those checks cannot be cached.
+    pub(crate) foreign_commit: bool,
     /// It cannot be activated without a controller as target.
     pub(crate) needs_target: bool,
     /// `listen` bits its triggers and its cancelling tags need while it is granted.

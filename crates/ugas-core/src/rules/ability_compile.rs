@@ -156,6 +156,7 @@ impl Compiler<'_> {
             price: def.cost.and_then(|cost| self.price(cost)),
             foreign_condition: def.condition.as_ref().is_some_and(|c| c.is_foreign()),
             foreign_hook: def.hook.is_some_and(|h| !self.rules.hooks.activations.get(&h).is_some_and(|h| h.own_only)),
+            foreign_commit: [def.cost, def.cooldown].into_iter().flatten().any(|e| self.is_required_by_code(e)),
             needs_target: !def.target_required.is_empty(),
             listens,
             watched: watched.into(),
@@ -184,10 +185,16 @@ impl Compiler<'_> {
 
     /// What a cost of a single number takes from what.
     fn price(&self, cost: EffectId) -> Option<(AttributeId, f64)> {
-        match &*self.rules.effect_def(cost)?.modifiers {
-            [ModDef { attribute, magnitude: Mag::Value(v), .. }] => Some((*attribute, -v)),
+        let def = self.rules.effect_def(cost)?;
+        match &*def.modifiers {
+            [ModDef { attribute, magnitude: Mag::Value(v), .. }] if def.executions.is_empty() => Some((*attribute, -v)),
             _ => None,
         }
+    }
+
+    /// Whether code decides about an effect; it looks at whatever it likes.
+    fn is_required_by_code(&self, effect: EffectId) -> bool {
+        self.rules.effect_def(effect).is_none_or(|d| d.requirement.is_some())
     }
 
     fn cooldown(&mut self, name: &str) -> Option<EffectId> {

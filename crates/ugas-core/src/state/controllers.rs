@@ -2,8 +2,9 @@
 //! so a long-running sim that spawns and destroys does not grow.
 
 use super::Row;
-use crate::ControllerId;
 use crate::rules::TagTable;
+use crate::{ActorId, ControllerId};
+use std::collections::BTreeSet;
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
@@ -32,6 +33,8 @@ pub(crate) struct Controllers {
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
+    /// Who has which avatar: follows from the rows, so that whoever an actor belongs to is not searched for.
+    avatars: BTreeSet<(ActorId, ControllerId)>,
 }
 
 impl Controllers {
@@ -43,7 +46,36 @@ impl Controllers {
     /// Puts another row into a slot in use.
     pub(crate) fn replace(&mut self, slot: usize, mut row: Row, table: &TagTable) {
         row.signature = row.tags.signature(table);
+        self.hide_avatar(slot);
         *self.row_mut(slot) = row;
+        self.show_avatar(slot);
+    }
+
+    /// Gives a row another avatar.
+    pub(crate) fn set_avatar(&mut self, slot: usize, avatar: ActorId) {
+        self.hide_avatar(slot);
+        self.row_mut(slot).set_avatar(avatar);
+        self.show_avatar(slot);
+    }
+
+    fn hide_avatar(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let shown = (row.avatar(), row.id);
+        self.avatars.remove(&shown);
+    }
+
+    fn show_avatar(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let (avatar, id) = (row.avatar(), row.id);
+        if avatar != ActorId::NONE {
+            self.avatars.insert((avatar, id));
+        }
+    }
+
+    /// The controller with the lowest id that has this avatar, but for one.
+    pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
+        let range = (avatar, ControllerId(0))..=(avatar, ControllerId::NONE);
+        self.avatars.range(range).map(|&(_, id)| id).find(|&id| id != except)
     }
 
     #[inline]
@@ -96,6 +128,7 @@ impl Controllers {
         let page = self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
+        self.show_avatar(slot);
         self.len += 1;
         slot
     }
@@ -110,6 +143,7 @@ impl Controllers {
                 *entry = None;
             }
         }
+        self.hide_avatar(slot);
         self.free.push(slot as u32);
         self.len -= 1;
         Some(std::mem::replace(self.row_mut(slot), Row::empty()))
@@ -128,6 +162,7 @@ impl Controllers {
         self.chunks.clear();
         self.free.clear();
         self.pages.clear();
+        self.avatars.clear();
         self.len = 0;
     }
 }

@@ -240,8 +240,8 @@ impl<'a> View<'a> {
         if def.flags.foreign_condition || def.flags.foreign_hook {
             bits &= !Check::Condition.bit();
         }
-        // Hooks before applications look at whatever they like.
-        if !self.rules.hooks.before.is_empty() {
+        // Code looks at whatever it likes.
+        if !self.rules.hooks.before.is_empty() || def.flags.foreign_commit {
             bits &= !(Check::Cost.bit() | Check::Cooldown.bit());
         }
         bits

@@ -77,6 +77,23 @@ impl Flow<'_> {
         Ok(())
     }
 
+    /// What a commit would be refused with now, as far as its checks say.
+    pub(crate) fn may_commit(&self, slot: usize, seq: u64) -> Result<(), Refusal> {
+        let row = self.row(slot);
+        let Some(a) = row.play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
+            return Err(Refusal::StaleHandle);
+        };
+        if a.committed {
+            return Ok(());
+        }
+        let Some(def) = self.ability(a.ability) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
+        };
+        let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
+        let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
+        self.view().refusal_among(&t, &AGAIN)
+    }
+
     /// The birth of an effect that a commit applies: the first is the cost, then the cooldown, then the owned tags.
     #[inline]
     pub(super) fn birth_of_part(&self, key: ActivationKey, position: usize) -> u64 {

@@ -2,9 +2,9 @@
 
 use super::super::magnitude::About;
 use super::super::write::{Window, operate};
-use super::super::{View, stacked};
+use super::super::{Flow, View, stacked};
 use super::check::{Failed, Try};
-use crate::rules::{EffectDef, RuleOn, StaticMask};
+use crate::rules::{CalcResult, EffectDef, RuleOn, StaticMask};
 use crate::state::{Effect, ModOp};
 use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec};
 
@@ -37,42 +37,66 @@ impl View<'_> {
         let key = self.admits(t, &def, &spec)?;
         let (row, layout) = (self.row(t.slot), self.layout(t.slot));
         let about = About { spec: &spec, target: t.slot, birth: key.birth, ordinal: 0, stacks: 1, execution: 0 };
-        for (first, m) in def.modifiers.iter().enumerate() {
-            if def.modifiers[..first].iter().any(|other| other.attribute == m.attribute) {
+        let results = self.results_of(&def, about)?;
+        let touched = || def.modifiers.iter().map(|m| m.attribute).chain(results.iter().map(|r| r.attribute));
+        for (first, attribute) in touched().enumerate() {
+            if touched().take(first).any(|other| other == attribute) {
                 continue;
             }
-            let Some(slot) = layout.slot(m.attribute) else { continue };
+            let Some(slot) = layout.slot(attribute) else { continue };
             let s = &layout.slots[slot];
             let (lo, hi) = s.bounds(&row.attrs);
             let sums = self.sums_of(row, slot, s.strongest);
             let start = Window::new(&sums, lo, hi).start(row.attrs[slot].base);
             let mut end = start;
-            for (i, m) in def.modifiers.iter().enumerate().skip(first).filter(|(_, x)| x.attribute == m.attribute) {
+            for (i, m) in def.modifiers.iter().enumerate().filter(|(_, m)| m.attribute == attribute) {
                 if m.is_filtered() && !self.filter_holds(m, spec.source, t.slot) {
                     continue;
                 }
                 let unit = match self.magnitude(&m.magnitude, about, i as u32) {
                     Ok(v) => v,
                     Err(Refusal::MissingSetByCaller { .. }) => continue,
-                    Err(Refusal::NonFinite { .. }) => {
-                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
-                    }
+                    Err(Refusal::NonFinite { .. }) => return Err(Refusal::NonFinite { attribute: Some(attribute) }),
                     Err(r) => return Err(r),
                 };
                 let op = ModOp::from(m.op);
                 end = operate(op, end, stacked(op, self.scaled_cost(t, op, unit), 1));
             }
+            for r in results.iter().filter(|r| r.attribute == attribute) {
+                end = operate(r.op.into(), end, r.value);
+            }
             if !end.is_finite() {
-                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
             }
             let product = if sums.product > 0.0 { sums.product } else { 1.0 };
             let (have, need) = (row.attrs[slot].current, product * (start - end));
             let min = if lo.is_finite() { lo } else { 0.0 };
             if need > 0.0 && have - need < min {
-                return Err(Refusal::Cost { attribute: m.attribute, have, need });
+                return Err(Refusal::Cost { attribute, have, need });
             }
         }
         Ok(())
+    }
+
+    /// What the calculations of a cost would write, with everything as it is now. What would refuse them later refuses
+    /// them here.
+    fn results_of(&self, def: &EffectDef, about: About<'_>) -> Result<Vec<CalcResult>, Refusal> {
+        let mut results = Vec::new();
+        for (index, x) in def.executions.iter().enumerate() {
+            let site = Flow::execution_site(index);
+            self.calculate(x.calculator, about, site, &x.params, &mut results, &mut Vec::new(), None)?;
+        }
+        let (who, layout) = (about.spec.target, self.layout(about.target));
+        for &CalcResult { attribute, value, .. } in &results {
+            let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+            if layout.slots[slot].derived.is_some() {
+                return Err(Refusal::Restricted);
+            }
+            if !value.is_finite() {
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
+            }
+        }
+        Ok(results)
     }
 
     /// The same for a cost of one plain number where nothing but that number matters; `None` where more does.

@@ -130,8 +130,7 @@ impl Flow<'_> {
     fn credit(&self, source: ControllerId) -> ControllerId {
         let Some(row) = self.st.controllers.get(source) else { return source };
         let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
-        let master = self.st.controllers.iter().find(|r| r.id != source && r.avatar() == owner);
-        master.map_or(source, |r| r.id)
+        self.st.controllers.with_avatar(owner, source).unwrap_or(source)
     }
 
     /// Tells of what combat did: facts, events for who listens, hooks.

@@ -202,7 +202,7 @@ impl Flow<'_> {
             .map(|t| (t.seq, SimTime((t.value as i64).clamp(0, SimTime::LONGEST.0))))
             .collect();
         for (seq, time) in waiting {
-            let due = self.row(slot).clock.local(time).max(self.local_now(slot));
+            let due = self.row(slot).clock.until(time).max(self.local_now(slot));
             self.set_due(slot, seq, due);
         }
     }
