@@ -225,7 +225,7 @@ impl Flow<'_> {
         flips.clear();
         if inhibited {
             if let Some(e) = self.row(target).effect_at(seq) {
-                self.row_mut(target).effects[e].cold_mut().inhibited = true;
+                self.row_mut(target).effects[e].set_inhibited(true);
             }
         } else {
             self.grant_tags(def, &[], target, &mut flips);
@@ -237,7 +237,7 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
+        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks());
         self.tell_applied(target, via, spec.level, stacks);
         if !def.rules.is_empty() {
             self.recharge(target);
@@ -276,24 +276,15 @@ impl Flow<'_> {
         let seq = row.next_seq;
         row.next_seq += 1;
         let end = if plan.duration == SimTime::NEVER { SimTime::NEVER } else { now + plan.duration };
-        let mut effect = Effect {
-            seq,
-            birth: plan.key.birth,
-            start: now,
-            end,
-            ordinal: plan.key.ordinal,
-            def: def.id,
-            source: spec.source,
-            level: spec.level,
-            stacks,
-            link,
-            cold: None,
-        };
+        let mut effect = Effect::new(seq, plan.key, (now, end), spec, link);
+        if stacks != 1 {
+            effect.set_stacks(stacks);
+        }
         if root.0 != effect.birth {
             effect.cold_mut().root = root;
         }
         if def.watches {
-            effect.cold_mut().watches = true;
+            effect.set_watches();
         }
         if let Some(period) = plan.period {
             effect.cold_mut().periodic = Some(Periodic::new(period, now));
@@ -311,7 +302,7 @@ impl Flow<'_> {
         if def.stacking.is_some() {
             effect.cold_mut().length = plan.duration;
         }
-        row.watching += def.watches as u32;
+        row.watching += def.watches as u16;
         row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
             row.schedule(due.lying_at(row.effects.len()));
@@ -343,7 +334,7 @@ impl Flow<'_> {
         let row = self.row(target);
         let who = row.id;
         let dropped = match row.effects.last() {
-            Some(e) if e.seq == seq && e.cold.is_none() => Vec::new(),
+            Some(e) if e.seq() == seq && e.cold.is_none() => Vec::new(),
             _ => row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec()),
         };
         for (index, m) in def.modifiers.iter().enumerate() {

@@ -148,7 +148,7 @@ impl Flow<'_> {
     /// is; which attribute that was is told.
     pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
         let mut linked = Ok(());
-        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         let who = self.row(target).id;
         for (seq, def, source) in effects {
             let Some(def) = self.def(def) else { continue };
@@ -171,7 +171,7 @@ impl Flow<'_> {
     /// A row was put back: its live modifiers follow what their sources show now, and whoever follows it moves along.
     pub(crate) fn catch_up_live(&mut self, target: usize) {
         let row = self.row(target);
-        let own: Vec<_> = row.effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let own: Vec<_> = row.effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         for (seq, def, source) in own {
             if let Some(def) = self.def(def).filter(|d| d.has_live) {
                 self.follow_all(&def, target, seq, source);
@@ -238,7 +238,7 @@ impl Flow<'_> {
 
     /// Forgets every edge into a row.
     pub(crate) fn unlink_row(&mut self, target: usize) {
-        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         for (seq, def, source) in effects {
             if let Some(def) = self.def(def) {
                 self.unlink_live(target, &def, seq, source);

@@ -287,7 +287,7 @@ impl Flow<'_> {
 
     /// Looks at every watching effect of a row again, in order of application.
     pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq).collect();
+        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect();
         for seq in watching {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
@@ -331,9 +331,9 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        let own: Vec<TagId> =
-            if inhibited { Vec::new() } else { def.granted_tags.iter().chain(e.own_tags()).copied().collect() };
-        let holds = self.ongoing_holds(&def, &own, target);
+        // Only what is innate is granted beyond a definition, and that has no requirements.
+        let own = if inhibited { &[][..] } else { &def.granted_tags };
+        let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {
             return;
         }
@@ -376,13 +376,12 @@ impl Flow<'_> {
     fn inhibit_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Removed(def.id), via.key.target, via.source);
-        let own = self.own_tags(target, seq);
         if let Some(at) = self.row(target).effect_at(seq) {
-            self.row_mut(target).effects[at].cold_mut().inhibited = true;
+            self.row_mut(target).effects[at].set_inhibited(true);
         }
         self.switch_mods(target, seq, true);
         let mut flips = Vec::new();
-        self.take_tags(def, &own, target, &mut flips);
+        self.take_tags(def, &[], target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Inhibited);
@@ -397,20 +396,21 @@ impl Flow<'_> {
         let mut missed = 0;
         let policy = def.period_inhibition;
         self.reschedule(target, seq, |e| {
-            e.cold_mut().inhibited = false;
+            e.set_inhibited(false);
             if let Some(p) = e.periodic_mut() {
                 match policy {
                     PeriodInhibition::Skip => {}
                     PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
-                    PeriodInhibition::CatchUp => missed = p.missed,
+                    PeriodInhibition::CatchUp => {}
                 }
-                p.missed = 0;
+            }
+            if let Some(cold) = e.cold.as_mut() {
+                missed = std::mem::take(&mut cold.missed);
             }
         });
         self.switch_mods(target, seq, false);
         let mut flips = Vec::new();
-        let own = self.own_tags(target, seq);
-        self.grant_tags(def, &own, target, &mut flips);
+        self.grant_tags(def, &[], target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Restored);

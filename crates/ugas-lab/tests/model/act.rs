@@ -2,9 +2,10 @@
 
 use super::effects::Plan;
 use super::eval::{Node, acts_on_current, is_periodic};
+use super::generate::TAGS;
 use super::hear::Notice;
 use super::settle::Write;
-use super::world::{Inst, ModState, Reaction, Spec, Unit, World};
+use super::world::{INITIAL_TAGS, Inst, ModState, Reaction, Spec, Unit, World};
 use ugas_doc::{
     Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,
     PeriodInhibition, PeriodOnStack, StackBy,
@@ -243,7 +244,12 @@ impl World {
         let def = self.effects[&e.def].clone();
         self.settle(&self.touched(who, &e), who, Vec::new());
         if !e.inhibited {
-            self.tags_changed(who, counts, &e.tags, false);
+            let mut tags = e.tags.clone();
+            if e.def == INITIAL_TAGS {
+                // Innate tags go in hierarchy order.
+                tags.sort_by_key(|tag| TAGS.iter().position(|t| t == tag));
+            }
+            self.tags_changed(who, counts, &tags, false);
         }
         while let Some(id) = self.rows[&who].grants.iter().find(|g| g.by == Some(key)).map(|g| g.id) {
             self.revoke_grant(who, id);

@@ -94,7 +94,8 @@ impl Both {
             let through = cx.amount() * 0.75 - 1.0;
             cx.give(through);
         });
-        let rules = builder.add_all(all).add(known).add(inputs).build();
+        // First, so that the tags' hierarchy is in the order of the list.
+        let rules = builder.add(known).add_all(all).add(inputs).build();
         let rules = rules.unwrap_or_else(|e| panic!("generated rules must load: {e:?}"));
         let mut effects = BTreeMap::new();
         let owning = docs.abilities.iter().filter(|a| !a.tags.activation_owned_tags.is_empty());

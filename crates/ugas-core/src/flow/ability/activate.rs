@@ -140,7 +140,7 @@ impl Flow<'_> {
             link,
             state: AbilityState::Activating,
             committed: false,
-            level: g.level,
+            level: g.level(),
             target: wish.target,
             start: row.clock.local(now),
             deadline: SimTime::NEVER,

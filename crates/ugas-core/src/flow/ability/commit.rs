@@ -52,7 +52,7 @@ impl Flow<'_> {
             let applied = if position == 0 { self.spend(&t, &spec, birth) } else { self.apply(&spec, birth) };
             match applied {
                 Ok(key) if position == 2 => {
-                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq);
+                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq());
                     if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
                         a.owned = owned;
                     }

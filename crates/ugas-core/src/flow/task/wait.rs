@@ -34,7 +34,7 @@ impl Flow<'_> {
     /// The input a task means: its own, or the grant's.
     fn input_of(&self, slot: usize, of: u64, input: Option<InputId>) -> InputId {
         let row = self.row(slot);
-        let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input);
+        let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input());
         input.or_else(grant).unwrap_or(InputId::NONE)
     }
 
