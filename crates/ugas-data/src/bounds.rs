@@ -31,27 +31,27 @@ pub(crate) const BOUNDS: [(Kind, &str, Bound); 12] = [
     (Kind::Controller, "AttributeSets", Bound::NotEmpty),
 ];
 
-/// The first value of a document that is out of bounds.
-pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Result<(), ReadError> {
+/// The values of a document that are out of bounds.
+pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Vec<ReadError> {
+    let mut errors = Vec::new();
     for (_, path, bound) in BOUNDS.iter().filter(|b| b.0 == kind) {
-        walk(file, node, path, "", *bound)?;
+        walk(node, path, "", &mut |value, place| errors.extend(keep(file, value, place, *bound).err()));
     }
-    Ok(())
+    errors
 }
 
-fn walk(file: &str, node: &Node, path: &str, place: &str, bound: Bound) -> Result<(), ReadError> {
+fn walk(node: &Node, path: &str, place: &str, visit: &mut impl FnMut(&Node, &str)) {
     if path.is_empty() {
-        return keep(file, node, place, bound);
+        return visit(node, place);
     }
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     if step == "[]" {
-        let mut entries = node.items().iter().enumerate();
-        return entries.try_for_each(|(i, entry)| walk(file, entry, rest, &format!("{place}[{i}]"), bound));
+        let entries = node.items().iter().enumerate();
+        return entries.for_each(|(i, entry)| walk(entry, rest, &format!("{place}[{i}]"), visit));
     }
     let dot = if place.is_empty() { "" } else { "." };
-    match node.get(step) {
-        Some(value) => walk(file, value, rest, &format!("{place}{dot}{step}"), bound),
-        None => Ok(()),
+    if let Some(value) = node.get(step) {
+        walk(value, rest, &format!("{place}{dot}{step}"), visit);
     }
 }
 

@@ -14,6 +14,18 @@ pub(crate) struct DeError {
     place: Option<(u32, u32)>,
     /// From the leaf to the root.
     path: Vec<Step>,
+    cause: Cause,
+}
+
+/// What went wrong, as far as reading on depends on it.
+#[derive(Debug)]
+pub(crate) enum Cause {
+    /// The value does not fit.
+    Value,
+    /// A map has this key and should not.
+    Extra(String),
+    /// A map should have this key.
+    Missing(&'static str),
 }
 
 /// One step of the path from a map or list to a value in it.
@@ -26,7 +38,32 @@ pub(crate) enum Step {
 impl DeError {
     /// An error that does not know its place yet.
     pub(crate) fn new(message: impl Into<String>) -> DeError {
-        DeError { message: message.into(), help: None, place: None, path: Vec::new() }
+        DeError { message: message.into(), help: None, place: None, path: Vec::new(), cause: Cause::Value }
+    }
+
+    fn because(mut self, cause: Cause) -> DeError {
+        self.cause = cause;
+        self
+    }
+
+    /// What went wrong.
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    /// The value it is about (for an extra or missing key the map), and where that stands.
+    pub(crate) fn node<'t>(&self, root: &'t Node) -> Option<(&'t Node, Option<(&'t Node, &'t str)>)> {
+        let mut at = (root, None);
+        for step in self.path.iter().rev() {
+            at = match step {
+                Step::Key(key) => {
+                    let entry = at.0.entry(key)?;
+                    (&entry.value, Some((at.0, entry.key.as_str())))
+                }
+                Step::Index(i) => (at.0.at(*i)?, Some((at.0, ""))),
+            };
+        }
+        Some(at)
     }
 
     /// With a remedy.
@@ -114,10 +151,13 @@ impl de::Error for DeError {
             _ => format!("{message}; the fields are {}", expected.join(", ")),
         })
         .helped(did_you_mean(field, expected))
+        .because(Cause::Extra(field.to_owned()))
     }
 
     fn missing_field(field: &'static str) -> DeError {
-        DeError::new(format!("the field {field} is missing")).helped(Some(format!("add `{field}:`")))
+        DeError::new(format!("the field {field} is missing"))
+            .helped(Some(format!("add `{field}:`")))
+            .because(Cause::Missing(field))
     }
 }
 

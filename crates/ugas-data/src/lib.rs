@@ -27,6 +27,7 @@ mod folder;
 mod kind;
 pub mod limits;
 mod locate;
+mod mask;
 mod pack;
 mod parse;
 mod project;

@@ -6,7 +6,7 @@ use crate::folder::{PACK_FILE, files_in, text_of};
 use crate::kind::{KindName, kind_of};
 use crate::locate::diagnostic_of;
 use crate::parse::parse;
-use crate::read::{Document, doc_from_node};
+use crate::read::{Document, read_tree};
 use crate::{Loaded, Node, PackFile, ReadError, ReadErrors, from_node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ impl Source {
             Ok(KindName::Known(kind)) => Some(kind),
             _ => None,
         };
-        let loaded = match doc_from_node(&self.name, &tree) {
+        let loaded = match read_tree(&self.name, &tree) {
             Ok(Document::Loaded(loaded)) => Some(*loaded),
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
@@ -92,8 +92,8 @@ impl Source {
                 self.unsupported.push(finding.at(span, &self.text));
                 None
             }
-            Err(error) => {
-                self.errors.push(error);
+            Err(errors) => {
+                self.errors.extend(errors);
                 None
             }
         };

@@ -109,7 +109,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     for tree in &trees {
         match read_tree(&file, tree) {
             Ok(document) => documents.push(document),
-            Err(error) => errors.push(error),
+            Err(more) => errors.extend(more),
         }
     }
     errors.sort_by_key(|e| (e.line, e.column));
@@ -126,12 +126,13 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
 /// assert_eq!(error.to_string(), "s.yaml:3:9: Name: expected a text, found a list");
 /// ```
 pub fn doc_from_node(file: &str, node: &Node) -> Result<Document, ReadError> {
-    read_tree(&file.into(), node)
+    read_tree(&file.into(), node).map_err(|mut errors| errors.remove(0))
 }
 
-fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
+/// The document a tree holds, or everything that does not fit, at least one.
+pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<ReadError>> {
     let mut origin = Origin::new(file.clone(), node.line);
-    let kind = match kind_of(file, node)? {
+    let kind = match kind_of(file, node).map_err(|e| vec![e])? {
         KindName::Known(kind) => kind,
         KindName::Unsupported(kind) => {
             let name = node.get("Name").and_then(Node::as_text).unwrap_or_default().to_owned();
@@ -161,9 +162,12 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
             Some(name) => (name, "Name: must not be empty"),
             None => (node, "the field Name is missing"),
         };
-        return Err(ReadError { help: Some("add `Name:`".to_owned()), ..at.error(file, message) });
+        return Err(vec![ReadError { help: Some("add `Name:`".to_owned()), ..at.error(file, message) }]);
     }
-    crate::bounds::check(file, kind, node)?;
+    let out = crate::bounds::check(file, kind, node);
+    if !out.is_empty() {
+        return Err(out);
+    }
     if kind == Kind::Effect {
         origin.modifier_lines =
             node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
@@ -171,7 +175,7 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
     Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
 }
 
-fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {
+fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, Vec<ReadError>> {
     from_node_without(file, node, KIND_KEYS)
 }
 
