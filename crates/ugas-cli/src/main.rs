@@ -7,6 +7,8 @@ mod args;
 mod check;
 mod explain;
 mod output;
+mod sarif;
+mod schema;
 mod sim;
 mod test;
 mod why_not;
@@ -41,5 +43,6 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Explain(args)) => explain::run(&args, out),
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
+        Some(Command::Schema(args)) => schema::run(&args, out),
     }
 }

@@ -241,7 +241,9 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         let access = match &self.node.value {
             NodeValue::Text(name) => Choice { name, place: self.node, content: None, masked: self.masked },
             NodeValue::Map(entries) => match entries.as_slice() {
-                [Entry { key, value, .. }] => Choice { name: key, place: self.node, content: Some(value), masked: self.masked },
+                [Entry { key, value, .. }] => {
+                    Choice { name: key, place: self.node, content: Some(value), masked: self.masked }
+                }
                 _ => return Err(self.expected(&format!("a map with one key of {}", variants.join(", ")))),
             },
             _ => return Err(self.expected(&format!("one of {}", variants.join(", ")))),
@@ -274,7 +276,9 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_> {
         let Some((index, node)) = self.next() else {
             return Ok(None);
         };
-        seed.deserialize(NodeDe { node, masked: self.masked }).map(Some).map_err(|e| e.within(node).under(Step::Index(index)))
+        seed.deserialize(NodeDe { node, masked: self.masked })
+            .map(Some)
+            .map_err(|e| e.within(node).under(Step::Index(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -389,7 +393,8 @@ impl Choice<'_> {
     /// Reads the content with its name in the path.
     fn content<T>(self, read: impl FnOnce(NodeDe<'_>) -> Result<T, DeError>) -> Result<T, DeError> {
         match self.content {
-            Some(node) => read(NodeDe { node, masked: self.masked }).map_err(|e| e.within(node).under(Step::Key(self.name.to_owned()))),
+            Some(node) => read(NodeDe { node, masked: self.masked })
+                .map_err(|e| e.within(node).under(Step::Key(self.name.to_owned()))),
             None => {
                 Err(DeError::new(format!("{} needs a value: write it as `{}: …`", self.name, self.name))
                     .within(self.place))

@@ -4,7 +4,7 @@
 use crate::de::from_node_without;
 use crate::kind::{KIND_KEYS, KindName, kind_of};
 use crate::parse::parse;
-use crate::{Node, ReadError, ReadErrors};
+use crate::{Code, Node, ReadError, ReadErrors};
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
@@ -139,23 +139,10 @@ pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<Re
             return Ok(Document::Unsupported(Unsupported { kind, name, origin }));
         }
     };
-    let doc = match kind {
-        Kind::Attribute => Doc::Attribute(body(file, node)?),
-        Kind::AttributeSet => Doc::AttributeSet(body(file, node)?),
-        Kind::TagRegistry => Doc::TagRegistry(body(file, node)?),
-        Kind::Effect => Doc::Effect(body(file, node)?),
-        Kind::Ability => Doc::Ability(body(file, node)?),
-        Kind::Controller => Doc::Controller(body(file, node)?),
-        Kind::Curve => Doc::Curve(body(file, node)?),
-        Kind::AbilitySet => Doc::AbilitySet(body(file, node)?),
-        Kind::Timeline => Doc::Timeline(body(file, node)?),
-        Kind::Calculation => Doc::Calculation(body(file, node)?),
-        Kind::InputAction => Doc::InputAction(body(file, node)?),
-        Kind::InputActionSet => Doc::InputActionSet(body(file, node)?),
-        Kind::InputMapping => Doc::InputMapping(body(file, node)?),
-        Kind::InputModifier => Doc::InputModifier(body(file, node)?),
-        Kind::Scene => Doc::Scene(body(file, node)?),
-    };
+    let doc = typed(file, kind, node).map_err(|errors| match mistaken(file, kind, node, &errors) {
+        Some(error) => vec![error],
+        None => errors,
+    })?;
     // Documents find each other by name, so one without a name could never be used.
     if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping) {
         let (at, message) = match node.get("Name") {
@@ -173,6 +160,39 @@ pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<Re
             node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
     }
     Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
+}
+
+fn typed(file: &str, kind: Kind, node: &Node) -> Result<Doc, Vec<ReadError>> {
+    Ok(match kind {
+        Kind::Attribute => Doc::Attribute(body(file, node)?),
+        Kind::AttributeSet => Doc::AttributeSet(body(file, node)?),
+        Kind::TagRegistry => Doc::TagRegistry(body(file, node)?),
+        Kind::Effect => Doc::Effect(body(file, node)?),
+        Kind::Ability => Doc::Ability(body(file, node)?),
+        Kind::Controller => Doc::Controller(body(file, node)?),
+        Kind::Curve => Doc::Curve(body(file, node)?),
+        Kind::AbilitySet => Doc::AbilitySet(body(file, node)?),
+        Kind::Timeline => Doc::Timeline(body(file, node)?),
+        Kind::Calculation => Doc::Calculation(body(file, node)?),
+        Kind::InputAction => Doc::InputAction(body(file, node)?),
+        Kind::InputActionSet => Doc::InputActionSet(body(file, node)?),
+        Kind::InputMapping => Doc::InputMapping(body(file, node)?),
+        Kind::InputModifier => Doc::InputModifier(body(file, node)?),
+        Kind::Scene => Doc::Scene(body(file, node)?),
+    })
+}
+
+/// The one error to tell if a document has fields that its kind does not know and is whole as another kind.
+fn mistaken(file: &str, kind: Kind, node: &Node, errors: &[ReadError]) -> Option<ReadError> {
+    if !errors.iter().any(|e| e.message.starts_with("there is no field")) {
+        return None;
+    }
+    let fits = |other: &Kind| *other != kind && typed(file, *other, node).is_ok();
+    let other = Kind::ALL.into_iter().find(fits)?;
+    let (key, at) = KIND_KEYS.iter().find_map(|key| Some((*key, node.get(key)?)))?;
+    let message = format!("{key} says {}, but the fields are those of {}", kind.name(), other.name());
+    let help = Some(format!("write {} there, or mend the fields", other.name()));
+    Some(ReadError { code: Code::UnknownKind, help, ..at.error(file, message) })
 }
 
 fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, Vec<ReadError>> {
