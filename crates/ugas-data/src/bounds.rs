@@ -97,7 +97,7 @@ fn walk(node: &Node, path: &str, place: &str, visit: &mut impl FnMut(&Node, &str
 fn keep(file: &str, node: &Node, place: &str, bound: Bound) -> Result<(), ReadError> {
     let number = node.as_number();
     let (kept, wanted) = match bound {
-        Bound::Least(low) => (number.is_none_or(|n| n >= low), format!("a number from {low}")),
+        Bound::Least(low) => (number.is_none_or(|n| n >= low), format!("at least {low}")),
         Bound::Within(low, high) => {
             (number.is_none_or(|n| (low..=high).contains(&n)), format!("a number from {low} to {high}"))
         }

@@ -22,8 +22,8 @@ pub(crate) struct DeError {
 pub(crate) enum Cause {
     /// The value does not fit.
     Value,
-    /// A map has this key and should not.
-    Extra(String),
+    /// A map has this key and should not; perhaps another was meant.
+    Extra(String, Option<&'static str>),
     /// A map should have this key.
     Missing(&'static str),
 }
@@ -128,7 +128,17 @@ impl de::Error for DeError {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> DeError {
-        DeError::new(format!("expected {expected}, found {found}"))
+        DeError::new(match found {
+            Unexpected::Str(text) => format!("expected {expected}, found the text {}", quoted(text)),
+            Unexpected::Float(n) => format!("expected {expected}, found the number {n}"),
+            Unexpected::Signed(n) => format!("expected {expected}, found the number {n}"),
+            Unexpected::Unsigned(n) => format!("expected {expected}, found the number {n}"),
+            Unexpected::Bool(b) => format!("expected {expected}, found {b}"),
+            Unexpected::Unit | Unexpected::Option => format!("expected {expected}, found nothing"),
+            Unexpected::Seq => format!("expected {expected}, found a list"),
+            Unexpected::Map => format!("expected {expected}, found a map"),
+            other => format!("expected {expected}, found {other}"),
+        })
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> DeError {
@@ -146,12 +156,13 @@ impl de::Error for DeError {
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> DeError {
         let message = format!("there is no field {} here", quoted(field));
-        DeError::new(match expected {
-            [] => message,
-            _ => format!("{message}; the fields are {}", expected.join(", ")),
-        })
-        .helped(did_you_mean(field, expected))
-        .because(Cause::Extra(field.to_owned()))
+        let meant = nearest(field, expected.iter().copied());
+        let error = match (meant, expected) {
+            // A long list beside the right word would only hide it.
+            (Some(_), _) | (None, []) => DeError::new(message),
+            (None, _) => DeError::new(format!("{message}; the fields are {}", expected.join(", "))),
+        };
+        error.helped(did_you_mean(field, expected)).because(Cause::Extra(field.to_owned(), meant))
     }
 
     fn missing_field(field: &'static str) -> DeError {

@@ -10,9 +10,12 @@ pub(crate) struct Masked<'a> {
     out: Vec<Out<'a>>,
 }
 
-/// One value that is left out, with the map it stands in and its key there.
+/// One value that is left out.
 struct Out<'a> {
     node: &'a Node,
+    /// Whether it belongs where it stands.
+    expected: bool,
+    /// The map it stands in and the key it stands for there.
     home: Option<(&'a Node, &'a str)>,
 }
 
@@ -27,7 +30,7 @@ pub(crate) struct Next {
 impl<'a> Masked<'a> {
     /// Without these keys of a map.
     pub(crate) fn keys(root: &'a Node, keys: &[&str]) -> Masked<'a> {
-        let out = keys.iter().filter_map(|key| root.get(key)).map(|node| Out { node, home: None });
+        let out = keys.iter().filter_map(|key| root.get(key)).map(|node| Out { node, expected: false, home: None });
         Masked { out: out.collect() }
     }
 
@@ -47,18 +50,20 @@ impl<'a> Masked<'a> {
             return Next { follows: false, last: true };
         };
         let follows = match error.cause() {
-            Cause::Extra(key) => {
+            Cause::Extra(key, meant) => {
                 let extra = at.get(key);
-                self.out.extend(extra.map(|node| Out { node, home: None }));
+                // A misspelt field is not missing as well.
+                let home = meant.map(|meant| (at, meant));
+                self.out.extend(extra.map(|node| Out { node, expected: false, home }));
                 return Next { follows: false, last: extra.is_none() };
             }
             Cause::Missing(key) => {
                 let same = |(map, name): (&Node, &str)| std::ptr::eq(map, at) && name == *key;
                 self.out.iter().filter_map(|o| o.home).any(same)
             }
-            Cause::Value => self.out.iter().any(|o| o.home.is_some() && holds(at, o.node)),
+            Cause::Value => self.out.iter().any(|o| o.expected && holds(at, o.node)),
         };
-        self.out.push(Out { node: at, home });
+        self.out.push(Out { node: at, expected: true, home });
         Next { follows, last: std::ptr::eq(at, root) }
     }
 }

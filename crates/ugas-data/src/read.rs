@@ -145,11 +145,11 @@ pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<Re
     })?;
     // Documents find each other by name, so one without a name could never be used.
     if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping) {
-        let (at, message) = match node.get("Name") {
-            Some(name) => (name, "Name: must not be empty"),
-            None => (node, "the field Name is missing"),
+        let (at, message, help) = match node.get("Name") {
+            Some(name) => (name, "Name: must not be empty", "write the name that other documents use"),
+            None => (node, "the field Name is missing", "add `Name:`"),
         };
-        return Err(vec![ReadError { help: Some("add `Name:`".to_owned()), ..at.error(file, message) }]);
+        return Err(vec![ReadError { help: Some(help.to_owned()), ..at.error(file, message) }]);
     }
     let out = crate::bounds::check(file, kind, node);
     if !out.is_empty() {

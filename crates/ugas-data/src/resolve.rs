@@ -1,6 +1,7 @@
 //! Names that the rules builder does not look up: those of input and scenes, which are read by crates of their own.
 //! They must hold all the same, and a designer wants to hear of them from the same check.
 
+use crate::Node;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::project::{DocSet, Project, Source};
 use crate::spelling::nearest;
@@ -16,8 +17,11 @@ pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
     let mut defined = Names::new();
     for (source, doc) in project.docs(set) {
         let Some(kind) = doc.kind else { continue };
-        for m in mentions(kind, &doc.tree, &source.text).into_iter().filter(|m| m.definition) {
-            defined.entry(m.kind).or_default().insert(m.name);
+        for m in mentions(kind, &doc.tree, &source.text) {
+            // A tag that the rules use is told of by their builder.
+            if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) && kind != Kind::Scene {
+                defined.entry(m.kind).or_default().insert(m.name);
+            }
         }
     }
     let mut findings = Vec::new();
@@ -25,16 +29,26 @@ pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
         let source = &project.sources()[i];
         for doc in &source.docs {
             let Some(kind) = doc.kind else { continue };
+            let name = doc.tree.get("Name").and_then(Node::as_text).map(|n| format!("{n}: ")).unwrap_or_default();
             for m in mentions(kind, &doc.tree, &source.text).iter().filter(|m| !m.definition) {
-                findings.extend(look_up(kind, m, &defined, set, source));
+                let Some(mut finding) = look_up(kind, m, &defined, set, source) else { continue };
+                finding.message.insert_str(0, &name);
+                findings.push(finding);
+                if m.kind == SymbolKind::Tag {
+                    defined.entry(m.kind).or_default().insert(m.name.clone());
+                }
             }
         }
     }
     findings
 }
 
+fn is_input(kind: Kind) -> bool {
+    matches!(kind, Kind::InputAction | Kind::InputActionSet | Kind::InputMapping | Kind::InputModifier)
+}
+
 fn look_up(kind: Kind, m: &Mention, defined: &Names, set: &DocSet, source: &Source) -> Option<Diagnostic> {
-    let input = matches!(kind, Kind::InputAction | Kind::InputActionSet | Kind::InputMapping | Kind::InputModifier);
+    let input = is_input(kind);
     let (what, id, severity) = match m.kind {
         // A game without input documents binds its inputs in code.
         SymbolKind::InputAction | SymbolKind::InputActionSet if !input && !defined.contains_key(&m.kind) => {

@@ -245,7 +245,10 @@ impl Compiler<'_> {
             return None;
         }
         if p.period == 0.0 {
-            self.warn("zero-period", "Period.Period: a Period of 0 is not periodic".into());
+            self.warn(
+                "zero-period",
+                "Period.Period: a Period of 0 is not periodic; write its length, or remove Period".into(),
+            );
             return None;
         }
         match SimTime::try_seconds(p.period) {
