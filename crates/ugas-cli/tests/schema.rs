@@ -96,6 +96,12 @@ fn documents_of_the_packs_validate_and_wrong_ones_do_not() {
         ("$schema", json!("https://ugas.jbltx.com/v1.0.0-draft.9/schemas/curve.json")),
         ("Kind", json!("curve")),
         ("GrantedAbilities", json!([{"AbilityClass": "GA", "Level": 0}])),
+        ("DurationPolicy", json!("HasDuration")),
+        ("Duration", json!({"Type": "ScalableFloat"})),
+        ("Duration", json!({"Type": "SetByCaller", "Value": 3})),
+        ("Period", json!({"Period": -1})),
+        ("Area", json!({"Shape": "Cone", "Radius": {"Type": "ScalableFloat", "Value": 3}})),
+        ("Area", json!({"Shape": "Sphere"})),
     ] {
         let mut bad = good.clone();
         bad[key] = wrong;

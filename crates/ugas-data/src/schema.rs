@@ -21,7 +21,20 @@ pub fn schemas() -> Vec<(String, Value)> {
     let mut all: Vec<(String, Value)> =
         Kind::ALL.into_iter().map(|kind| (format!("{}.json", kind.name()), of_kind(kind))).collect();
     all.push(("ugas.json".to_owned(), bundle()));
-    all
+    all.into_iter().map(|(name, schema)| (name, sorted(schema))).collect()
+}
+
+/// The same with sorted keys, whatever order the build keeps maps in.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(String, Value)> = map.into_iter().map(|(k, v)| (k, sorted(v))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(list) => list.into_iter().map(sorted).collect(),
+        other => other,
+    }
 }
 
 fn id(kind: Kind) -> String {
@@ -30,6 +43,7 @@ fn id(kind: Kind) -> String {
 
 fn of_kind(kind: Kind) -> Value {
     let mut schema = schema_of(kind);
+    for_people(&mut schema);
     schema["$id"] = json!(id(kind));
     schema["title"] = json!(kind.name());
     mark(&mut schema, kind);
@@ -40,12 +54,64 @@ fn of_kind(kind: Kind) -> Value {
             keep(at, *bound);
         }
     }
+    needs(&mut schema, kind);
     schema["properties"]["Kind"] =
         json!({"const": kind.name(), "description": "What the document is.", EXTENSION: true});
     schema["properties"]["$schema"] =
         json!({"type": "string", "pattern": address(kind), "description": "What the document is."});
     schema["anyOf"] = json!([{"required": ["Kind"]}, {"required": ["$schema"]}]);
     schema
+}
+
+/// Takes the examples in Rust out of the descriptions.
+fn for_people(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::String(text)) = map.get_mut("description")
+                && let Some(end) = text.find("\n\n```")
+            {
+                text.truncate(end);
+            }
+            map.values_mut().for_each(for_people);
+        }
+        Value::Array(list) => list.iter_mut().for_each(for_people),
+        _ => {}
+    }
+}
+
+/// Fields that are needed because of another: which map, the key and value that ask for them, and one of which.
+const NEEDS: [(&str, &str, &str, &[&str]); 6] = [
+    ("Effect", "DurationPolicy", "HasDuration", &["Duration"]),
+    ("Area", "Shape", "Cone", &["HalfAngleDeg"]),
+    ("Magnitude", "Type", "ScalableFloat", &["Value", "Curve"]),
+    ("Magnitude", "Type", "AttributeBased", &["BackingAttribute"]),
+    ("Magnitude", "Type", "CustomCalculation", &["CalculatorClass"]),
+    ("Magnitude", "Type", "SetByCaller", &["DataTag"]),
+];
+
+fn needs(schema: &mut Value, kind: Kind) {
+    let one_of =
+        |fields: &[&str]| json!({"anyOf": fields.iter().map(|f| json!({"required": [f]})).collect::<Vec<_>>()});
+    let mut rules: Vec<(&str, Value)> = NEEDS
+        .iter()
+        .map(|(map, key, value, fields)| {
+            let asks = json!({"properties": {*key: {"const": value}}, "required": [key]});
+            (*map, json!({"if": asks, "then": one_of(fields)}))
+        })
+        .collect();
+    rules.push(("Attribute", one_of(&["DefaultBaseValue", "DerivedFrom"])));
+    for (map, rule) in rules {
+        let is_root = matches!((map, kind), ("Effect", Kind::Effect) | ("Attribute", Kind::Attribute));
+        let at = if is_root { Some(&mut *schema) } else { schema.pointer_mut(&format!("/$defs/{map}")) };
+        if let Some(Value::Object(at)) = at
+            && let Value::Array(all) = at.entry("allOf").or_insert_with(|| json!([]))
+        {
+            all.push(rule);
+        }
+    }
+    if let Some(period) = schema.pointer_mut("/$defs/Period/properties/Period") {
+        period["minimum"] = json!(0);
+    }
 }
 
 fn address(kind: Kind) -> String {

@@ -4,7 +4,9 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use ugas_data::{Diagnostic, Project, Severity};
+use ugas_core::{AbilityState, Sim, SimConfig, SpawnSpec};
+use ugas_data::{Diagnostic, Project, Severity, from_node, kind_of, read_file, read_trees};
+use ugas_doc::{Kind, Magnitude, MagnitudeSource};
 
 /// Sound documents that the wrong ones refer to.
 const BASE: &str = "\
@@ -209,6 +211,19 @@ fn controllers_need_an_owner_sets_levels_and_well_formed_tags() {
     is_told("controller_level_zero", &[("invalid", 4, 53)]);
     is_told("controller_stacks_zero", &[("invalid", 4, 59)]);
     is_told("controller_tag_malformed", &[("bad-tag", 4, 13)]);
+    let text = "Kind: gameplay_controller\nOwnerActor: {ActorID: Hero, ActorType: Player}\n\
+                AttributeSets: [{Name: Vitals}]\nGrantedAbilities: [{AbilityClass: GA_Strike}]\nOwnedTags: [State.Alive]\n";
+    let mut project = Project::default();
+    project.put("base.yaml", BASE);
+    project.put("hero.yaml", text);
+    let rules = project.build(&project.sets()[0]).0.expect("sound rules");
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let hero = sim.spawn(SpawnSpec::template(rules.template("Hero").expect("the template"))).expect("a hero");
+    assert_eq!(sim.avatar(hero), sim.owner(hero), "without an avatar the owner is it");
+    let grants = sim.grants(hero).expect("grants");
+    assert_eq!((grants.len(), grants[0].level), (1, 1), "with a handle of its own");
+    assert_eq!(sim.ability_state(hero, grants[0].id), Ok(AbilityState::Granted));
+    assert_eq!(sim.has_tag(hero, rules.tag("State.Alive").expect("a tag")), Ok(true));
 }
 
 // covers: UGAS-B.2-06 UGAS-B.2-07
@@ -217,6 +232,55 @@ fn executions_and_magnitudes_name_what_exists() {
     is_told("execution_calculation_unknown", &[("unknown-calculation", 5, 22)]);
     is_told("magnitude_backing_missing", &[("missing-field", 5, 59)]);
     is_told("magnitude_source_unknown", &[("invalid", 5, 109)]);
+    let traction = "Kind: gameplay_effect\nName: GE_Traction_Update\nDurationPolicy: Infinite\nPeriod: {Period: 0.1}\n\
+                    Executions: [{CalculatorClass: ExecCalc_Hit}]\nApplicationRequiredTags: [State.Alive]\n";
+    let found = check("traction.yaml", traction);
+    assert!(!found.iter().any(|f| f.severity == Severity::Error), "{found:?}");
+    let all = "Type: AttributeBased\nValue: 1\nCurve: C\nCurveInput: Level\nBackingAttribute: Health\nSource: Target\n\
+               Coefficient: 2\nPreMultiplyAdditive: 3\nPostMultiplyAdditive: 4\nCalculatorClass: E\nDataTag: Data\n";
+    let magnitude: Magnitude = from_node("m.yaml", &read_trees("m.yaml", all).expect("a tree")[0]).expect("all fields");
+    assert_eq!((magnitude.coefficient, magnitude.post_multiply_additive), (Some(2.0), Some(4.0)));
+    assert_eq!((magnitude.source, magnitude.data_tag.as_deref()), (Some(MagnitudeSource::Target), Some("Data")));
+}
+
+// covers: UGAS-B.0-02
+#[test]
+fn every_version_of_both_addresses_resolves_all_ten_schemas() {
+    let names = [
+        "attribute",
+        "attribute_set",
+        "gameplay_ability",
+        "gameplay_controller",
+        "gameplay_effect",
+        "gameplay_tag",
+        "input_action",
+        "input_action_set",
+        "input_mapping",
+        "input_modifier",
+    ];
+    let versions: Vec<String> = (1..=9).map(|n| format!("v1.0.0-draft.{n}")).chain(["main".to_owned()]).collect();
+    for home in ["https://raw.githubusercontent.com/jbltx/ugas", "https://ugas.jbltx.com"] {
+        for version in &versions {
+            for name in names {
+                let text = format!("$schema: {home}/{version}/schemas/{name}.json\n");
+                let kind = kind_of("a.yaml", &read_trees("a.yaml", &text).expect("a tree")[0]).expect("a kind");
+                assert_eq!(kind.name(), name, "{text}");
+            }
+        }
+    }
+}
+
+// covers: UGAS-B.0-08
+#[test]
+fn files_with_several_documents_are_read_one_by_one() {
+    let racing = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/racing");
+    for (file, kind, count) in
+        [("input_actions.yaml", Kind::InputAction, 6), ("input_modifiers.yaml", Kind::InputModifier, 3)]
+    {
+        let docs = read_file(racing.join(file)).expect("a sound file").docs;
+        assert_eq!(docs.len(), count, "{file}");
+        assert!(docs.iter().all(|d| d.doc.kind() == kind));
+    }
 }
 
 // covers: UGAS-B.0-05
