@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write the JSON Schemas of the documents.
     Schema(SchemaArgs),
+    /// Put files into the house's shape; comments, key order and values stay.
+    Fmt(FmtArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -110,6 +112,16 @@ pub(crate) struct WhyNotArgs {
     /// Which scenario of the file, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FmtArgs {
+    /// Files or folders.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only say which files are not in shape; exit with 1 if there are any.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod explain;
+mod fmt;
 mod output;
 mod sarif;
 mod schema;
@@ -44,5 +45,6 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
         Some(Command::Schema(args)) => schema::run(&args, out),
+        Some(Command::Fmt(args)) => fmt::run(&args, out),
     }
 }
