@@ -8,6 +8,8 @@ mod check;
 mod explain;
 mod fmt;
 mod output;
+mod sarif;
+mod schema;
 mod sim;
 mod test;
 mod why_not;
@@ -42,6 +44,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Explain(args)) => explain::run(&args, out),
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
+        Some(Command::Schema(args)) => schema::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
     }
 }

@@ -350,7 +350,8 @@ impl Parser<'_> {
         let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
         let name = &rest[..len];
         if tag_segments(name).is_none() {
-            return Err(format!("column {}: expected a tag, ! or (, found {:?}", self.at + 1, rest));
+            let found = if rest.is_empty() { "the end".to_owned() } else { format!("{rest:?}") };
+            return Err(format!("column {}: expected a tag, ! or (, found {found}", self.at + 1));
         }
         let column = self.at + 1;
         self.at += len;
