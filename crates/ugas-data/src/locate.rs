@@ -93,7 +93,7 @@ fn column_of(said: &str) -> Option<usize> {
 }
 
 /// The value at `A[0].B`; the deepest one on the way if the last is not there. `None` if not even the first is.
-fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
+pub(crate) fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
     let mut at = None;
     let mut node = tree;
     for step in place.split('.') {
