@@ -31,6 +31,10 @@ pub(crate) enum Command {
     WhyNot(WhyNotArgs),
     /// Check documents and scenarios without running them.
     Check(CheckArgs),
+    /// Mend what can be mended safely, keeping comments and order.
+    Fix(FixArgs),
+    /// Show what a lint rule is about, or list all rules.
+    ExplainLint(ExplainLintArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -121,6 +125,26 @@ pub(crate) struct CheckArgs {
     /// Count these as errors too.
     #[arg(long, value_enum)]
     pub(crate) deny: Option<Deny>,
+    /// Look with the rules that sound data breaks too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FixArgs {
+    /// Files or folders; each path is one set of documents.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Show what would be changed and change nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainLintArgs {
+    /// The rule; all of them without it.
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]

@@ -5,7 +5,7 @@ use crate::output::{Colour, Exit, Out, complain_about};
 use serde::Serialize;
 use std::io;
 use ugas_data::{Diagnostic, Severity};
-use ugas_lab::check_path;
+use ugas_lab::check_path_with;
 
 /// The JSON that tools read.
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
     let mut findings = Vec::new();
     let mut exit = Exit::Good;
     for path in &args.paths {
-        match check_path(path) {
+        match check_path_with(path, args.strict) {
             Ok(more) => findings.extend(more),
             Err(errors) => {
                 complain_about(&errors);

@@ -6,6 +6,8 @@
 mod args;
 mod check;
 mod explain;
+mod explain_lint;
+mod fix;
 mod output;
 mod sim;
 mod test;
@@ -41,5 +43,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Explain(args)) => explain::run(&args, out),
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
+        Some(Command::Fix(args)) => fix::run(&args, out),
+        Some(Command::ExplainLint(args)) => explain_lint::run(&args, out),
     }
 }

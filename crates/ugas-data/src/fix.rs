@@ -229,3 +229,25 @@ pub(crate) fn remove_entry(map: &Node, key: &str, text: &str) -> Option<Edit> {
     let cut = span.of(text)?;
     (!cut.contains('#')).then(|| Edit { span, text: String::new() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(text: &str, from: &str, to: &str) -> Option<String> {
+        let at = text.find(from).unwrap();
+        apply("a.yaml", text, &[Edit { span: Span::new(at, at + from.len()), text: to.to_owned() }])
+    }
+
+    #[test]
+    fn only_what_was_meant_comes_out() {
+        let text = "A: one\nB: [two, three] # why\n";
+        assert_eq!(edit(text, "two", "2nd").as_deref(), Some("A: one\nB: [2nd, three] # why\n"));
+        assert_eq!(edit(text, "two, ", "").as_deref(), Some("A: one\nB: [three] # why\n"));
+        // Each of these would make another tree than the old one with another word in it.
+        for slip in ["a, b", "a: b", "x # y", "\"", "[", "*a", "a\n  b"] {
+            assert_eq!(edit(text, "two", slip), None, "{slip}");
+        }
+        assert_eq!(edit(text, "one\nB", "one\nC"), None, "no edit crosses values");
+    }
+}

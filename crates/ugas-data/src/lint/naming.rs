@@ -10,8 +10,7 @@ pub(super) static RULE: Rule = Rule {
     strict: true,
     summary: "a definition that is not named as the specification's documents name theirs",
     why: "In lists of names the prefix says what a thing is: `GE_` an effect, `GA_` an ability, `AS_` an ability set, `TL_` a \
-timeline. Attributes and the parts of tags begin with a capital letter, which also tells them from the words of \
-expressions.",
+timeline. Attributes begin with a capital letter, which also tells them from the words of expressions.",
     example: "Kind: gameplay_effect\nName: Fireball",
     fix: "Rename it everywhere, `GE_Fireball` in the example.",
     check: Check::Lint(check),
@@ -27,15 +26,12 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
                 SymbolKind::Timeline => "TL_",
                 _ => "",
             };
-            let capital = |part: &str| part.starts_with(|c: char| c.is_ascii_uppercase());
-            let parts = matches!(m.kind, SymbolKind::Tag | SymbolKind::Attribute);
             if !m.name.starts_with(prefix) {
                 let message = format!("the name of the {} {} does not begin with {prefix}", m.kind, m.name);
                 report.say(d, m.span, message, &format!("call it {prefix}{}", m.name));
-            } else if parts && !m.name.split('.').all(capital) {
-                let what = if m.kind == SymbolKind::Tag { "part of the tag" } else { "attribute" };
-                let message = format!("a {what} {} does not begin with a capital letter", m.name);
-                report.say(d, m.span, message, "write it with capital letters, such as State.Alive");
+            } else if m.kind == SymbolKind::Attribute && !m.name.starts_with(|c: char| c.is_ascii_uppercase()) {
+                let message = format!("the attribute {} does not begin with a capital letter", m.name);
+                report.say(d, m.span, message, "begin it with a capital letter, as in MaxHealth");
             }
         }
     }

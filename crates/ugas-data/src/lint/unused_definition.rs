@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
 input modifiers can only be used by data and are always looked at; effects, abilities, attributes, tags and the rest may be \
 used by the host or by another pack and are looked at with `--strict`.",
     example: "Kind: curve\nName: C_OldDamage # no magnitude and no expression names it\nPoints: [{X: 1, Y: 10}]",
-    fix: "Use it or remove it.",
+    fix: "Name it where it was meant to be used, or remove it.",
     check: Check::Lint(check),
 };
 
