@@ -12,7 +12,7 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
         let project = match Project::open(path) {
             Ok(project) => project,
             Err(errors) => {
-                complain_about(&errors);
+                complain_about(errors.iter());
                 exit = Exit::Unreadable;
                 continue;
             }
@@ -28,7 +28,9 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
             if fix.changes.is_empty() {
                 continue;
             }
-            if !args.dry_run && let Err(error) = write(&fix.path, &fix.text) {
+            if !args.dry_run
+                && let Err(error) = write(&fix.path, &fix.text)
+            {
                 complain(&format!("{}: error: cannot be written: {error}", fix.name));
                 exit = Exit::Unreadable;
                 continue;

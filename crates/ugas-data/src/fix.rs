@@ -158,7 +158,8 @@ impl Meant<'_> {
             (NodeValue::Map(from), NodeValue::Map(to)) => {
                 let mut to = to.iter();
                 let kept = from.iter().filter(|e| !self.removed(e.span));
-                let all = kept.map(|e| to.next().is_some_and(|t| self.key(e.span, t.span) && self.holds(&e.value, &t.value)));
+                let all =
+                    kept.map(|e| to.next().is_some_and(|t| self.key(e.span, t.span) && self.holds(&e.value, &t.value)));
                 all.fold(true, |all, one| all && one) && to.next().is_none()
             }
             (NodeValue::List(from), NodeValue::List(to)) => {

@@ -49,7 +49,7 @@ pub struct PackFile {
     /// What it is for.
     #[serde(default)]
     pub description: Option<String>,
-    /// The version of the specification its documents were written for, such as `v1.0.0-draft.9`.
+    /// The version of the specification its documents were written for, such as `v1.0.0-draft.3`.
     #[serde(default)]
     pub specification: Option<String>,
     /// The packs whose names it uses.

@@ -64,7 +64,9 @@ fn json_is_mended_too() {
     let modifier = r#"{"Attribute": "Speed", "Operation": "Add", "Magnitude": {"Type": "ScalableFloat", "Value": 5}, "Channel": "Boots"}"#;
     let mut project = Project::default();
     project.put("speed.json", r#"{"Kind": "attribute", "Name": "Speed", "DefaultBaseValue": 5}"#);
-    let text = format!(r#"{{"Kind": "gameplay_effect", "Name": "GE_B", "DurationPolicy": "Infinite", "Modifiers": [{modifier}]}}"#);
+    let text = format!(
+        r#"{{"Kind": "gameplay_effect", "Name": "GE_B", "DurationPolicy": "Infinite", "Modifiers": [{modifier}]}}"#
+    );
     project.put("boots.json", text.clone());
     let fixes = project.fixes();
     assert_eq!(fixes.len(), 1);

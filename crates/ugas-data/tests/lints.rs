@@ -105,13 +105,13 @@ fn a_pack_pins_the_version_for_its_documents() {
         project.check().into_iter().map(|f| (f.id, f.line, f.column)).collect::<Vec<_>>()
     };
     assert_eq!(check("Name: one\n"), [("schema-missing".to_owned(), 1, 7)]);
-    assert_eq!(check("Name: one\nSpecification: v1.0.0-draft.9\n"), []);
+    assert_eq!(check("Name: one\nSpecification: v1.0.0-draft.3\n"), []);
 }
 
 #[test]
 fn what_a_required_pack_breaks_is_said_where_it_is_at_home() {
     let mut project = Project::default();
-    let pack = "Specification: v1.0.0-draft.9\n";
+    let pack = "Specification: v1.0.0-draft.3\n";
     project.put("core/pack.yaml", format!("Name: core\n{pack}"));
     project.put("core/a.yaml", text("unbounded-stacking", "bad.yaml"));
     project.put("one/pack.yaml", format!("Name: one\nRequires: [core]\n{pack}"));
@@ -119,4 +119,42 @@ fn what_a_required_pack_breaks_is_said_where_it_is_at_home() {
     let findings = project.check();
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(&*findings[0].file, "core/a.yaml");
+}
+
+const INTRO: &str = "# Lints
+
+`ugas check` reports what cannot be read or built, and then what is probably not meant. Each such rule has an id, a page
+(`ugas explain-lint <id>` prints it) and a severity; rules marked strict look only with `--strict`, because sound data breaks
+them too. What can be mended without a person, `ugas fix` mends: it lists each change, keeps comments, order and everything
+else, and writes nothing that does not parse to exactly what was meant; `--dry-run` only lists.
+
+Where a finding is meant, a comment on its line, or alone on the line above, says so:
+
+```yaml
+Modifiers:
+  # ugas-allow: multiply-as-factor (two and a half times the gravity)
+  - {Attribute: GravityScale, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 1.5}}
+```
+
+| Rule | Severity | What it finds |
+|---|---|---|
+";
+
+/// The book's page, made from the rules; `UGAS_BLESS=1` writes it.
+#[test]
+fn the_book_lists_every_rule() {
+    let mut page = INTRO.to_owned();
+    for rule in lint_rules() {
+        let severity = if rule.strict { "strict" } else { rule.severity.name() };
+        page += &format!("| [`{0}`](#{0}) | {severity} | {1} |\n", rule.id, rule.summary);
+    }
+    for rule in lint_rules() {
+        page += &format!("\n#{}", rule.page().replace("\n## ", "\n### "));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/lints.md");
+    if std::env::var_os("UGAS_BLESS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let there = fs::read_to_string(&path).unwrap_or_default();
+    assert!(there == page, "book/src/lints.md is not what the rules say; write it with UGAS_BLESS=1");
 }

@@ -56,7 +56,8 @@ pub(super) fn starts<'c>(cx: &'c LintCx<'_>) -> BTreeMap<&'c str, f64> {
 
 /// The attributes that something may raise: an effect, a calculation, an expression.
 pub(super) fn raised<'c>(cx: &'c LintCx<'_>) -> BTreeSet<&'c str> {
-    let lifts = |m: &&ugas_doc::Modifier| fixed(&m.magnitude).is_none_or(|v| m.operation == Operation::Override || v > 0.0);
+    let lifts =
+        |m: &&ugas_doc::Modifier| fixed(&m.magnitude).is_none_or(|v| m.operation == Operation::Override || v > 0.0);
     let modified = cx.effects().flat_map(|(_, e)| &e.modifiers).filter(lifts).map(|m| plain_name(&m.attribute));
     let derived = cx.attributes().filter(|a| a.derived_from.is_some()).map(|a| a.name.as_str());
     let results = cx.docs.iter().flat_map(|d| match d.doc {

@@ -27,7 +27,9 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
     for (d, e) in costs.iter().filter_map(|name| cx.effect(name)) {
         for (name, (need, at)) in takes(e) {
             let plain = plain_name(name);
-            let Some(have) = starts.get(plain).filter(|have| **have < need && !raised.contains(plain)) else { continue };
+            let Some(have) = starts.get(plain).filter(|have| **have < need && !raised.contains(plain)) else {
+                continue;
+            };
             let message = format!("the cost is {need} {name}, but nobody has more than {have} and nothing raises it");
             let span = d.span(&format!("Modifiers[{at}].Magnitude.Value"));
             report.say(d, span, message, "add an effect that fills the attribute, start with more, or lower the cost");

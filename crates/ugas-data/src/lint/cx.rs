@@ -180,7 +180,8 @@ impl<'p> LintCx<'p> {
     /// Whether something gives a tag, or one below it, to a controller: an effect, an ability, a controller, a scene.
     pub(crate) fn is_granted(&self, tag: &str) -> bool {
         let granted = self.granted.get_or_init(|| {
-            let gives = |d: &&LintDoc<'p>| !matches!(d.doc, Doc::Effect(e) if e.duration_policy == DurationPolicy::Instant);
+            let gives =
+                |d: &&LintDoc<'p>| !matches!(d.doc, Doc::Effect(e) if e.duration_policy == DurationPolicy::Instant);
             let keys = ["GrantedTags", "ActivationOwnedTags", "OwnedTags", "StartupTags", "Team"];
             let given = |m: &&Mention| m.kind == SymbolKind::Tag && keys.contains(&m.key.as_str());
             let all = self.docs.iter().filter(gives).flat_map(|d| d.names.iter());

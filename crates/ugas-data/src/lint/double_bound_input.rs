@@ -39,7 +39,12 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
                 let chord: Vec<&str> = b.inputs.iter().map(|i| i.input.as_str()).collect();
                 let message = format!("{} drives {} and {other}", chord.join(" + "), b.action);
                 let span = d.span(&format!("Bindings[{i}].Inputs"));
-                report.say(d, span, message, "use another input, or tell them apart by Priority, HoldThreshold or Tags");
+                report.say(
+                    d,
+                    span,
+                    message,
+                    "use another input, or tell them apart by Priority, HoldThreshold or Tags",
+                );
             }
             others.push((m.platform, &b.action));
         }

@@ -27,7 +27,8 @@ fn at_once(e: &Effect) -> Vec<(&'static str, usize, &str)> {
         || !e.application_required_tags.is_empty()
         || !e.application_blocked_tags.is_empty();
     let Some(effects) = e.effects.as_ref().filter(|_| !gated) else { return Vec::new() };
-    let list = |key, names: &'_ [String]| -> Vec<(&'static str, usize)> { (0..names.len()).map(|i| (key, i)).collect() };
+    let list =
+        |key, names: &'_ [String]| -> Vec<(&'static str, usize)> { (0..names.len()).map(|i| (key, i)).collect() };
     let mut found: Vec<(&'static str, usize, &str)> = Vec::new();
     for (key, i) in list("OnApplied", &effects.on_applied) {
         found.push((key, i, &effects.on_applied[i]));

@@ -47,11 +47,18 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
         }
     }
     for (name, (i, span)) in applied {
-        let Some((_, e)) = cx.effect(name).filter(|(_, e)| e.duration_policy == DurationPolicy::Infinite) else { continue };
+        let Some((_, e)) = cx.effect(name).filter(|(_, e)| e.duration_policy == DurationPolicy::Infinite) else {
+            continue;
+        };
         let tagged = e.granted_tags.iter().chain(&e.effect_tags).any(|t| by_tag.iter().any(|b| implies(t, b)));
         if !(removed.contains(name) || tagged || ends_itself(e)) {
             let message = format!("{name} is Infinite, and nothing removes it once it is applied here");
-            report.say(&cx.docs[i], span, message, "remove it with RemoveEffectFromOwner or by a tag, or give it a duration");
+            report.say(
+                &cx.docs[i],
+                span,
+                message,
+                "remove it with RemoveEffectFromOwner or by a tag, or give it a duration",
+            );
         }
     }
 }

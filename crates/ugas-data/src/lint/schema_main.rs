@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     why: "`main` is whatever the specification is today. A document should name the version it was written for, so that it \
 means the same tomorrow.",
     example: "$schema: https://ugas.jbltx.com/main/schemas/gameplay_effect.json",
-    fix: "Write a released version, such as `v1.0.0-draft.9`.",
+    fix: "Write a released version, such as `v1.0.0-draft.3`.",
     check: Check::Lint(check),
 };
 
@@ -24,7 +24,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
             let start = schema.span.start + at as u32 + 1;
             let span = crate::Span { start, end: start + "main".len() as u32 };
             let message = "the version main changes from day to day".to_owned();
-            report.say(d, span, message, "write the version the document was written for, such as v1.0.0-draft.9");
+            report.say(d, span, message, "write the version the document was written for, such as v1.0.0-draft.3");
         }
     }
 }

@@ -32,7 +32,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
     }
     for (d, a) in cx.abilities() {
         let tasks = d.tasks();
-        let text = |task: &'_ Node, key: &str| task.get("Params").and_then(|p| p.get(key)?.as_text().map(str::to_owned));
+        let text =
+            |task: &'_ Node, key: &str| task.get("Params").and_then(|p| p.get(key)?.as_text().map(str::to_owned));
         let played: Vec<&Timeline> = tasks
             .iter()
             .filter_map(|t| text(t, "MontageToPlay"))
@@ -56,7 +57,12 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
             if !by_montage && !times_out && !answers.contains(&(a.name.as_str(), kind)) {
                 let message = format!("{kind} waits for the engine, and no timeline answers it");
                 let span = task.get("Type").map_or(task.span, |t| t.span);
-                report.say(d, span, message, "write a timeline for games without an engine, or give the task a TimeOut");
+                report.say(
+                    d,
+                    span,
+                    message,
+                    "write a timeline for games without an engine, or give the task a TimeOut",
+                );
             }
         }
     }

@@ -26,10 +26,10 @@ struct Provider<'p> {
 }
 
 fn providers<'p>(cx: &'p LintCx<'_>) -> Vec<Provider<'p>> {
-    let gives = |m: &&Mention| {
-        matches!(m.key.as_str(), "GrantedTags" | "ActivationOwnedTags" | "OwnedTags" | "StartupTags")
-    };
-    let instant = |d: &LintDoc<'_>| matches!(d.doc, Doc::Effect(e) if e.duration_policy == ugas_doc::DurationPolicy::Instant);
+    let gives =
+        |m: &&Mention| matches!(m.key.as_str(), "GrantedTags" | "ActivationOwnedTags" | "OwnedTags" | "StartupTags");
+    let instant =
+        |d: &LintDoc<'_>| matches!(d.doc, Doc::Effect(e) if e.duration_policy == ugas_doc::DurationPolicy::Instant);
     let of = |doc: &'p LintDoc<'_>| Provider {
         doc,
         tags: doc.names.iter().filter(gives).map(|m| m.name.as_str()).collect(),
