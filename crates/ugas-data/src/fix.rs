@@ -4,6 +4,7 @@
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::project::Project;
 use crate::{Node, NodeValue, Span, read_trees};
+use std::mem::discriminant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -168,7 +169,8 @@ impl Meant<'_> {
                 let all = kept.map(|n| to.next().is_some_and(|t| self.holds(n, t)));
                 all.fold(true, |all, one| all && one) && to.next().is_none()
             }
-            _ => self.key(a.span, b.span),
+            // A word stays a word: no edit makes a map of it, or a number.
+            (a_value, b_value) => discriminant(a_value) == discriminant(b_value) && self.key(a.span, b.span),
         }
     }
 
@@ -186,6 +188,10 @@ impl Meant<'_> {
         let Some(mut meant) = from.of(self.before).map(str::to_owned) else { return false };
         let inside = |e: &&Edit| from.start <= e.span.start && e.span.end <= from.end;
         for e in self.edits.iter().rev().filter(inside) {
+            // A line break would be folded into something that is not written there.
+            if e.text.contains(['\n', '\r']) {
+                return false;
+            }
             let at = (e.span.start - from.start) as usize..(e.span.end - from.start) as usize;
             meant.replace_range(at, &e.text);
         }
