@@ -27,7 +27,8 @@ pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc)
         "" => message,
         name => format!("{name}: {message}"),
     };
-    let mut diagnostic = Diagnostic::new(issue.code, severity, source.name.clone(), said).at(found.span, text);
+    let mut diagnostic =
+        Diagnostic::new(issue.code, severity, source.name.clone(), said).at_in(found.span, text, &doc.tree);
     if let Some(meant) = meant {
         diagnostic = diagnostic.help(format!("did you mean {meant}?"));
         if found.is_name {

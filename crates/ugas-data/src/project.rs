@@ -296,7 +296,9 @@ impl Project {
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
         let found = issue.origin.as_ref().and_then(|origin| {
             let source = self.source(&origin.file)?;
-            let doc = source.docs.iter().find(|d| d.loaded.as_ref().is_some_and(|l| l.origin == *origin))?;
+            // Documents stand in the order of their lines.
+            let at = source.docs.binary_search_by_key(&origin.line, |d| d.tree.line).ok()?;
+            let doc = &source.docs[at];
             Some((source, doc))
         });
         match found {
