@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::project::Project;
-use crate::{Node, NodeValue, Span, read_trees};
+use crate::{Entry, Node, NodeValue, Span, read_trees};
 use std::mem::discriminant;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -157,17 +157,13 @@ impl Meant<'_> {
         }
         match (&a.value, &b.value) {
             (NodeValue::Map(from), NodeValue::Map(to)) => {
-                let mut to = to.iter();
-                let kept = from.iter().filter(|e| !self.removed(e.span));
-                let all =
-                    kept.map(|e| to.next().is_some_and(|t| self.key(e.span, t.span) && self.holds(&e.value, &t.value)));
-                all.fold(true, |all, one| all && one) && to.next().is_none()
+                let (mut kept, mut to) = (from.iter().filter(|e| !self.removed(e.span)), to.iter());
+                let pair = |e: &Entry, t: &Entry| self.key(e.span, t.span) && self.holds(&e.value, &t.value);
+                kept.all(|e| to.next().is_some_and(|t| pair(e, t))) && to.next().is_none()
             }
             (NodeValue::List(from), NodeValue::List(to)) => {
-                let mut to = to.iter();
-                let kept = from.iter().filter(|n| !self.removed(n.span));
-                let all = kept.map(|n| to.next().is_some_and(|t| self.holds(n, t)));
-                all.fold(true, |all, one| all && one) && to.next().is_none()
+                let (mut kept, mut to) = (from.iter().filter(|n| !self.removed(n.span)), to.iter());
+                kept.all(|n| to.next().is_some_and(|t| self.holds(n, t))) && to.next().is_none()
             }
             // A word stays a word: no edit makes a map of it, or a number.
             (a_value, b_value) => discriminant(a_value) == discriminant(b_value) && self.key(a.span, b.span),
