@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Fix(FixArgs),
     /// Show what a lint rule is about, or list all rules.
     ExplainLint(ExplainLintArgs),
+    /// Put files into the house's shape; comments, key order and values stay.
+    Fmt(FmtArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -112,6 +114,16 @@ pub(crate) struct WhyNotArgs {
     /// Which scenario of the file, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FmtArgs {
+    /// Files or folders.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only say which files are not in shape; exit with 1 if there are any.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ mod check;
 mod explain;
 mod explain_lint;
 mod fix;
+mod fmt;
 mod output;
 mod sim;
 mod test;
@@ -45,5 +46,6 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Check(args)) => check::run(&args, out),
         Some(Command::Fix(args)) => fix::run(&args, out),
         Some(Command::ExplainLint(args)) => explain_lint::run(&args, out),
+        Some(Command::Fmt(args)) => fmt::run(&args, out),
     }
 }

@@ -306,3 +306,19 @@ fn strict_looks_with_more_rules() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.out.contains("a.yaml:2:7: warning[naming]: "), "{}", ran.out);
 }
+
+#[test]
+fn fmt_shapes_files_and_says_which() {
+    let loose = "Kind:  curve   # why\nName: C\nPoints:\n- {X: 1,Y: 2}\n";
+    let shaped = "Kind: curve   # why\nName: C\nPoints:\n  - {X: 1, Y: 2}\n";
+    let folder = Folder::new("fmt").with("a.yaml", loose).with("b.yaml", shaped).with("c.yaml", "A: [\n");
+    let read = |file: &str| std::fs::read_to_string(folder.0.join(file)).expect("the file");
+    let ran = folder.ugas(&["fmt", "--check", "a.yaml", "b.yaml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), "a.yaml\n2 files, 1 not in shape\n"), "{}", ran.err);
+    assert_eq!(read("a.yaml"), loose);
+    let ran = folder.ugas(&["fmt", "."]);
+    assert_eq!(ran.code, Some(2), "{}", ran.out);
+    assert!(ran.out.ends_with("3 files, 1 changed\n") && ran.err.contains("c.yaml:"), "{}{}", ran.out, ran.err);
+    assert_eq!((read("a.yaml").as_str(), read("b.yaml").as_str(), read("c.yaml").as_str()), (shaped, shaped, "A: [\n"));
+    assert_eq!(folder.ugas(&["fmt", "--check", "a.yaml"]).code, Some(0));
+}

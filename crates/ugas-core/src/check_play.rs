@@ -92,7 +92,9 @@ impl Check<'_> {
         want(pending || a.deadline == SimTime::NEVER, "an activation's time")?;
         want(moment(a.start) && due(a.deadline), "an activation's time")?;
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
-        want(a.owned == 0 || owner(a.owned) == def.owned && def.owned.is_some(), "an activation's own tags")?;
+        // Something else may have removed the effect since.
+        let owns = |seq: u64| owner(seq).map_or(seq < row.next_seq, |found| Some(found) == def.owned);
+        want(a.owned == 0 || def.owned.is_some() && owns(a.owned), "an activation's own tags")?;
         want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
         want(a.event.iter().all(|e| self.event(e)), "an activation's event")?;
         want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets")?;
@@ -129,11 +131,13 @@ impl Check<'_> {
 
     /// Whether a record of a coded ability says what it waits for, and that exists.
     fn awaited(&self, t: &Task) -> bool {
-        match serde_json::from_slice(&t.code) {
-            Ok(Next::Event(tag) | Next::Tag(tag)) => self.rules.tags.def(tag).is_some(),
-            Ok(_) => true,
-            Err(_) => false,
-        }
+        let exists = |wait: &Next| match *wait {
+            Next::Event(tag) | Next::Tag(tag) => self.rules.tags.def(tag).is_some(),
+            Next::Request(kind) => self.rules.task_kinds().any(|(id, ..)| id == kind),
+            _ => true,
+        };
+        let next: Result<Next, _> = serde_json::from_slice(&t.code);
+        next.is_ok_and(|n| n.is_sound() && n.waits().iter().all(exists))
     }
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {

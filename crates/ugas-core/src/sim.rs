@@ -187,7 +187,7 @@ impl Sim {
             seed: config.seed,
             next_id: 0,
             next_op: 1,
-            controllers: Controllers::new(rules.tags.len()),
+            controllers: Controllers::default(),
             definitions: Definitions::default(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
@@ -218,7 +218,7 @@ impl Sim {
     }
 
     #[inline]
-    fn flow(&mut self) -> Flow<'_> {
+    pub(crate) fn flow(&mut self) -> Flow<'_> {
         Flow {
             rules: &self.rules,
             limits: &self.config.limits,
@@ -245,6 +245,9 @@ impl Sim {
 
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+    pub(crate) fn layouts(&self) -> &[Arc<Layout>] {
+        &self.index.layouts
     }
     #[inline]
     pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
@@ -299,19 +302,31 @@ impl Sim {
         self.run(Op::Despawn { who }).map(|_| ())
     }
 
+    /// The number of an op at its door and the first link of its causes.
+    #[inline]
+    pub(crate) fn door(&mut self, who: ControllerId) -> Cause {
+        let (root, at) = (self.next_op(), self.state.now);
+        let step = || CauseLink { what: CauseWhat::Op, who, source: ControllerId::NONE, at, root };
+        Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
+    }
+
+    /// Whether somebody keeps account of everything that is asked: short ways would leave things out.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.log.tracing || !self.journals.is_empty()
+    }
+
     /// Applies an effect. The key is valid for an instant one too; it is just not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let (id, who, at) = (self.next_op(), spec.target, self.state.now);
+        let (who, cause) = (spec.target, self.door(spec.target));
         let limits = &self.config.limits;
-        let step = || CauseLink { what: CauseWhat::Op, who, source: ControllerId::NONE, at, root: id };
-        let cause = Cause { root: id, link: self.causes.push(limits.cause_links, 0, step) };
         if self.journals.is_empty()
             && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
         {
             let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
             let mut reach = Reach { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
-            if let Some(key) = reach.strike(&strike, who, id.0) {
+            if let Some(key) = reach.strike(&strike, who, cause.root.0) {
                 return Ok(key);
             }
         }
@@ -525,7 +540,7 @@ impl Sim {
             if !row.hash_dirty {
                 continue;
             }
-            let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets);
+            let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets, &self.rules.tags);
             self.state.controllers.row_mut(slot).hash_dirty = false;
             let old = std::mem::replace(self.state.controllers.hash_mut(slot), new);
             self.state.hash_sum = self.state.hash_sum.wrapping_sub(old).wrapping_add(new);
@@ -541,7 +556,7 @@ impl Sim {
     /// The canonical hash of one controller.
     pub fn row_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
         let row = self.row(who)?;
-        Ok(row.compute_hash(&self.layout(row).sets))
+        Ok(row.compute_hash(&self.layout(row).sets, &self.rules.tags))
     }
 
     // One controller --------------------------------------------------------------------------------------------
@@ -550,7 +565,7 @@ impl Sim {
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
         let row = self.row(who)?;
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
-        let (at, rules) = (self.state.now, self.rules.fingerprint());
+        let (at, rules) = (self.state.now, self.rules.image_print());
         let layout = self.index.layouts[row.layout as usize].clone();
         let definitions = self.definitions_of(row).map(|(id, d)| (id, d.fingerprint)).collect();
         match &mut into.inner {

@@ -1,7 +1,9 @@
 //! The doors for abilities: each is sugar for an op.
 
+use crate::flow::Again;
+use crate::rules::AbilityDef;
 use crate::{
-    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, ControllerId, EventData, GrantId, InputId, Op,
+    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, Cause, ControllerId, EventData, GrantId, InputId, Op,
     Outcome, ParamId, Refusal, Sim, Target, TaskKey, Which,
 };
 
@@ -51,13 +53,21 @@ impl Sim {
     }
 
     /// Activates an ability: the first of its grants that can.
+    #[inline]
     pub fn activate(
         &mut self,
         who: ControllerId,
         ability: AbilityId,
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
-        self.activate_which(who, Which::Ability(ability), target)
+        let cause = self.door(who);
+        if matches!(target, Target::None)
+            && !self.is_watched()
+            && let Some(refusal) = self.refused_again(who, ability)
+        {
+            return Err(refusal);
+        }
+        self.activate_long(cause, who, Which::Ability(ability), target)
     }
 
     /// Activates by grant, input or ability.
@@ -67,10 +77,42 @@ impl Sim {
         which: Which,
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
-        match self.run(Op::Activate { who, which, target })? {
-            Outcome::Activated(key) => Ok(key),
-            _ => Err(Refusal::Mismatch),
+        if let Which::Ability(ability) = which {
+            return self.activate(who, ability, target);
         }
+        let cause = self.door(who);
+        self.activate_long(cause, who, which, target)
+    }
+
+    /// The refusal of a try without target, if it is known from last time.
+    #[inline(always)]
+    fn refused_again(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
+        let again = Again::of(self.state(), self.rules(), who, ability)?;
+        let (now, layouts) = (self.now(), self.layouts());
+        again.remembered(again.first(), now, layouts).or_else(|| self.refused_by(who, again.def, again.first()))
+    }
+
+    #[inline(never)]
+    fn refused_by(&self, who: ControllerId, def: &AbilityDef, check: u32) -> Option<Refusal> {
+        self.view().refused_by(who, def, check)
+    }
+
+    #[inline(never)]
+    fn activate_long(
+        &mut self,
+        cause: Cause,
+        who: ControllerId,
+        which: Which,
+        target: Target,
+    ) -> Result<ActivationKey, Refusal> {
+        let mut flow = self.flow();
+        flow.cause = cause;
+        if !flow.journals.is_empty() {
+            flow.journal_op(cause.root, &Op::Activate { who, which, target });
+        }
+        let result = flow.activate_op(who, which, target);
+        flow.react();
+        result
     }
 
     /// Ends what runs as cancelled; nothing runs is no mistake.

@@ -6,10 +6,33 @@ mod common_ability;
 use common::{apply, attribute, effect, get, go, kinds, set, spawn, tag};
 use common_ability::{cancel, cast, ended, grant, has, id, reasons, rules, running, with, world};
 use ugas_core::{
-    AbilityGrant, AbilityState, ControllerId, EffectFilter, FactKind, Op, ParamId, Refusal, Sim, SimConfig, SimTime,
-    SpawnSpec, Target, TraceKind, Which,
+    AbilityGrant, AbilityState, ControllerId, EffectFilter, FactKind, Op, ParamId, Read, Refusal, Sim, SimConfig,
+    SimTime, SpawnSpec, Target, TraceKind, Which,
 };
-use ugas_doc::{Attribute, AttributeSet};
+use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
+
+/// What a calculation takes is part of the cost.
+#[test]
+fn a_calculated_cost_must_be_affordable() {
+    let rules = world()
+        .add(Effect::instant("GE_Toll").add("Health", -1.0).execute("ExecCalc_Toll"))
+        .calc_fn("ExecCalc_Toll", [Read::source("MaxMana")], |cx| {
+            let toll = cx.source("MaxMana") * 0.4;
+            cx.add("Mana", -toll);
+        })
+        .add(Ability::new("GA_Toll").cost("GE_Toll"))
+        .build()
+        .unwrap();
+    let (mut sim, who) = common::one(&rules);
+    grant(&mut sim, who, "GA_Toll");
+    cast(&mut sim, who, "GA_Toll").unwrap();
+    cast(&mut sim, who, "GA_Toll").unwrap();
+    let (attribute, before) = (rules.attribute("Mana").unwrap(), sim.row_hash(who).unwrap());
+    let refusal = Refusal::Cost { attribute, have: 10.0, need: 20.0 };
+    assert_eq!(cast(&mut sim, who, "GA_Toll"), Err(refusal));
+    assert_eq!(reasons(&sim, who, "GA_Toll", Target::None)[0].refusal, refusal);
+    assert_eq!(sim.row_hash(who).unwrap(), before);
+}
 
 // covers: UGAS-2-04 UGAS-4.5-09
 #[test]

@@ -6,9 +6,10 @@ mod common_ability;
 use common::{apply, get, go, kinds, spawn, tag};
 use common_ability::{cast, ended, has, id, running, waits, with};
 use ugas_core::{
-    AbilityGrant, AbilityState, ActorId, Anchor, FactKind, Op, Refusal, RemoveReason, Sim, SimConfig, Target, Which,
+    AbilityGrant, AbilityState, ActorId, Anchor, FactKind, Limits, Op, Refusal, RemoveReason, Sim, SimConfig, Target,
+    Which,
 };
-use ugas_doc::{Ability, Effect};
+use ugas_doc::{Ability, Effect, GrantedAbilityEntry, GroupPolicy};
 
 // covers: NXT-8.8-01 NXT-8.8-02
 #[test]
@@ -117,6 +118,53 @@ fn passives_groups_and_retriggers() {
     apply(&mut sim, "GE_Hit", back);
     apply(&mut sim, "GE_Last", back);
     assert_eq!(running(&sim, back), 0, "what came back still hears of death");
+}
+
+/// A cooldown that finds no room refuses the commit, and what would have given way goes on.
+#[test]
+fn what_is_refused_at_its_commit_replaces_nothing() {
+    let rules = common_ability::world()
+        .add(Effect::lasting("GE_Cool", 1.0).grants("Cooldown.Stance"))
+        .add(Ability::new("GA_Redo").retriggered().cost("GE_Cost").cooldown("GE_Cool").task(waits()))
+        .add(Ability::new("GA_Swap").group("Stance", GroupPolicy::Replaceable).cooldown("GE_Cool").task(waits()))
+        .build()
+        .unwrap();
+    let limits = Limits { effects_per_controller: 1, ..Limits::default() };
+    let mut sim = Sim::new(rules, SimConfig { limits, ..SimConfig::default() });
+    let who = spawn(&mut sim);
+    for name in ["GA_Redo", "GA_Stance", "GA_Swap"] {
+        common_ability::grant(&mut sim, who, name);
+    }
+    cast(&mut sim, who, "GA_Redo").unwrap();
+    cast(&mut sim, who, "GA_Stance").unwrap();
+    go(&mut sim, 2.0);
+    apply(&mut sim, "GE_Ice", who);
+    kinds(&mut sim);
+    let before: Vec<_> = sim.activations(who).unwrap().map(|a| a.key).collect();
+    for name in ["GA_Redo", "GA_Swap"] {
+        assert!(matches!(cast(&mut sim, who, name), Err(Refusal::Limit { .. })), "{name}");
+        assert_eq!((kinds(&mut sim), get(&sim, who, "Mana")), (vec![], 30.0), "{name}");
+    }
+    assert_eq!(sim.activations(who).unwrap().map(|a| a.key).collect::<Vec<_>>(), before);
+}
+
+/// An ability may be paid with the effect that grants it: it is gone then, and nothing of it stays behind.
+#[test]
+fn what_pays_with_its_own_grant_is_gone() {
+    let mut scroll = Effect::infinite("GE_Scroll").tagged("Item.Scroll");
+    scroll.granted_abilities.push(GrantedAbilityEntry::new("GA_Read"));
+    let used = Effect { remove_effects_with_tags: vec!["Item.Scroll".into()], ..Effect::instant("GE_Used") };
+    let rules = common_ability::world()
+        .add(scroll)
+        .add(used.add("Mana", -1.0))
+        .add(Ability::new("GA_Read").cost("GE_Used").task(waits()))
+        .build()
+        .unwrap();
+    let (mut sim, who) = common::one(&rules);
+    apply(&mut sim, "GE_Scroll", who);
+    cast(&mut sim, who, "GA_Read").unwrap();
+    assert_eq!((running(&sim, who), get(&sim, who, "Mana")), (0, 49.0));
+    assert_eq!(cast(&mut sim, who, "GA_Read"), Err(Refusal::NotGranted));
 }
 
 // covers: UGAS-9.8-02 UGAS-9.8-03

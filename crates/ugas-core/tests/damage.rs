@@ -4,7 +4,7 @@
 mod common2;
 
 use common2::World;
-use ugas_core::{ActorId, ControllerId, FactKind, Read, Refusal, Rules, RulesBuilder, SpawnSpec, Spec};
+use ugas_core::{ActorId, ControllerId, FactKind, Op, Read, Refusal, Rules, RulesBuilder, SpawnSpec, Spec};
 use ugas_doc::{
     Absorb, Attribute, AttributeSet, Combat, CombatKind, CombatRule, CombatStyle, Effect, Modify, ModifyOperation,
     TagRegistry,
@@ -232,6 +232,20 @@ fn a_pets_deed_is_its_masters() {
     from(&mut w, "GE_Fire", master, foe).unwrap();
     let credits: Vec<ControllerId> = deeds(&mut w).into_iter().map(|d| d.4).collect();
     assert_eq!(credits, [master, master]);
+    // Whoever has the avatar that owns the pet, the one with the lowest id, as long as there is one.
+    let credit = |w: &mut World| {
+        from(w, "GE_Fire", pet, foe).unwrap();
+        deeds(w)[0].4
+    };
+    let heir = w.sim.spawn(SpawnSpec { owner: Some(ActorId(4)), ..SpawnSpec::sets(vec![set]) }).unwrap();
+    w.sim.run(Op::Possess { who: heir, avatar: Some(ActorId(1)) }).unwrap();
+    assert_eq!(credit(&mut w), master);
+    w.sim.run(Op::Possess { who: master, avatar: None }).unwrap();
+    assert_eq!(credit(&mut w), heir);
+    let portable = w.sim.extract(heir).unwrap();
+    assert_eq!(credit(&mut w), pet);
+    let back = w.sim.insert(&portable).unwrap();
+    assert_eq!(credit(&mut w), back);
 }
 
 #[test]
@@ -253,7 +267,6 @@ fn a_plain_effect_passes_none_of_it() {
     assert!(deeds(&mut w).is_empty());
 }
 
-// covers: SAI-1.2-01
 #[test]
 fn what_hangs_on_the_event_is_asked_once_per_calculation_with_that_event() {
     let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));

@@ -9,7 +9,13 @@ fn whole_file(path: &Path, code: Code, message: impl Into<String>) -> ReadError 
 }
 
 /// The text of a file, within the size limit of documents.
-pub(crate) fn text_of(path: &Path) -> Result<String, ReadError> {
+///
+/// ```
+/// let error = ugas_lab::text_of("no/such/file.yaml").unwrap_err();
+/// assert!(error.to_string().starts_with("no/such/file.yaml: cannot be read"));
+/// ```
+pub fn text_of(path: impl AsRef<Path>) -> Result<String, ReadError> {
+    let path = path.as_ref();
     let unreadable = |e: std::io::Error| whole_file(path, Code::Unreadable, format!("cannot be read: {e}"));
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {

@@ -5,7 +5,7 @@ use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
 use crate::{
-    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, LimitKind, Refusal, SimTime, Spec, TagId,
+    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, Hit, LimitKind, Refusal, SimTime, Spec, TagId,
 };
 use ugas_doc::StackBy;
 
@@ -181,7 +181,7 @@ impl<'a> View<'a> {
     }
 
     fn stacks_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> u64 {
-        self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks as u64)
+        self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks() as u64)
     }
 }
 
@@ -233,6 +233,12 @@ struct SpecReads<'v> {
     target: usize,
 }
 
+impl SpecReads<'_> {
+    fn hit(&self) -> Option<&Hit> {
+        self.spec.extra.as_ref()?.hit.as_ref()
+    }
+}
+
 impl Reads for SpecReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         let who = if side == Side::Source { self.spec.source } else { self.spec.target };
@@ -244,8 +250,8 @@ impl Reads for SpecReads<'_> {
             Bearer::Own | Bearer::Target => Some(self.view.has(self.target, tag)),
             Bearer::Source => Some(self.view.source_has(self.spec.source, tag)),
             Bearer::Hit => {
-                let tags = &self.spec.extra.as_ref()?.hit.as_ref()?.tags;
-                Some(tags.iter().any(|&t| self.view.rules.tags.is_under(t, tag)))
+                let under = |t: &TagId| self.view.rules.tags.is_under(*t, tag);
+                Some(self.hit().is_some_and(|h| h.tags.iter().any(under)))
             }
             Bearer::Event => None,
         }
@@ -256,7 +262,7 @@ impl Reads for SpecReads<'_> {
             Local::Level => Some(self.spec.level as f64),
             Local::Stacks => Some(self.spec.stacks as f64),
             Local::Caller(key) => self.spec.value(key),
-            Local::Distance => self.spec.extra.as_ref()?.hit.as_ref()?.distance,
+            Local::Distance => Some(self.hit().and_then(|h| h.distance).unwrap_or(0.0)),
             Local::Param(name) => {
                 let slot = self.view.st.controllers.slot(self.spec.source)?;
                 let grants = &self.view.row(slot).grants;

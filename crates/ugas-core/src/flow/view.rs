@@ -3,10 +3,9 @@
 
 use super::{Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
-use crate::rules::{AbilityDef, Layout, ModDef, Rules};
-use crate::state::{EffectRef, Index, Row};
+use crate::rules::{Layout, ModDef, Rules};
+use crate::state::{AbilityRef, EffectRef, Index, Row};
 use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
-use std::sync::Arc;
 
 /// A sim's parts to read.
 #[derive(Clone, Copy)]
@@ -46,7 +45,7 @@ impl<'a> View<'a> {
     /// Whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.st.controllers.has(slot, tag)
+        self.row(slot).has(&self.rules.tags, tag)
     }
 
     #[inline]
@@ -60,7 +59,7 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'a>> {
         self.st.definitions.ability(self.rules, ability)
     }
 

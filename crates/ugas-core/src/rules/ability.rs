@@ -1,7 +1,7 @@
 //! Compiled abilities: every name an id, every list a slice, the task lists one program.
 
 use super::expr::Expr;
-use super::program::Program;
+use super::program::{NO_PC, Program};
 use super::tag::TagQuery;
 use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
@@ -69,6 +69,29 @@ pub(crate) struct AbilityDef {
     pub(crate) flags: AbilityFlags,
 }
 
+impl AbilityDef {
+    /// Whether it lasts while a tag is there.
+    pub(crate) fn lasts_with_tag(&self) -> bool {
+        self.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
+    }
+
+    /// Whether an activation is over as soon as it is committed, as far as the definition says: it waits for nothing,
+    /// does nothing, casts nothing and holds nothing.
+    pub(crate) fn is_momentary(&self) -> bool {
+        let entry = &self.program.entry;
+        entry.main == NO_PC
+            && entry.tick.iter().all(|&pc| pc == NO_PC)
+            && self.validation.is_none()
+            && !self.manual
+            && self.cast.is_none()
+            && self.gcd.is_none()
+            && self.charges.is_none()
+            && self.owned.is_none()
+            && !self.passive
+            && !self.lasts_with_tag()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TriggerDef {
     /// Hierarchical.
@@ -134,10 +157,18 @@ impl StaticMask {
 /// What can be said about an ability without looking at anybody who has it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AbilityFlags {
+    /// Bits of the checks of an activation that it can fail at all.
+    pub(crate) checks: u32,
+    /// What a cost of a single number takes from what.
+    pub(crate) price: Option<(AttributeId, f64)>,
+    /// See [`AbilityDef::is_momentary`].
+    pub(crate) momentary: bool,
     /// The condition reads another controller: its check cannot be cached.
     pub(crate) foreign_condition: bool,
     /// The hook did not say that it reads nothing but the owner: its check cannot be cached.
     pub(crate) foreign_hook: bool,
+    /// Code decides about its cost or its cooldown: those checks cannot be cached.
+    pub(crate) foreign_commit: bool,
     /// It cannot be activated without a controller as target.
     pub(crate) needs_target: bool,
     /// `listen` bits its triggers and its cancelling tags need while it is granted.

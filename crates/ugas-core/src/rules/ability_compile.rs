@@ -2,13 +2,13 @@
 
 use super::ability::{AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen};
 use super::compile::Compiler;
-use super::effect::EffectDef;
+use super::effect::{EffectDef, Mag, ModDef};
 use super::error::LoadError;
 use super::lookup::suggestion;
 use super::names::nearest;
 use super::scope::Scope;
 use super::{Rules, Severity};
-use crate::{AbilityId, EffectId, GroupId, HookId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, Origin, Trigger};
 
@@ -151,8 +151,12 @@ impl Compiler<'_> {
         watched.sort_unstable();
         watched.dedup();
         AbilityFlags {
+            checks: def.open_checks(),
+            momentary: def.is_momentary(),
+            price: def.cost.and_then(|cost| self.price(cost)),
             foreign_condition: def.condition.as_ref().is_some_and(|c| c.is_foreign()),
             foreign_hook: def.hook.is_some_and(|h| !self.rules.hooks.activations.get(&h).is_some_and(|h| h.own_only)),
+            foreign_commit: [def.cost, def.cooldown].into_iter().flatten().any(|e| self.is_required_by_code(e)),
             needs_target: !def.target_required.is_empty(),
             listens,
             watched: watched.into(),
@@ -177,6 +181,20 @@ impl Compiler<'_> {
             self.error("bad-cost", format!("Cost: {name} must be Instant"));
         }
         Some(id)
+    }
+
+    /// What a cost of a single number takes from what.
+    fn price(&self, cost: EffectId) -> Option<(AttributeId, f64)> {
+        let def = self.rules.effect_def(cost)?;
+        match &*def.modifiers {
+            [ModDef { attribute, magnitude: Mag::Value(v), .. }] if def.executions.is_empty() => Some((*attribute, -v)),
+            _ => None,
+        }
+    }
+
+    /// Whether code decides about an effect; it looks at whatever it likes.
+    fn is_required_by_code(&self, effect: EffectId) -> bool {
+        self.rules.effect_def(effect).is_none_or(|d| d.requirement.is_some())
     }
 
     fn cooldown(&mut self, name: &str) -> Option<EffectId> {

@@ -3,13 +3,24 @@
 
 use super::compile::Compiler;
 use super::{Rules, RulesBuilder};
-use crate::{AbilityId, AttributeId, ControllerId, EffectId, EventData, InputId, SimTime, Spec, TagId, Target};
+use crate::rng::DrawAt;
+use crate::{
+    AbilityId, Answer, AttributeId, ControllerId, EffectId, EventData, InputId, ParamId, Refusal, SimTime, Spec, TagId,
+    Target, TaskKindId,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
 use std::sync::Arc;
 
 /// What a coded ability waits for next.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+///
+/// ```
+/// use ugas_core::{InputId, Next, SimTime};
+/// let next = Next::After(SimTime::seconds(2.0)).or(Next::Input(InputId(1)));
+/// assert!(matches!(next, Next::Any(waits) if waits.len() == 2));
+/// assert_eq!(Next::End.or(Next::Input(InputId(1))), Next::End);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Next {
     /// Time of the owner's clock.
     After(SimTime),
@@ -19,10 +30,54 @@ pub enum Next {
     Tag(TagId),
     /// A press or release of this input.
     Input(InputId),
+    /// The host's answer: it is asked with a task request fact of this task type.
+    Request(TaskKindId),
+    /// Whichever of these happens first; at most eight. See [`Next::or`].
+    Any(Vec<Next>),
     /// Nothing: it is complete.
     End,
     /// Nothing: it gives up.
     Cancel,
+}
+
+/// Waits that one ability may have at once.
+const WAITS: usize = 8;
+
+impl Next {
+    /// Whichever happens first. What waits for nothing wins; a wait beyond the eighth is left out.
+    pub fn or(self, other: Next) -> Next {
+        match (self, other) {
+            (end @ (Next::End | Next::Cancel), _) | (_, end @ (Next::End | Next::Cancel)) => end,
+            (first, second) => {
+                let mut all = first.into_waits();
+                all.extend(second.into_waits());
+                all.truncate(WAITS);
+                Next::Any(all)
+            }
+        }
+    }
+
+    fn into_waits(self) -> Vec<Next> {
+        match self {
+            Next::Any(all) => all,
+            one => vec![one],
+        }
+    }
+
+    /// The single waits.
+    pub(crate) fn waits(&self) -> &[Next] {
+        match self {
+            Next::Any(all) => all,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Whether it could have been made by [`Next::or`]: an ability's own code or a file may say something else.
+    pub(crate) fn is_sound(&self) -> bool {
+        let single = |n: &Next| !matches!(n, Next::Any(_) | Next::End | Next::Cancel);
+        let waits = self.waits();
+        !waits.is_empty() && waits.len() <= WAITS && waits.iter().all(single)
+    }
 }
 
 /// Why a coded ability is called.
@@ -46,6 +101,8 @@ pub enum Resume<'a> {
         /// How long it was down.
         held: SimTime,
     },
+    /// The host answered its request.
+    Answer(&'a Answer),
     /// It ended. The last call, exactly once; what it answers does not matter.
     End {
         /// Whether it was cut short.
@@ -60,6 +117,7 @@ pub(crate) enum Act {
     Remove { effect: EffectId },
     Send { tag: TagId, target: ControllerId, magnitude: f64 },
     Cue(TagId),
+    SetParam { param: ParamId, value: f64 },
     Commit,
 }
 
@@ -80,6 +138,10 @@ pub struct AbilityCx<'a> {
     pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
     pub(crate) tags: &'a dyn Fn(ControllerId, TagId) -> bool,
     pub(crate) around: &'a dyn Fn(f64) -> Vec<ControllerId>,
+    pub(crate) params: &'a dyn Fn(ParamId) -> Option<f64>,
+    /// What a commit would be refused with now.
+    pub(crate) commits: &'a dyn Fn() -> Result<(), Refusal>,
+    pub(crate) draw: DrawAt,
     pub(crate) acts: Vec<Act>,
 }
 
@@ -150,9 +212,26 @@ impl AbilityCx<'_> {
     pub fn cue(&mut self, tag: TagId) {
         self.acts.push(Act::Cue(tag));
     }
-    /// Commits an ability whose policy is Manual; it is cancelled if that fails.
-    pub fn commit(&mut self) {
+    /// A parameter of its grant.
+    pub fn param(&self, param: ParamId) -> Option<f64> {
+        (self.params)(param)
+    }
+    /// Sets a parameter of its grant. A number that is not finite is not set.
+    pub fn set_param(&mut self, param: ParamId, value: f64) {
+        self.acts.push(Act::SetParam { param, value });
+    }
+    /// A random number in [0, 1): the same whenever this moment is played again.
+    pub fn random(&mut self) -> f64 {
+        let number = self.draw.unit();
+        self.draw.draw += 1;
+        number
+    }
+    /// Commits an ability whose policy is Manual. A refusal has changed nothing: the ability goes on uncommitted, or
+    /// ends if it says so. It is cancelled only if something it asked for in the same call made the commit impossible.
+    pub fn commit(&mut self) -> Result<(), Refusal> {
+        (self.commits)()?;
         self.acts.push(Act::Commit);
+        Ok(())
     }
 }
 

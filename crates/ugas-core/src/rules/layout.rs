@@ -84,6 +84,8 @@ pub(crate) struct Layout {
     slot_of: Box<[u16]>,
     /// By attribute, as `slot_of`.
     aims: Box<[Aim]>,
+    /// Slots whose end is death.
+    pub(crate) deaths: Box<[u16]>,
     /// Values right after registration.
     pub(crate) initial: Box<[Attr]>,
 }
@@ -211,7 +213,8 @@ impl Layout {
             slots.push(slot);
         }
         let aims = slot_of.iter().map(|&slot| Aim::new(&slots, slot)).collect();
-        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, aims, initial: initial.into() })
+        let deaths = (0..slots.len()).filter(|&slot| slots[slot].death).map(|slot| slot as u16).collect();
+        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, aims, deaths, initial: initial.into() })
     }
 
     /// A derived attribute's base, and whether it was not finite.

@@ -1,9 +1,10 @@
 //! Where rows live: slots reused, ids never. A paged table finds the slot of an id; a page without live ids is freed,
 //! so a long-running sim that spawns and destroys does not grow.
 
-use super::{Presence, PresenceMut, Row};
+use super::Row;
 use crate::rules::TagTable;
-use crate::{ControllerId, TagId};
+use crate::{ActorId, ControllerId};
+use std::collections::BTreeSet;
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
@@ -15,7 +16,7 @@ struct Page {
 }
 
 /// Rows of one chunk: growing never moves rows and wastes at most a chunk.
-const CHUNK: usize = 64;
+const CHUNK: usize = 32;
 
 #[derive(Clone, Debug)]
 struct Chunk {
@@ -23,54 +24,58 @@ struct Chunk {
     rows: Vec<Row>,
     /// Each row's part of the sim's hash when it was last asked for.
     hashes: [u64; CHUNK],
-    presence: Presence,
 }
 
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
     chunks: Vec<Chunk>,
-    /// Words of presence bits one controller has.
-    stride: usize,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
+    /// Who has which avatar: follows from the rows, so that whoever an actor belongs to is not searched for.
+    avatars: BTreeSet<(ActorId, ControllerId)>,
 }
 
 impl Controllers {
-    /// No controllers yet, in a world of so many tags.
-    pub(crate) fn new(tags: usize) -> Controllers {
-        Controllers { stride: Presence::stride(tags), ..Controllers::default() }
-    }
-
-    /// Whether the controller in a slot has a tag or a descendant of it.
-    #[inline]
-    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.chunks[slot / CHUNK].presence.has(self.stride, slot % CHUNK, tag)
-    }
-
-    /// A row and its presence bits, to change its tags.
-    #[inline]
-    pub(crate) fn tagged_mut(&mut self, slot: usize) -> (&mut Row, PresenceMut<'_>) {
-        let chunk = &mut self.chunks[slot / CHUNK];
-        (&mut chunk.rows[slot % CHUNK], chunk.presence.of_mut(self.stride, slot % CHUNK))
-    }
-
     /// A row's part of the sim's hash when it was last asked for.
     pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
         &mut self.chunks[slot / CHUNK].hashes[slot % CHUNK]
     }
 
     /// Puts another row into a slot in use.
-    pub(crate) fn replace(&mut self, slot: usize, row: Row, table: &TagTable) {
+    pub(crate) fn replace(&mut self, slot: usize, mut row: Row, table: &TagTable) {
+        row.signature = row.tags.signature(table);
+        self.hide_avatar(slot);
         *self.row_mut(slot) = row;
-        self.show_tags(slot, table);
+        self.show_avatar(slot);
     }
 
-    /// Brings what follows from a row's explicit tags up to date.
-    fn show_tags(&mut self, slot: usize, table: &TagTable) {
-        let (row, mut shown) = self.tagged_mut(slot);
-        row.signature = shown.show(&row.tags, table);
+    /// Gives a row another avatar.
+    pub(crate) fn set_avatar(&mut self, slot: usize, avatar: ActorId) {
+        self.hide_avatar(slot);
+        self.row_mut(slot).set_avatar(avatar);
+        self.show_avatar(slot);
+    }
+
+    fn hide_avatar(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let shown = (row.avatar(), row.id);
+        self.avatars.remove(&shown);
+    }
+
+    fn show_avatar(&mut self, slot: usize) {
+        let row = self.row(slot);
+        let (avatar, id) = (row.avatar(), row.id);
+        if avatar != ActorId::NONE {
+            self.avatars.insert((avatar, id));
+        }
+    }
+
+    /// The controller with the lowest id that has this avatar, but for one.
+    pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
+        let range = (avatar, ControllerId(0))..=(avatar, ControllerId::NONE);
+        self.avatars.range(range).map(|&(_, id)| id).find(|&id| id != except)
     }
 
     #[inline]
@@ -96,7 +101,8 @@ impl Controllers {
         &mut self.chunks[slot / CHUNK].rows[slot % CHUNK]
     }
 
-    pub(crate) fn insert(&mut self, row: Row, table: &TagTable) -> usize {
+    pub(crate) fn insert(&mut self, mut row: Row, table: &TagTable) -> usize {
+        row.signature = row.tags.signature(table);
         let id = row.id.index();
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -105,8 +111,10 @@ impl Controllers {
             }
             None => {
                 if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
-                    let presence = Presence::new(CHUNK, self.stride);
-                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK], presence });
+                    if self.chunks.len() == self.chunks.capacity() {
+                        self.chunks.reserve_exact(self.chunks.len() / 8 + 1);
+                    }
+                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK] });
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;
                 let rows = &mut self.chunks.last_mut().expect("just made").rows;
@@ -120,7 +128,7 @@ impl Controllers {
         let page = self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
-        self.show_tags(slot, table);
+        self.show_avatar(slot);
         self.len += 1;
         slot
     }
@@ -135,6 +143,7 @@ impl Controllers {
                 *entry = None;
             }
         }
+        self.hide_avatar(slot);
         self.free.push(slot as u32);
         self.len -= 1;
         Some(std::mem::replace(self.row_mut(slot), Row::empty()))
@@ -153,6 +162,7 @@ impl Controllers {
         self.chunks.clear();
         self.free.clear();
         self.pages.clear();
+        self.avatars.clear();
         self.len = 0;
     }
 }

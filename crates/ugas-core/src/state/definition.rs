@@ -7,19 +7,24 @@ use std::ops::Deref;
 use std::sync::Arc;
 use ugas_doc::Doc;
 
-/// An effect definition, from the rules or made at run time.
-pub(crate) enum EffectRef<'r> {
-    Rules(&'r Arc<EffectDef>),
-    Runtime(Arc<EffectDef>),
+/// A definition, from the rules or made at run time. It may be kept while its sim changes.
+pub(crate) enum DefRef<'r, T> {
+    Rules(&'r T),
+    Runtime(Arc<T>),
 }
 
-impl Deref for EffectRef<'_> {
-    type Target = EffectDef;
+/// An effect's definition.
+pub(crate) type EffectRef<'r> = DefRef<'r, EffectDef>;
+/// An ability's definition.
+pub(crate) type AbilityRef<'r> = DefRef<'r, AbilityDef>;
+
+impl<T> Deref for DefRef<'_, T> {
+    type Target = T;
     #[inline]
-    fn deref(&self) -> &EffectDef {
+    fn deref(&self) -> &T {
         match self {
-            EffectRef::Rules(d) => d,
-            EffectRef::Runtime(d) => d,
+            DefRef::Rules(d) => d,
+            DefRef::Runtime(d) => d,
         }
     }
 }
@@ -51,14 +56,16 @@ impl Definitions {
     #[inline]
     pub(crate) fn effect<'r>(&self, rules: &'r Rules, id: EffectId) -> Option<EffectRef<'r>> {
         if id.is_runtime() {
-            return self.get(id.0)?.effect.clone().map(EffectRef::Runtime);
+            return self.get(id.0)?.effect.clone().map(DefRef::Runtime);
         }
-        rules.effect_def(id).map(EffectRef::Rules)
+        rules.effect_def(id).map(|d| DefRef::Rules(&**d))
     }
 
-    /// An ability's definition, to be kept while its sim changes.
     #[inline]
-    pub(crate) fn ability(&self, rules: &Rules, id: AbilityId) -> Option<Arc<AbilityDef>> {
-        if id.is_runtime() { self.get(id.0)?.ability.clone() } else { rules.ability_def(id).cloned() }
+    pub(crate) fn ability<'r>(&self, rules: &'r Rules, id: AbilityId) -> Option<AbilityRef<'r>> {
+        if id.is_runtime() {
+            return self.get(id.0)?.ability.clone().map(DefRef::Runtime);
+        }
+        rules.ability_def(id).map(|d| DefRef::Rules(&**d))
     }
 }

@@ -3,9 +3,9 @@
 use super::super::task::ListKind;
 use super::super::{AbilityNews, Flow, Notice, Via};
 use super::EndHow;
-use super::check::{Check, Try};
+use super::check::Try;
 use super::state::Move;
-use crate::rules::AbilityDef;
+use crate::rules::{AbilityDef, Check};
 use crate::state::{Activation, CauseWhat, alert};
 use crate::{
     AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, LimitKind, NameKind, Refusal,
@@ -68,9 +68,7 @@ impl Flow<'_> {
         let row = self.row(slot);
         let (Some(at), who) = (row.grant(grant), row.id) else { return Err(Refusal::NotGranted) };
         let ability = row.grants[at].ability;
-        // Most attempts are refused: only a definition that could go away meanwhile is worth keeping alive.
-        let (rules, kept) = (self.rules, if ability.is_runtime() { self.ability(ability) } else { None });
-        let Some(def) = kept.as_ref().or_else(|| rules.ability_def(ability)).map(|def| &**def) else {
+        let Some(def) = &self.ability(ability) else {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: ability.0 });
         };
         if let Target::Controller(other) = wish.target {
@@ -83,10 +81,13 @@ impl Flow<'_> {
         self.refresh(slot, at, def);
         let t = self.trying(slot, at, def, wish);
         let checked = self.view().first_refusal(&t).and_then(|()| self.room_to_run(slot));
-        let seq = match checked {
-            Ok(()) => self.push_activation(slot, at, wish),
-            Err(refusal) => return Err(self.fail(who, (ability, grant), from, refusal)),
-        };
+        if let Err(refusal) = checked {
+            return Err(self.fail(who, (ability, grant), from, refusal));
+        }
+        if let Some(key) = self.flash(&t, &wish) {
+            return Ok(key);
+        }
+        let seq = self.push_activation(slot, at, wish);
         let key = self.key_of(slot, seq);
         if let Some(v) = &def.validation {
             let now = self.row(slot).clock.local(self.st.now);
@@ -139,7 +140,7 @@ impl Flow<'_> {
             link,
             state: AbilityState::Activating,
             committed: false,
-            level: g.level,
+            level: g.level(),
             target: wish.target,
             start: row.clock.local(now),
             deadline: SimTime::NEVER,
@@ -155,6 +156,8 @@ impl Flow<'_> {
             code: Vec::new(),
         };
         row.play_mut().activations.push(new);
+        // Death while it commits ends it too.
+        row.alert |= alert::DEATH;
         seq
     }
 
@@ -163,7 +166,8 @@ impl Flow<'_> {
         row.play().activation(seq).map_or(ActivationKey::NONE, |a| a.key(row.id))
     }
 
-    /// Starts an activation whose checks passed: others give way, it commits, its tasks begin.
+    /// Starts an activation whose checks passed: it commits, others give way, its tasks begin. The commit comes first
+    /// because it is what may still be refused; then nobody has given way for nothing.
     pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
@@ -172,10 +176,6 @@ impl Flow<'_> {
         let ids = (def.id, grant);
         let cause = self.because(CauseWhat::Activated(def.id), who, source);
         let link = self.cause.link;
-        if def.retrigger && !def.multiple {
-            self.cancel_where(slot, |_, a| a.grant == grant && a.seq != seq);
-        }
-        self.cancel_group(slot, def.group, seq);
         if !def.manual
             && let Err(refusal) = self.commit(slot, seq)
         {
@@ -183,6 +183,18 @@ impl Flow<'_> {
             self.fail(who, ids, state, refusal);
             self.cause = cause;
             return Err(refusal);
+        }
+        let is_there = |flow: &Self| flow.row(slot).play().activation(seq).is_some();
+        if is_there(self) {
+            if def.retrigger && !def.multiple {
+                self.cancel_where(slot, |_, a| a.grant == grant && a.seq != seq);
+            }
+            self.cancel_group(slot, def.group, seq);
+        }
+        if !is_there(self) {
+            // What it paid with, or what gave way, took its grant along.
+            self.cause = cause;
+            return Ok(());
         }
         let state = self.step_ability(who, ids, state, Move::Start);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
@@ -214,7 +226,7 @@ impl Flow<'_> {
         let Some(a) = self.row(slot).play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
             return;
         };
-        let lasts = self.ability(a.ability).is_some_and(|d| d.passive || super::trigger::lasts_with_tag(&d));
+        let lasts = self.ability(a.ability).is_some_and(|d| d.passive || d.lasts_with_tag());
         let casts = self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq);
         if !lasts && !casts && !self.has_tasks(slot, seq) {
             self.finish(slot, seq, EndHow::Ended);

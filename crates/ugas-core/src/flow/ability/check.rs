@@ -3,43 +3,10 @@
 
 use super::super::View;
 use super::reads::TryReads;
-use crate::rules::{AbilityDef, AbilityHookCx, RuleOn};
+use crate::rules::{AbilityDef, AbilityHookCx, Check, RuleOn};
 use crate::state::{Activation, Grant};
 use crate::{AbilityState, ActorId, ControllerId, Reason, Refusal, SimTime, TagId, Target};
 use ugas_doc::GroupPolicy;
-
-/// A check's place in the order, and its bit in a status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Check {
-    Inactive = 0,
-    NotInitialized,
-    AlreadyActive,
-    Dead,
-    RequiredTags,
-    BlockedTags,
-    BlockedByTags,
-    BlockedByAbility,
-    SourceTags,
-    TargetTags,
-    Group,
-    Query,
-    Condition,
-    Restricted,
-    Casting,
-    GlobalCooldown,
-    Charges,
-    Cost,
-    Cooldown,
-    NoTarget,
-    OutOfRange,
-}
-
-impl Check {
-    pub(crate) const fn bit(self) -> u32 {
-        1 << self as u8
-    }
-}
 
 /// A try: who, which grant, at what.
 #[derive(Clone, Copy)]
@@ -122,9 +89,6 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
 ];
 
-/// The bits of all checks.
-const ALL: u32 = (1 << CHECKS.len()) - 1;
-
 // A check's bit is its place in the order.
 const _: () = {
     let mut place = 0;
@@ -136,6 +100,13 @@ const _: () = {
 
 /// Checks that look at the target: never part of a status.
 const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
+
+/// Checks that only look at what runs.
+const OF_PLAY: u32 = Check::AlreadyActive.bit()
+    | Check::BlockedByAbility.bit()
+    | Check::Group.bit()
+    | Check::Casting.bit()
+    | Check::GlobalCooldown.bit();
 
 fn forever(failed: bool, refusal: Refusal) -> Option<Failed> {
     failed.then_some((refusal, SimTime::NEVER))
@@ -156,9 +127,9 @@ fn dead(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     if t.def.dead {
         return None;
     }
-    let attrs = &v.row(t.slot).attrs;
-    let gone = v.layout(t.slot).slots.iter().enumerate().find(|(i, s)| s.death && attrs[*i].current <= 0.0)?;
-    Some((Refusal::Dead { attribute: gone.1.attribute }, SimTime::NEVER))
+    let (attrs, layout) = (&v.row(t.slot).attrs, v.layout(t.slot));
+    let &gone = layout.deaths.iter().find(|&&slot| attrs[slot as usize].current <= 0.0)?;
+    Some((Refusal::Dead { attribute: layout.slots[gone as usize].attribute }, SimTime::NEVER))
 }
 
 /// Activations of other grants that run.
@@ -242,7 +213,7 @@ impl<'a> View<'a> {
 
     /// How long it is until a local time.
     pub(crate) fn left(&self, slot: usize, end: SimTime) -> SimTime {
-        if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(slot).0).max(0)) }
+        self.row(slot).clock.left(self.st.now, end)
     }
 
     /// From the owner's anchor to what is aimed at; `None` without a place on either side.
@@ -260,7 +231,7 @@ impl<'a> View<'a> {
     /// A try by the owner itself.
     pub(crate) fn attempt<'t>(&self, slot: usize, grant: usize, def: &'t AbilityDef, target: Target) -> Try<'t> {
         let row = self.row(slot);
-        Try { slot, grant, def, level: row.grants[grant].level, target, source: row.id, skip: 0 }
+        Try { slot, grant, def, level: row.grants[grant].level(), target, source: row.id, skip: 0 }
     }
 
     /// Bits of the checks whose outcome follows from the row and the rules alone.
@@ -269,28 +240,39 @@ impl<'a> View<'a> {
         if def.flags.foreign_condition || def.flags.foreign_hook {
             bits &= !Check::Condition.bit();
         }
-        // Hooks before applications look at whatever they like.
-        if !self.rules.hooks.before.is_empty() {
+        // Code looks at whatever it likes.
+        if !self.rules.hooks.before.is_empty() || def.flags.foreign_commit {
             bits &= !(Check::Cost.bit() | Check::Cooldown.bit());
         }
         bits
     }
 
-    /// The first failed check.
-    pub(crate) fn first_refusal(&self, t: &Try<'_>) -> Result<(), Refusal> {
-        let status = &self.grant(t).status;
-        let own = t.source == self.row(t.slot).id;
-        let mut known = if status.seen == self.row(t.slot).stamp() { self.cached_checks(t.def) } else { 0 };
-        if !own {
+    /// Bits of the checks that are to be asked, and of those whose outcome the grant's status knows.
+    #[inline]
+    fn asked(&self, t: &Try<'_>) -> (u32, u32) {
+        let (row, grant) = (self.row(t.slot), self.grant(t));
+        let current = grant.status().seen == row.stamp() && grant.level() == t.level;
+        let mut known = if current { self.cached_checks(t.def) } else { 0 };
+        if t.source != row.id {
             known &= !Check::SourceTags.bit();
         }
         // What is known to hold is not asked again.
-        let mut skip = t.skip | known & !status.fails;
-        if t.target == Target::None {
-            // Without a target only the lack of one can be wrong.
-            skip |= if t.def.flags.needs_target { OF_TARGET & !Check::NoTarget.bit() } else { OF_TARGET };
-        }
-        let mut asked = ALL & !skip;
+        let open = match t.target {
+            Target::None => self.asked_without_target(t.def),
+            Target::Controller(_) | Target::Point(_) => t.def.flags.checks,
+        };
+        (open & !t.skip & !(known & !grant.status().fails), known)
+    }
+
+    /// Bits of the checks that can fail without a target: of the target itself only the lack of one can be wrong.
+    #[inline]
+    pub(super) fn asked_without_target(&self, def: &AbilityDef) -> u32 {
+        def.flags.checks & if def.flags.needs_target { !OF_TARGET | Check::NoTarget.bit() } else { !OF_TARGET }
+    }
+
+    /// The first failed check.
+    pub(crate) fn first_refusal(&self, t: &Try<'_>) -> Result<(), Refusal> {
+        let (mut asked, known) = self.asked(t);
         if asked & known & asked.wrapping_neg() != 0
             && let Some(refusal) = self.remembered(t, asked.trailing_zeros())
         {
@@ -337,12 +319,18 @@ impl<'a> View<'a> {
 
     /// Failing checks of those in `mask` as bits, and when the last of them heals; never if one does not by itself.
     pub(crate) fn failing(&self, t: &Try<'_>, mask: u32) -> (u32, SimTime) {
+        let mut asked = mask & t.def.flags.checks;
+        if self.row(t.slot).is_at_rest() {
+            asked &= !OF_PLAY;
+        }
         let (mut bits, mut ready) = (0, SimTime::ZERO);
-        for (check, failed) in CHECKS.iter().filter(|(c, _)| mask & c.bit() != 0) {
+        while asked != 0 {
+            let (check, failed) = &CHECKS[asked.trailing_zeros() as usize];
             if let Some((_, heals)) = failed(self, t) {
                 bits |= check.bit();
                 ready = ready.max(heals);
             }
+            asked &= asked - 1;
         }
         (bits, ready)
     }

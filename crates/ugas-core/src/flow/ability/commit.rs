@@ -4,10 +4,10 @@
 use super::super::task::ListKind;
 use super::super::{AbilityNews, Flow, Notice, child_birth};
 use super::EndHow;
-use super::check::{Check, Try};
-use crate::rules::AbilityDef;
+use super::check::Try;
+use crate::rules::{AbilityDef, Check};
 use crate::state::{EffectRef, ModOp, alert};
-use crate::{AbilityState, ControllerId, EffectId, EffectKey, NameKind, Refusal, Spec, Which};
+use crate::{AbilityState, ActivationKey, ControllerId, EffectId, EffectKey, NameKind, Refusal, Spec, Which};
 
 /// What a commit asks once more.
 const AGAIN: [Check; 5] = [Check::Casting, Check::GlobalCooldown, Check::Charges, Check::Cost, Check::Cooldown];
@@ -27,13 +27,16 @@ impl Flow<'_> {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
         };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
-        let (grant, key, started) = (a.grant, a.key(row.id), a.state == AbilityState::Active);
+        let (key, started) = (a.key(row.id), a.state == AbilityState::Active);
         let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
         self.view().refusal_among(&t, &AGAIN)?;
         let effects = [def.cost, def.cooldown, def.owned];
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
-        let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize;
-        let saved = (crowded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
+        let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize
+            || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
+        // One of them may make the owner immune to the next.
+        let guarded = row.immunities > 0;
+        let saved = (crowded || guarded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
         let charges = self.view().charges_of(slot, at).map(|c| c.cost);
         if let Some((group, length)) = self.gcd_of(slot, &def) {
             self.start_gcd(slot, group, length, seq);
@@ -44,17 +47,12 @@ impl Flow<'_> {
         // What combat rules make of the cost is decided before the cost itself changes anything.
         for (position, effect) in effects.into_iter().enumerate() {
             let Some(effect) = effect else { continue };
-            let birth = if key.birth == self.cause.root.0 {
-                key.birth
-            } else {
-                let parent = EffectKey { birth: key.birth, target: key.who, ordinal: key.ordinal };
-                child_birth(parent, COMMIT, 0, position)
-            };
+            let birth = self.birth_of_part(key, position);
             let spec = self.view().own_spec(&t, effect);
             let applied = if position == 0 { self.spend(&t, &spec, birth) } else { self.apply(&spec, birth) };
             match applied {
                 Ok(key) if position == 2 => {
-                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq);
+                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq());
                     if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
                         a.owned = owned;
                     }
@@ -66,10 +64,12 @@ impl Flow<'_> {
                 }
             }
         }
-        debug_assert!(self.row(slot).grant(grant).is_some());
-        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
-            a.committed = true;
-        }
+        // The cost may have removed the effect that granted the ability.
+        let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) else {
+            self.row_mut(slot).trim();
+            return Ok(());
+        };
+        a.committed = true;
         let ability = def.id;
         self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Committed });
         self.cast_begin(slot, seq);
@@ -77,6 +77,33 @@ impl Flow<'_> {
             self.run_list(slot, seq, ListKind::Tick);
         }
         Ok(())
+    }
+
+    /// What a commit would be refused with now, as far as its checks say.
+    pub(crate) fn may_commit(&self, slot: usize, seq: u64) -> Result<(), Refusal> {
+        let row = self.row(slot);
+        let Some(a) = row.play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
+            return Err(Refusal::StaleHandle);
+        };
+        if a.committed {
+            return Ok(());
+        }
+        let Some(def) = self.ability(a.ability) else {
+            return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
+        };
+        let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
+        let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
+        self.view().refusal_among(&t, &AGAIN)
+    }
+
+    /// The birth of an effect that a commit applies: the first is the cost, then the cooldown, then the owned tags.
+    #[inline]
+    pub(super) fn birth_of_part(&self, key: ActivationKey, position: usize) -> u64 {
+        if key.birth == self.cause.root.0 {
+            return key.birth;
+        }
+        let parent = EffectKey { birth: key.birth, target: key.who, ordinal: key.ordinal };
+        child_birth(parent, COMMIT, 0, position)
     }
 
     /// Applies the cost, its numbers as combat rules leave them.

@@ -2,9 +2,9 @@
 
 use super::super::magnitude::About;
 use super::super::write::{Window, operate};
-use super::super::{View, stacked};
+use super::super::{Flow, View, stacked};
 use super::check::{Failed, Try};
-use crate::rules::{EffectDef, RuleOn, StaticMask};
+use crate::rules::{CalcResult, EffectDef, RuleOn, StaticMask};
 use crate::state::{Effect, ModOp};
 use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, TagId};
 
@@ -30,46 +30,99 @@ impl View<'_> {
         let Some(def) = self.def(effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: effect.0 });
         };
+        if let Some(answer) = self.afford_plain(t, &def) {
+            return answer;
+        }
         let spec = self.own_spec(t, effect);
         let key = self.admits(t, &def, &spec)?;
         let (row, layout) = (self.row(t.slot), self.layout(t.slot));
         let about = About { spec: &spec, target: t.slot, birth: key.birth, ordinal: 0, stacks: 1, execution: 0 };
-        for (first, m) in def.modifiers.iter().enumerate() {
-            if def.modifiers[..first].iter().any(|other| other.attribute == m.attribute) {
+        let results = self.results_of(&def, about)?;
+        let touched = || def.modifiers.iter().map(|m| m.attribute).chain(results.iter().map(|r| r.attribute));
+        for (first, attribute) in touched().enumerate() {
+            if touched().take(first).any(|other| other == attribute) {
                 continue;
             }
-            let Some(slot) = layout.slot(m.attribute) else { continue };
+            let Some(slot) = layout.slot(attribute) else { continue };
             let s = &layout.slots[slot];
             let (lo, hi) = s.bounds(&row.attrs);
             let sums = self.sums_of(row, slot, s.strongest);
             let start = Window::new(&sums, lo, hi).start(row.attrs[slot].base);
             let mut end = start;
-            for (i, m) in def.modifiers.iter().enumerate().skip(first).filter(|(_, x)| x.attribute == m.attribute) {
+            for (i, m) in def.modifiers.iter().enumerate().filter(|(_, m)| m.attribute == attribute) {
                 if m.is_filtered() && !self.filter_holds(m, spec.source, t.slot) {
                     continue;
                 }
                 let unit = match self.magnitude(&m.magnitude, about, i as u32) {
                     Ok(v) => v,
                     Err(Refusal::MissingSetByCaller { .. }) => continue,
-                    Err(Refusal::NonFinite { .. }) => {
-                        return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
-                    }
+                    Err(Refusal::NonFinite { .. }) => return Err(Refusal::NonFinite { attribute: Some(attribute) }),
                     Err(r) => return Err(r),
                 };
                 let op = ModOp::from(m.op);
                 end = operate(op, end, stacked(op, self.scaled_cost(t, op, unit), 1));
             }
+            for r in results.iter().filter(|r| r.attribute == attribute) {
+                end = operate(r.op.into(), end, r.value);
+            }
             if !end.is_finite() {
-                return Err(Refusal::NonFinite { attribute: Some(m.attribute) });
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
             }
             let product = if sums.product > 0.0 { sums.product } else { 1.0 };
             let (have, need) = (row.attrs[slot].current, product * (start - end));
             let min = if lo.is_finite() { lo } else { 0.0 };
             if need > 0.0 && have - need < min {
-                return Err(Refusal::Cost { attribute: m.attribute, have, need });
+                return Err(Refusal::Cost { attribute, have, need });
             }
         }
         Ok(())
+    }
+
+    /// What the calculations of a cost would write, with everything as it is now. What would refuse them later refuses
+    /// them here.
+    fn results_of(&self, def: &EffectDef, about: About<'_>) -> Result<Vec<CalcResult>, Refusal> {
+        let mut results = Vec::new();
+        for (index, x) in def.executions.iter().enumerate() {
+            let site = Flow::execution_site(index);
+            self.calculate(x.calculator, about, site, &x.params, &mut results, &mut Vec::new(), None)?;
+        }
+        let (who, layout) = (about.spec.target, self.layout(about.target));
+        for &CalcResult { attribute, value, .. } in &results {
+            let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+            if layout.slots[slot].derived.is_some() {
+                return Err(Refusal::Restricted);
+            }
+            if !value.is_finite() {
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
+            }
+        }
+        Ok(results)
+    }
+
+    /// The same for a cost of one plain number where nothing but that number matters; `None` where more does.
+    fn afford_plain(&self, t: &Try<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
+        let (row, blow) = (self.row(t.slot), def.blow.as_ref()?);
+        let aim = self.layout(t.slot).aim(blow.attribute)?;
+        let slot = aim.slot as usize;
+        if !aim.plain || row.is_modded(slot) || row.immunities != 0 || self.rules.hooks.any() || self.has_rules(t.slot)
+        {
+            return None;
+        }
+        if let Err(refusal) = self.check_target_tags(def, t.slot) {
+            return Some(Err(refusal));
+        }
+        let (lo, hi) = aim.bounds(&row.attrs);
+        let start = Window::plain(lo, hi).start(row.attrs[slot].base);
+        let end = operate(blow.op, start, blow.magnitude);
+        let (attribute, have, need) = (blow.attribute, row.attrs[slot].current, start - end);
+        let min = if lo.is_finite() { lo } else { 0.0 };
+        Some(if !end.is_finite() {
+            Err(Refusal::NonFinite { attribute: Some(attribute) })
+        } else if need > 0.0 && have - need < min {
+            Err(Refusal::Cost { attribute, have, need })
+        } else {
+            Ok(())
+        })
     }
 
     /// What combat rules make of one number of a cost: they act on how much is taken, never below nothing.
@@ -107,12 +160,13 @@ impl View<'_> {
 
     /// Start and end, local, of the active effect that holds any of these tags longest.
     fn longest_with(&self, slot: usize, tags: &[TagId]) -> Option<(SimTime, SimTime)> {
+        let row = self.row(slot);
         let under = |tag: TagId| tags.iter().any(|&of| self.rules.tags.is_under(tag, of));
         let holds = |e: &&Effect| {
             !e.inhibited()
-                && (e.own_tags().iter().any(|&tag| under(tag))
+                && (row.own_tags(e, &self.rules.tags).any(under)
                     || self.def(e.def).is_some_and(|d| d.granted_tags.iter().any(|&tag| under(tag))))
         };
-        self.row(slot).effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
+        row.effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
     }
 }

@@ -5,7 +5,8 @@ use super::EndHow;
 use super::state::Move;
 use crate::state::{Grant, GrantMore};
 use crate::{
-    AbilityGrant, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId, Refusal, Which,
+    AbilityGrant, AbilityId, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId,
+    Refusal, Which,
 };
 
 impl Flow<'_> {
@@ -15,15 +16,15 @@ impl Flow<'_> {
         let id = GrantId(row.next_grant);
         row.next_grant += 1;
         let AbilityGrant { ability, level, input } = g;
-        row.grants.push(Grant { id, ability, level, input, by, more: None, status: Default::default() });
-        let (who, at) = (row.id, row.grants.len() - 1);
+        let at = row.push_grant(Grant::new(id, g, by));
+        let who = row.id;
         self.init_charges(target, at);
         self.fact(who, via, FactKind::Granted { ability, grant: id, level, input });
         self.step_ability(who, (ability, id), AbilityState::NotGranted, Move::Grant);
         self.relisten(target);
         // What starts by itself does so after the verb that granted it.
-        if self.ability(ability).is_some_and(|d| d.passive || super::trigger::lasts_with_tag(&d)) {
-            self.sc.notices.push((who, Notice::Granted { grant: id }, self.cause));
+        if self.ability(ability).is_some_and(|d| d.passive || d.lasts_with_tag()) {
+            self.notify_anyway(target, Notice::Granted { grant: id });
         }
         id
     }
@@ -31,13 +32,23 @@ impl Flow<'_> {
     /// Takes a grant back; what runs of it is cancelled first.
     pub(crate) fn revoke_grant(&mut self, target: usize, grant: GrantId, via: Via) {
         let running = |a: &&crate::state::Activation| a.grant == grant && a.state != AbilityState::Ending;
-        while let Some(seq) = self.row(target).play().activations.iter().find(running).map(|a| a.seq) {
-            self.finish(target, seq, EndHow::Cancelled);
+        while let Some((seq, state)) =
+            self.row(target).play().activations.iter().find(running).map(|a| (a.seq, a.state))
+        {
+            if state == AbilityState::Activating {
+                // It never was active: nobody is told.
+                let row = self.row(target);
+                let ability = row.grant(grant).map_or(AbilityId::NONE, |at| row.grants[at].ability);
+                self.step_ability(row.id, (ability, grant), state, Move::Fail);
+                self.drop_activation(target, seq);
+            } else {
+                self.finish(target, seq, EndHow::Cancelled);
+            }
         }
         let Some(at) = self.row(target).grant(grant) else { return };
         self.stop_charges(target, at);
         let row = self.row_mut(target);
-        let (who, g) = (row.id, row.grants.remove(at));
+        let (who, g) = (row.id, row.take_grant(at));
         self.fact(who, via, FactKind::Revoked { ability: g.ability, grant });
         self.step_ability(who, (g.ability, grant), AbilityState::Granted, Move::Revoke);
         self.relisten(target);
@@ -76,7 +87,7 @@ impl Flow<'_> {
         if level == 0 {
             return Err(Refusal::BadValue { what: BadValue::Level });
         }
-        self.row_mut(target).grants[at].level = level;
+        self.row_mut(target).grants[at].set_level(level);
         Ok(())
     }
 

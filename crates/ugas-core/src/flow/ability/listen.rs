@@ -2,7 +2,7 @@
 //! listens pays for news with one test of one byte.
 
 use super::super::Flow;
-use crate::rules::{TriggerDef, listen};
+use crate::rules::listen;
 use crate::state::alert;
 
 impl Flow<'_> {
@@ -34,7 +34,7 @@ impl Flow<'_> {
         for a in &play.activations {
             bits |= alert::DEATH;
             let Some(def) = self.ability(a.ability) else { continue };
-            let presence = def.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)));
+            let presence = def.lasts_with_tag();
             let moves = def.cast.as_ref().is_some_and(|c| c.moving.is_some());
             if !def.cancels.is_empty() || presence || moves {
                 bits |= alert::TAG;

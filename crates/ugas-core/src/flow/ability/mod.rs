@@ -6,6 +6,7 @@ mod check;
 mod commit;
 mod cost;
 mod finish;
+mod flash;
 mod grant;
 mod listen;
 mod reads;
@@ -16,15 +17,32 @@ mod validate;
 mod view;
 
 pub(crate) use finish::EndHow;
+pub(crate) use status::Again;
 
 use super::Flow;
-use crate::{Op, Outcome, Refusal};
+use crate::{ActivationKey, ControllerId, Op, Outcome, Refusal, Target, Which};
 
 impl Flow<'_> {
+    /// The activation that an op asks for.
+    pub(crate) fn activate_op(
+        &mut self,
+        who: ControllerId,
+        which: Which,
+        target: Target,
+    ) -> Result<ActivationKey, Refusal> {
+        let slot = self.slot(who)?;
+        let birth = self.cause.root.0;
+        let result = self.activate(slot, which, target, birth, None);
+        if result.is_ok() {
+            self.finish_verb();
+            self.publish(slot);
+        }
+        result
+    }
+
     /// Everything an op asks about abilities.
     pub(crate) fn ability_op(&mut self, op: &Op) -> Result<Outcome, Refusal> {
         let done = |_: ()| Outcome::Done;
-        let birth = self.cause.root.0;
         match op {
             Op::Grant { who, grant } => self.grant_op(*who, *grant).map(Outcome::Granted),
             Op::Revoke { who, which } => self.revoke_op(*who, *which).map(done),
@@ -33,10 +51,7 @@ impl Flow<'_> {
             Op::SetLevel { who, grant, level } => self.set_level(*who, *grant, *level).map(done),
             Op::SetParam { who, grant, param, value } => self.set_param(*who, *grant, *param, *value).map(done),
             Op::Restrict { who, grant, name, on } => self.restrict(*who, *grant, *name, *on).map(done),
-            Op::Activate { who, which, target } => {
-                let slot = self.slot(*who)?;
-                self.activate(slot, *which, *target, birth, None).map(Outcome::Activated)
-            }
+            Op::Activate { who, which, target } => self.activate_op(*who, *which, *target).map(Outcome::Activated),
             Op::Cancel { who, which } => self.cancel_op(*who, *which).map(done),
             Op::Interrupt { who, which } => self.interrupt_op(*who, *which).map(done),
             Op::End { who, which } => self.end_op(*who, *which).map(done),

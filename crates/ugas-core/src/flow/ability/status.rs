@@ -1,72 +1,130 @@
 //! The castable status: which checks fail, remembered until the row changes. Time heals only through due work, which
 //! changes the row like anything else, so a remembered status cannot be wrong.
 
-use super::super::{Flow, View};
-use super::check::{Check, Try};
-use crate::rules::{AbilityDef, Mag};
-use crate::state::Status;
-use crate::{AttributeId, Refusal, SimTime, Target};
+use super::super::{Flow, State, View};
+use super::check::Try;
+use crate::rules::{AbilityDef, Check, Layout, Rules};
+use crate::state::{FAILS_BITS, Row, Status};
+use crate::{AbilityId, ControllerId, Refusal, SimTime, Target};
+use std::sync::Arc;
 
 /// In a status, beside the bits of the checks: the cost is one number, and just that number is needed and not there.
-const JUST_NUMBER: u32 = 1 << 31;
+const JUST_NUMBER: u32 = 1 << 23;
+/// The same: a cooldown with the first of its tags runs, and nothing else is wrong.
+const JUST_COOLDOWN: u32 = 1 << 22;
+/// The same: whoever tries the ability without target is refused by the first of these checks, whatever else there is.
+const SURE: u32 = 1 << 21;
+
+const _: () = assert!(Check::OutOfRange.bit() < SURE && JUST_NUMBER < 1 << FAILS_BITS);
+
+/// Numbers of the checks whose refusals can be told without asking them.
+const COST: u32 = Check::Cost as u32;
+const COOLDOWN: u32 = Check::Cooldown as u32;
+
+/// A grant with a current status. Apart from a view, because most tries end here: those of a held key or of an
+/// impatient player are refused as they were last time, with nothing changed in between.
+pub(crate) struct Again<'a> {
+    row: &'a Row,
+    status: Status,
+    pub(crate) def: &'a AbilityDef,
+}
+
+impl<'a> Again<'a> {
+    /// The grant of a try without target whose refusal its status tells. `None` says nothing.
+    #[inline(always)]
+    pub(crate) fn of(st: &'a State, rules: &'a Rules, who: ControllerId, ability: AbilityId) -> Option<Again<'a>> {
+        let row = st.controllers.get(who)?;
+        let status = row.grants.iter().find(|g| g.ability == ability)?.status();
+        if status.fails & SURE == 0 || status.seen != row.stamp() {
+            return None;
+        }
+        Some(Again { row, status, def: rules.ability_def(ability)? })
+    }
+
+    /// The check that fails first.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> u32 {
+        self.status.fails.trailing_zeros()
+    }
+
+    /// What a failing check said, if that can be told without asking it again.
+    #[inline(always)]
+    pub(crate) fn remembered(&self, check: u32, now: SimTime, layouts: &[Arc<Layout>]) -> Option<Refusal> {
+        let Again { row, status, def } = self;
+        match check {
+            COST if status.fails & JUST_NUMBER != 0 => {
+                let (attribute, need) = def.flags.price?;
+                let have = row.attrs[layouts[row.layout as usize].slot(attribute)?].current;
+                Some(Refusal::Cost { attribute, have, need })
+            }
+            COOLDOWN if status.fails & JUST_COOLDOWN != 0 => {
+                let left = row.clock.left(now, status.ready_at);
+                Some(Refusal::Cooldown { tag: *def.cooldown_tags.first()?, left })
+            }
+            _ => None,
+        }
+    }
+}
 
 impl View<'_> {
     /// The part of a grant's status that follows from its row, remembered or computed.
     pub(crate) fn status_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> Status {
         let row = self.row(slot);
         let seen = row.stamp();
-        let known = row.grants[grant].status;
+        let known = row.grants[grant].status();
         if known.seen == seen {
             return known;
         }
         let t = self.attempt(slot, grant, def, Target::None);
-        let (mut fails, ready_at) = self.failing(&t, self.cached_checks(def));
-        if fails & Check::Cost.bit() != 0
-            && let Some((attribute, number)) = self.only_number(&t)
-            && let Err(Refusal::Cost { attribute: of, need, .. }) = self.afford(&t)
-            && (of, need) == (attribute, number)
+        let asked = self.cached_checks(def) & def.flags.checks;
+        let (mut fails, mut ready_at) = self.failing(&t, asked & !(Check::Cost.bit() | Check::Cooldown.bit()));
+        if asked & Check::Cost.bit() != 0
+            && let Err(refusal) = self.afford(&t)
         {
-            fails |= JUST_NUMBER;
+            (fails, ready_at) = (fails | Check::Cost.bit(), SimTime::NEVER);
+            if let Refusal::Cost { attribute, need, .. } = refusal
+                && def.flags.price == Some((attribute, need))
+            {
+                fails |= JUST_NUMBER;
+            }
+        }
+        if asked & Check::Cooldown.bit() != 0
+            && let Err((refusal, heals)) = self.cooled(&t)
+        {
+            if let Refusal::Cooldown { tag, .. } = refusal
+                && fails == 0
+                && def.cooldown_tags.first() == Some(&tag)
+            {
+                fails |= JUST_COOLDOWN;
+            }
+            (fails, ready_at) = (fails | Check::Cooldown.bit(), ready_at.max(heals));
+        }
+        if fails != 0 && self.is_sure(&t, fails) {
+            fails |= SURE;
         }
         Status { seen, fails, ready_at }
     }
 
-    /// What a cost of a single number takes from what.
-    fn only_number(&self, t: &Try<'_>) -> Option<(AttributeId, f64)> {
-        let def = self.def(t.def.cost?)?;
-        match &def.modifiers[..] {
-            [m] => {
-                if let Mag::Value(v) = m.magnitude {
-                    Some((m.attribute, -v))
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        }
+    /// Whether nothing has to be asked before the first of these failing checks, if no target is given, and no other
+    /// grant could do instead.
+    fn is_sure(&self, t: &Try<'_>, fails: u32) -> bool {
+        let first = fails & fails.wrapping_neg();
+        let unknown = self.asked_without_target(t.def) & !self.cached_checks(t.def);
+        let mut same = self.row(t.slot).grants.iter().filter(|g| g.ability == t.def.id);
+        unknown & (first - 1) == 0 && same.nth(1).is_none()
     }
 
-    /// What a check said that a current status knows to fail, if that can be told without asking it again.
+    /// What a failing check said, if a current status tells that without asking it again.
     pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
-        const COST: u32 = Check::Cost as u32;
-        const COOLDOWN: u32 = Check::Cooldown as u32;
-        let (row, grant) = (self.row(t.slot), self.grant(t));
-        if t.level != grant.level {
-            return None;
-        }
-        match check {
-            COST if grant.status.fails & JUST_NUMBER != 0 => {
-                let (attribute, need) = self.only_number(t)?;
-                let have = row.attrs[self.layout(t.slot).slot(attribute)?].current;
-                Some(Refusal::Cost { attribute, have, need })
-            }
-            // If nothing else fails, what heals last is the cooldown.
-            COOLDOWN if grant.status.fails == Check::Cooldown.bit() => {
-                let &tag = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag))?;
-                Some(Refusal::Cooldown { tag, left: self.left(t.slot, grant.status.ready_at) })
-            }
-            _ => None,
-        }
+        let again = Again { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
+        again.remembered(check, self.st.now, &self.ix.layouts)
+    }
+
+    /// What one check says to a try without target.
+    pub(crate) fn refused_by(&self, who: ControllerId, def: &AbilityDef, check: u32) -> Option<Refusal> {
+        let slot = self.st.controllers.slot(who)?;
+        let grant = self.row(slot).grants.iter().position(|g| g.ability == def.id)?;
+        self.refusal_in(&self.attempt(slot, grant, def, Target::None), 1 << check).err()
     }
 
     /// All checks that need no target: those that fail, and when the last of them heals.
@@ -84,10 +142,10 @@ impl Flow<'_> {
     /// Remembers a grant's status for the next try.
     pub(crate) fn refresh(&mut self, slot: usize, grant: usize, def: &AbilityDef) {
         let row = self.row(slot);
-        if row.grants[grant].status.seen == row.stamp() {
+        if row.grants[grant].status().seen == row.stamp() {
             return;
         }
         let status = self.view().status_of(slot, grant, def);
-        self.st.controllers.row_mut(slot).grants[grant].status = status;
+        self.st.controllers.row_mut(slot).grants[grant].set_status(status);
     }
 }

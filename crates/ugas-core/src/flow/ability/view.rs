@@ -25,7 +25,7 @@ impl<'a> View<'a> {
         let meant = move |g: &&crate::state::Grant| match which {
             Which::Ability(a) => g.ability == a,
             Which::Grant(id) => g.id == id,
-            Which::Input(input) => g.input == input && input != crate::InputId::NONE,
+            Which::Input(input) => g.input() == input && input != crate::InputId::NONE,
             Which::Activation(_) => Some(g.id) == of,
         };
         Ok(row.grants.iter().filter(meant).map(|g| g.id))
@@ -50,6 +50,7 @@ impl<'a> View<'a> {
     /// Whether no combat rule acts on what an ability costs.
     pub(crate) fn is_free_of_cost_rules(&self, t: &Try<'_>) -> bool {
         t.def.fixed.has(StaticMask::COST)
+            || !self.has_rules(t.slot)
             || [1.0, 2.0].iter().all(|&v| self.combat_value(t.slot, RuleOn::ResourceCost, v, Some(t.def), None) == v)
     }
 }

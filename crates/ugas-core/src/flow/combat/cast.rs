@@ -3,12 +3,11 @@
 use super::super::ability::EndHow;
 use super::super::{Flow, ListKind, Reaction, Via};
 use super::CombatEvent;
-use crate::rules::{AbilityDef, RuleOn};
-use crate::state::{Cast, Due, Timer};
+use crate::rules::RuleOn;
+use crate::state::{AbilityRef, Cast, Due, Timer};
 use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, SimTime, Which};
-use std::sync::Arc;
 
-impl Flow<'_> {
+impl<'r> Flow<'r> {
     /// Starts the cast of an activation, if its ability has one.
     pub(crate) fn cast_begin(&mut self, slot: usize, seq: u64) {
         let Some((ability, def)) = self.ability_of(slot, seq) else { return };
@@ -109,13 +108,13 @@ impl Flow<'_> {
         match which {
             Which::Ability(ability) => a.ability == ability,
             Which::Grant(grant) => a.grant == grant,
-            Which::Input(input) => row.grant(a.grant).is_some_and(|g| row.grants[g].input == input),
+            Which::Input(input) => row.grant(a.grant).is_some_and(|g| row.grants[g].input() == input),
             Which::Activation(key) => a.key(row.id) == key,
         }
     }
 
     /// An activation's ability.
-    fn ability_of(&self, slot: usize, seq: u64) -> Option<(AbilityId, Arc<AbilityDef>)> {
+    fn ability_of(&self, slot: usize, seq: u64) -> Option<(AbilityId, AbilityRef<'r>)> {
         let id = self.row(slot).play().activation(seq)?.ability;
         Some((id, self.ability(id)?))
     }

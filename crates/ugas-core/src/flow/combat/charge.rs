@@ -3,9 +3,8 @@
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
-use crate::state::{Charge, Due, GrantMore, Timer};
+use crate::state::{AbilityRef, Charge, Due, GrantMore, Timer};
 use crate::{FactKind, SimTime};
-use std::sync::Arc;
 
 /// Charges of a grant as they are now. Times are the controller's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +28,7 @@ impl ChargeView {
     }
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
     /// The charges of a grant; none if its ability has none.
     pub(crate) fn charges_of(&self, slot: usize, grant: usize) -> Option<ChargeView> {
         let def = self.charged(slot, grant)?;
@@ -49,7 +48,7 @@ impl View<'_> {
     }
 
     /// The definition of a grant's ability, if it has charges.
-    fn charged(&self, slot: usize, grant: usize) -> Option<Arc<AbilityDef>> {
+    fn charged(&self, slot: usize, grant: usize) -> Option<AbilityRef<'a>> {
         let g = self.row(slot).grants.get(grant)?;
         self.ability(g.ability).filter(|a| a.charges.is_some())
     }
@@ -67,10 +66,16 @@ impl View<'_> {
     }
 }
 
-impl Flow<'_> {
+impl<'r> Flow<'r> {
+    /// The definition of a grant's ability, if it has charges.
+    fn charged(&self, slot: usize, grant: usize) -> Option<AbilityRef<'r>> {
+        let g = self.row(slot).grants.get(grant)?;
+        self.ability(g.ability).filter(|a| a.charges.is_some())
+    }
+
     /// Fills a new grant's charges.
     pub(crate) fn init_charges(&mut self, slot: usize, grant: usize) {
-        let Some(def) = self.view().charged(slot, grant) else { return };
+        let Some(def) = self.charged(slot, grant) else { return };
         let max = self.view().max_charges(slot, &def);
         let more = self.row_mut(slot).grants[grant].more.get_or_insert_with(|| Box::new(GrantMore::default()));
         let (start, end, seq) = (SimTime::ZERO, SimTime::NEVER, 0);
@@ -79,7 +84,7 @@ impl Flow<'_> {
 
     /// Takes charges; the cooldown starts unless it runs.
     pub(crate) fn spend_charges(&mut self, slot: usize, grant: usize, n: u32) {
-        let Some(def) = self.view().charged(slot, grant) else { return };
+        let Some(def) = self.charged(slot, grant) else { return };
         self.init_charges(slot, grant);
         let now = self.row(slot).clock.local(self.st.now);
         self.change_charges(slot, grant, |c| c.have = c.have.saturating_sub(n));
@@ -92,7 +97,7 @@ impl Flow<'_> {
         let grants = &self.row(slot).grants;
         let at = grants.iter().position(|g| g.more.as_ref().and_then(|m| m.charges.as_ref()).is_some_and(mine));
         let Some(grant) = at else { return };
-        let Some(def) = self.view().charged(slot, grant) else { return };
+        let Some(def) = self.charged(slot, grant) else { return };
         let per = self.view().per_cooldown(slot, &def);
         let mut ended = SimTime::ZERO;
         self.change_charges(slot, grant, |c| {
@@ -107,7 +112,7 @@ impl Flow<'_> {
     /// Rules on the row changed: charges stay within their new maximum, cooldowns start or stop.
     pub(crate) fn recharge(&mut self, slot: usize) {
         for grant in 0..self.row(slot).grants.len() {
-            let Some(def) = self.view().charged(slot, grant) else { continue };
+            let Some(def) = self.charged(slot, grant) else { continue };
             self.init_charges(slot, grant);
             let (max, now) = (self.view().max_charges(slot, &def), self.row(slot).clock.local(self.st.now));
             if self.view().charge(slot, grant).is_none_or(|c| c.max == max) {

@@ -3,10 +3,14 @@
 use super::effect::child_of_act;
 use super::{NO_PC, Strand};
 use crate::flow::ability::EndHow;
-use crate::flow::{Flow, Notice};
+use crate::flow::{Flow, Notice, Via};
+use crate::rng::DrawAt;
 use crate::rules::{AbilityCx, Act, Next, Resume};
 use crate::state::{Task, alert};
-use crate::{AbilityState, EffectFilter, EventData, SimTime};
+use crate::{AbilityState, Answer, EffectFilter, EventData, FactKind, SimTime, Span, TaskKey};
+
+/// Calculation index of a coded ability's random stream; see the sites of magnitudes.
+const SITE_CODE: u32 = 1 << 19;
 
 /// What a record of a coded ability waits for.
 fn waits_for(t: &Task) -> Option<Next> {
@@ -15,12 +19,15 @@ fn waits_for(t: &Task) -> Option<Next> {
 
 /// The alert bit of a coded ability's record.
 pub(super) fn alert_of(t: &Task) -> u8 {
-    match waits_for(t) {
-        Some(Next::Event(_)) => alert::EVENT,
-        Some(Next::Tag(_)) => alert::TAG,
-        Some(Next::Input(_)) => alert::INPUT,
-        _ => 0,
-    }
+    let Some(next) = waits_for(t) else { return 0 };
+    next.waits().iter().fold(0, |bits, wait| {
+        bits | match wait {
+            Next::Event(_) => alert::EVENT,
+            Next::Tag(_) => alert::TAG,
+            Next::Input(_) => alert::INPUT,
+            _ => 0,
+        }
+    })
 }
 
 impl Flow<'_> {
@@ -32,6 +39,18 @@ impl Flow<'_> {
         let Some(a) = play.activation(of).filter(|a| ending || a.state == AbilityState::Active) else { return };
         let Some(code) = self.rules.code_of(a.ability) else { return };
         let mut state = a.code.clone();
+        let grant = row.grant(a.grant);
+        let draw = DrawAt {
+            seed: self.st.seed,
+            sub: 0,
+            target: who.0,
+            birth: a.birth,
+            ordinal: a.ordinal,
+            execution: a.acts,
+            calculation: SITE_CODE,
+            site: a.ability.0,
+            draw: 0,
+        };
         let mut cx = AbilityCx {
             rules: self.rules,
             who,
@@ -41,12 +60,17 @@ impl Flow<'_> {
             values: &|who, a| self.current_of(who, a),
             tags: &|who, t| self.rules.tags.def(t).is_some() && self.source_has(who, t),
             around: &|radius| self.around(slot, radius),
+            params: &|name| self.view().param_of(slot, grant?, name),
+            commits: &|| self.may_commit(slot, of),
+            draw,
             acts: Vec::new(),
         };
         let next = code.resume(&mut state, why, &mut cx);
-        let acts = cx.acts;
+        let (acts, drew) = (cx.acts, cx.draw.draw > 0);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
             a.code = state;
+            // The next call draws other numbers.
+            a.acts += drew as u32;
         }
         for act in acts {
             self.act(slot, of, act);
@@ -67,12 +91,39 @@ impl Flow<'_> {
         if !self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active) {
             return;
         }
-        let due = match next {
-            Next::After(time) => self.local_now(slot) + time.clamp(SimTime::ZERO, SimTime::LONGEST),
-            _ => SimTime::NEVER,
-        };
+        if !next.is_sound() {
+            return self.give_up(slot, of);
+        }
+        let now = self.local_now(slot);
+        let due = next.waits().iter().filter_map(|wait| match wait {
+            Next::After(time) => Some(now + (*time).clamp(SimTime::ZERO, SimTime::LONGEST)),
+            _ => None,
+        });
+        let due = due.min().unwrap_or(SimTime::NEVER);
         let Ok(code) = serde_json::to_vec(&next) else { return };
-        self.sleep(slot, Strand { of, pc: NO_PC, parent: 0, list: false }, |t| (t.due, t.code) = (due, code));
+        let strand = Strand { of, pc: NO_PC, parent: 0, list: false };
+        let Some(seq) = self.sleep(slot, strand, |t| (t.due, t.code) = (due, code)) else { return };
+        let Some(ability) = self.row(slot).play().activation(of).map(|a| a.ability) else { return };
+        let who = self.row(slot).id;
+        for wait in next.waits() {
+            if let &Next::Request(task) = wait {
+                let (via, task_key) = (Via { source: who, ..Via::NOTHING }, TaskKey { seq, who });
+                self.fact(who, via, FactKind::TaskRequest { ability, task, task_key, detail: Span::default() });
+            }
+        }
+    }
+
+    /// Whether a record is that of a coded ability that waits for an answer of the host.
+    pub(super) fn is_code_asking(&self, slot: usize, seq: u64) -> bool {
+        let next = self.row(slot).play().task(seq).and_then(waits_for);
+        next.is_some_and(|n| n.waits().iter().any(|wait| matches!(wait, Next::Request(_))))
+    }
+
+    /// A coded ability gets the host's answer.
+    pub(super) fn code_answered(&mut self, slot: usize, seq: u64, of: u64, answer: &Answer) {
+        self.take_task(slot, seq);
+        self.resume(slot, of, Resume::Answer(answer));
+        self.moved(slot, of);
     }
 
     fn act(&mut self, slot: usize, of: u64, act: Act) {
@@ -99,6 +150,12 @@ impl Flow<'_> {
                     self.burst_cue(slot, tag);
                 }
             }
+            Act::SetParam { param, value } => {
+                if let Some(grant) = self.row(slot).play().activation(of).map(|a| a.grant) {
+                    // A refusal leaves the parameter as it was, which the code can read.
+                    let _ = self.set_param(who, grant, param, value);
+                }
+            }
             Act::Commit => {
                 if self.commit(slot, of).is_err() {
                     self.finish(slot, of, EndHow::Cancelled);
@@ -111,16 +168,17 @@ impl Flow<'_> {
     pub(super) fn code_hears(&mut self, slot: usize, seq: u64, notice: &Notice) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, Some(next)) = (t.of, waits_for(t)) else { return };
-        let why = match (next, notice) {
-            (Next::Event(of), Notice::Event(e)) if self.rules.tags.is_under(e.tag, of) => Resume::Event(e),
-            (Next::Tag(tag), Notice::Tag { tag: found, added }) if tag == *found => Resume::Tag { added: *added },
+        let woken = next.waits().iter().find_map(|wait| match (wait, notice) {
+            (Next::Event(of), Notice::Event(e)) if self.rules.tags.is_under(e.tag, *of) => Some(Resume::Event(e)),
+            (Next::Tag(tag), Notice::Tag { tag: found, added }) if tag == found => Some(Resume::Tag { added: *added }),
             (Next::Input(input), Notice::Input { input: found, pressed, held, before })
-                if input == *found && seq < *before =>
+                if input == found && seq < *before =>
             {
-                Resume::Input { pressed: *pressed, held: *held }
+                Some(Resume::Input { pressed: *pressed, held: *held })
             }
-            _ => return,
-        };
+            _ => None,
+        });
+        let Some(why) = woken else { return };
         self.take_task(slot, seq);
         self.resume(slot, of, why);
         self.moved(slot, of);

@@ -22,12 +22,11 @@ pub(crate) use frame::Work;
 use super::ability::EndHow;
 use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
-use crate::state::{Due, Task, Timer};
+use crate::state::{AbilityRef, Due, Task, Timer};
 use crate::{
     AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId,
     TaskResult, TaskState, TraceKind,
 };
-use std::sync::Arc;
 
 /// Lists besides the main one; their tasks never sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +68,13 @@ enum Step {
     Stop,
 }
 
-impl Flow<'_> {
+impl<'r> Flow<'r> {
     /// An ability's definition, kept while its tasks change the sim.
-    pub(crate) fn ability(&self, ability: AbilityId) -> Option<Arc<AbilityDef>> {
+    pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'r>> {
         self.st.definitions.ability(self.rules, ability)
     }
 
-    fn def_of(&self, slot: usize, of: u64) -> Option<Arc<AbilityDef>> {
+    fn def_of(&self, slot: usize, of: u64) -> Option<AbilityRef<'r>> {
         let ability = self.row(slot).play().activation(of)?.ability;
         self.ability(ability)
     }
@@ -275,6 +274,9 @@ impl Flow<'_> {
             row.schedule(Due::timer(task.due, Timer::Task, seq));
         }
         row.play_mut().tasks.push(task);
+        // What the list does next may be what this waits for.
+        let heard = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
+        self.st.controllers.row_mut(slot).alert |= heard;
         Some(seq)
     }
 

@@ -32,6 +32,10 @@ impl Flow<'_> {
         };
         let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
         let def = self.def_of(slot, of).filter(|_| active).ok_or(Refusal::StaleHandle)?;
+        if self.is_code_asking(slot, key.seq) {
+            self.code_answered(slot, key.seq, of, answer);
+            return Ok(());
+        }
         if !def.program.task(pc).is_some_and(|t| t.kind.is_seam()) {
             return Err(Refusal::StaleHandle);
         }

@@ -106,7 +106,7 @@ impl Flow<'_> {
             TaskKind::WaitGameTime { time } => match self.length_of(slot, s.of, time) {
                 Some(time) => {
                     fill.value = time.0 as f64;
-                    fill.due = self.row(slot).clock.local(time).max(now);
+                    fill.due = self.row(slot).clock.until(time).max(now);
                 }
                 None => return self.at_once(slot, def, s, task, Err(())),
             },

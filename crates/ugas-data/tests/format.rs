@@ -1,0 +1,136 @@
+//! The formatter: idempotent, keeps every value, comment and key, and every generated file.
+
+use proptest::prelude::*;
+use ugas_data::{format, read_str, read_trees, to_yaml};
+
+fn tidy(text: &str) -> String {
+    let once = format("a.yaml", text).unwrap();
+    assert_eq!(format("a.yaml", &once).unwrap(), once, "a second run changes nothing");
+    once
+}
+
+#[test]
+fn levels_dashes_colons_and_commas_get_their_places() {
+    let text = "# head\nKind:   gameplay_effect\nName: GE_A\nModifiers:\n-   Attribute:  Health\n    Operation: Add   # why\n    # about the magnitude\n    Magnitude: { Type: ScalableFloat ,Value: -5 }\n\n\n\nGrantedTags:\n        - State.A\n        # between\n        - State.B\n";
+    let wanted = "# head\nKind: gameplay_effect\nName: GE_A\nModifiers:\n  - Attribute: Health\n    Operation: Add   # why\n    # about the magnitude\n    Magnitude: {Type: ScalableFloat, Value: -5}\n\nGrantedTags:\n  - State.A\n  # between\n  - State.B\n";
+    assert_eq!(tidy(text), wanted);
+}
+
+#[test]
+fn texts_over_several_lines_keep_their_own_space() {
+    let text = "Name: A\nText: |\n    one\n      two  \n\n    three\nMap:\n      Deep: >-\n          folded\n          text\n      Next: \"quoted\n        over lines\"\nFlow: [1,\n  2,\n     3]\n---\nName: B\n";
+    let shaped = tidy(text);
+    assert!(shaped.contains("Text: |\n    one\n      two  \n\n    three\n"), "{shaped}");
+    assert!(
+        shaped.contains("Map:\n  Deep: >-\n      folded\n      text\n  Next: \"quoted\n    over lines\"\n"),
+        "{shaped}"
+    );
+    assert!(shaped.ends_with("---\nName: B\n"), "{shaped}");
+}
+
+#[test]
+fn a_comment_stays_with_what_it_stood_beside() {
+    let text = "A:\n    B: 1\n    # of A\nC: 2\n# last\n";
+    assert_eq!(tidy(text), "A:\n  B: 1\n  # of A\nC: 2\n# last\n");
+}
+
+#[test]
+fn what_is_no_yaml_is_refused_with_its_place() {
+    let errors = format("a.yaml", "A: [1\nB: 2\n").unwrap_err();
+    assert!(errors[0].line >= 1);
+}
+
+#[test]
+fn every_pack_file_is_in_shape_and_means_the_same() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut seen = 0;
+    let mut folders = vec![root.join("packs"), root.join("scenarios")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "yaml") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert_eq!(tidy(&text), text, "{} is not in shape; run `ugas fmt`", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// Trees written in odd ways: any indentation, comments, flow and block mixed.
+fn yaml(depth: u32) -> BoxedStrategy<(String, bool)> {
+    let scalar = prop_oneof![
+        "[a-zA-Z][a-zA-Z0-9_.]{0,8}",
+        (-1000i32..1000).prop_map(|n| n.to_string()),
+        Just("\"a: b # c\"".to_owned()),
+        Just("'it''s'".to_owned()),
+        Just("[1 ,2,  x]".to_owned()),
+        Just("{A:  1,B: [ 2 ]}".to_owned()),
+        Just("{}".to_owned()),
+    ]
+    .prop_map(|s| (s, false));
+    if depth == 0 {
+        return scalar.boxed();
+    }
+    let inner = yaml(depth - 1);
+    let gap = prop_oneof![Just(""), Just("# note\n"), Just("\n\n\n")];
+    let map =
+        (prop::collection::vec((inner.clone(), gap, 1usize..4), 1..4), 1usize..5).prop_map(|(entries, indent)| {
+            let mut out = String::new();
+            for (i, ((value, block), note, spaces)) in entries.into_iter().enumerate() {
+                out.push_str(note);
+                if block {
+                    out.push_str(&format!("K{i}:\n{}", shift(&value, indent)));
+                } else {
+                    out.push_str(&format!("K{i}:{}{value}  # end\n", " ".repeat(spaces)));
+                }
+            }
+            (out, true)
+        });
+    let list = (prop::collection::vec(inner, 1..4), 1usize..4).prop_map(|(items, spaces)| {
+        let mut out = String::new();
+        for (value, block) in items {
+            let head = format!("-{}", " ".repeat(spaces));
+            if block && !value.starts_with(['#', '\n']) {
+                out.push_str(&head);
+                out.push_str(shift(&value, spaces + 1).trim_start());
+            } else if block {
+                out.push_str(&format!("-\n{}", shift(&value, spaces + 1)));
+            } else {
+                out.push_str(&format!("{head}{value}\n"));
+            }
+        }
+        (out, true)
+    });
+    prop_oneof![scalar, map, list].boxed()
+}
+
+fn shift(text: &str, by: usize) -> String {
+    text.lines().map(|l| if l.is_empty() { "\n".to_owned() } else { format!("{}{l}\n", " ".repeat(by)) }).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_shape_is_kept_and_a_second_run_changes_nothing((text, _) in yaml(4)) {
+        if let Ok(trees) = read_trees("a.yaml", &text) {
+            let shaped = tidy(&text);
+            let again = read_trees("a.yaml", &shaped).unwrap();
+            prop_assert_eq!(again.len(), trees.len());
+            prop_assert_eq!(text.matches('#').count(), shaped.matches('#').count());
+            // Only a shape that had to be left alone may still have three empty lines in a row.
+            prop_assert!(shaped == text || !shaped.contains("\n\n\n"), "{shaped}");
+        }
+    }
+
+    #[test]
+    fn written_documents_read_the_same_when_formatted(name in "[A-Z][a-z]{1,8}", value in -1e6f64..1e6) {
+        let doc = ugas_doc::Doc::from(ugas_doc::Effect::instant(name).add("Health", value).grants("State.A"));
+        let shaped = tidy(&to_yaml(&doc));
+        prop_assert_eq!(&read_str("a.yaml", &shaped).unwrap().docs[0].doc, &doc);
+    }
+}
