@@ -243,6 +243,55 @@ fn an_event_with_a_bad_hit_is_refused() {
     assert!(!s.is_active());
 }
 
+#[test]
+fn an_answer_with_a_bad_hit_is_refused() {
+    let rules = rules_with(
+        Ability::new("GA").task(task("WaitTargetData").param("TargetingMethod", "Cone")).task(mark("GE_Mark")),
+    );
+    let mut s = Stage::new(&rules, "GA");
+    s.activate();
+    let asked = facts(&mut s.sim).into_iter().find_map(|f| match f.kind {
+        FactKind::TaskRequest { task_key, .. } => Some(task_key),
+        _ => None,
+    });
+    for hit in bad_hits() {
+        let answer = Answer { hit: Some(hit), ..Answer::default() };
+        let said = s.sim.complete(asked.unwrap(), answer).unwrap_err();
+        assert!(matches!(said, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{said:?}");
+    }
+    assert!(s.is_active());
+}
+
+/// Strikes and calls whom it aims at.
+struct Caller;
+impl CodedAbility for Caller {
+    type State = u32;
+    fn resume(&self, _: &mut u32, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
+        let (hurt, other) = (cx.rules().effect("GE_Hurt").unwrap(), cx.rules().tag("Event.Other").unwrap());
+        if let (Resume::Activated, Target::Controller(target)) = (why, cx.target()) {
+            cx.apply_to_target(hurt);
+            cx.send(other, target, 1.0);
+        }
+        Next::End
+    }
+}
+
+#[test]
+fn a_replay_knows_what_anothers_code_did() {
+    let rules = base()
+        .add(Ability::new("GA").trigger(Trigger::event("Event.Other")).task(mark("GE_Mark")))
+        .add(Ability::new("GA_Call"))
+        .ability_code("GA_Call", Caller)
+        .build()
+        .unwrap();
+    let (mut s, image) = journalled(&rules);
+    let foe = other(&mut s.sim, &rules, "GA_Call");
+    s.sim.activate(foe, ability(&rules, "GA_Call"), Target::Controller(s.hero)).unwrap();
+    go(&mut s.sim, 1.0);
+    assert_eq!((s.get("Health"), s.get("AttackPower")), (90.0, 11.0));
+    replay(&mut s, &image);
+}
+
 /// Waits for what these rules do not have.
 struct Odd;
 impl CodedAbility for Odd {

@@ -257,8 +257,12 @@ impl Flow<'_> {
         self.sc.births = arrived.births.iter().map(|&(birth, n)| ((birth, who), n)).collect();
         // A refusal then is a refusal now.
         match &arrived.what {
-            Arrival::Apply(spec, birth) => drop(self.apply(spec, *birth)),
-            Arrival::Event(event) => drop(self.send_event(event.clone())),
+            Arrival::Apply(spec, birth) => {
+                let _ = self.apply(spec, *birth);
+            }
+            Arrival::Event(event) => {
+                let _ = self.send_event(event.clone());
+            }
             Arrival::Remove(remove) => self.remove_from(who, who, remove),
         }
     }
