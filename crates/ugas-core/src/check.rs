@@ -130,7 +130,7 @@ impl Check<'_> {
         extra.is_none_or(|x| {
             x.set_by_caller.iter().map(|(_, v)| *v).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
                 && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
-                && x.hit.iter().all(|h| self.rules.refuse_hit(h).is_ok())
+                && x.hit.iter().all(|h| self.hit(h))
                 && x.duration.is_none_or(length_is_sound)
                 && x.period.is_none_or(period_is_sound)
         })

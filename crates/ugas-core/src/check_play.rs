@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::rules::{NO_PC, Next};
 use crate::state::{Activation, Cast, Grant, Row, Task};
-use crate::{AbilityState, EventData, SimTime, Target};
+use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
 /// What the flow lets one controller have at most.
 const TASKS: usize = 1024;
@@ -97,10 +97,7 @@ impl Check<'_> {
         want(a.owned == 0 || def.owned.is_some() && owns(a.owned), "an activation's own tags")?;
         want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
         want(a.event.iter().all(|e| self.event(e)), "an activation's event")?;
-        want(
-            a.hit.iter().all(|h| self.rules.refuse_hit(h).is_ok()) && a.targets.len() <= TARGETS,
-            "an activation's targets",
-        )?;
+        want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets")?;
         want(a.code.len() <= STATE, "the state of an activation's code")?;
         want(a.repeats.len() <= def.program.regs as usize, "an activation's counters")?;
         want(a.cues.iter().all(|&t| self.rules.tags.def(t).is_some()), "an activation's cues")
@@ -110,7 +107,11 @@ impl Check<'_> {
         let numbers = e.payload.iter().map(|(_, v)| *v).chain([e.magnitude]);
         self.rules.tags.def(e.tag).is_some()
             && numbers.into_iter().all(f64::is_finite)
-            && e.hit.iter().all(|h| self.rules.refuse_hit(h).is_ok())
+            && e.hit.iter().all(|h| self.hit(h))
+    }
+
+    pub(crate) fn hit(&self, hit: &Hit) -> bool {
+        self.rules.refuse_hit(hit).is_ok()
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {

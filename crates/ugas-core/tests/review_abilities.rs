@@ -211,6 +211,24 @@ fn a_coded_state_that_cannot_be_kept_is_told() {
     assert!(told.iter().any(|d| d.kind == DiagnosticKind::Limit && d.who == s.hero), "{told:?}");
 }
 
+impl CustomTask for Inf {
+    type State = f64;
+    fn activate(&self, best: &mut f64, _: &TaskCx<'_>) -> Progression {
+        *best = f64::INFINITY;
+        Progression::Wait
+    }
+}
+
+#[test]
+fn a_custom_task_whose_state_cannot_be_kept_fails() {
+    let rules = base().add(Ability::new("GA").task(task("Endless")).task(mark("GE_Mark")));
+    let rules = rules.task("Endless", Inf).build().unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    s.activate();
+    let failed = |f: &Fact| matches!(f.kind, FactKind::TaskEnded { result: TaskResult::Failed, .. });
+    assert!(facts(&mut s.sim).iter().any(failed));
+}
+
 /// A hit that no game can mean: a tag that these rules do not have, or a place that is no number.
 fn bad_hits() -> [Hit; 2] {
     [
