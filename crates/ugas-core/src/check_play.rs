@@ -110,9 +110,8 @@ impl Check<'_> {
             && e.hit.iter().all(|h| self.hit(h))
     }
 
-    fn hit(&self, hit: &Hit) -> bool {
-        let mut place = hit.position.iter().flatten().copied().chain(hit.distance);
-        place.all(f64::is_finite) && hit.tags.iter().all(|&t| self.rules.tags.def(t).is_some())
+    pub(crate) fn hit(&self, hit: &Hit) -> bool {
+        self.rules.refuse_hit(hit).is_ok()
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
@@ -131,13 +130,8 @@ impl Check<'_> {
 
     /// Whether a record of a coded ability says what it waits for, and that exists.
     fn awaited(&self, t: &Task) -> bool {
-        let exists = |wait: &Next| match *wait {
-            Next::Event(tag) | Next::Tag(tag) => self.rules.tags.def(tag).is_some(),
-            Next::Request(kind) => self.rules.task_kinds().any(|(id, ..)| id == kind),
-            _ => true,
-        };
         let next: Result<Next, _> = serde_json::from_slice(&t.code);
-        next.is_ok_and(|n| n.is_sound() && n.waits().iter().all(exists))
+        next.is_ok_and(|n| self.rules.can_await(&n))
     }
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {

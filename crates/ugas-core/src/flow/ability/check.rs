@@ -234,7 +234,9 @@ impl<'a> View<'a> {
         Try { slot, grant, def, level: row.grants[grant].level(), target, source: row.id, skip: 0 }
     }
 
-    /// Bits of the checks whose outcome follows from the row and the rules alone.
+    /// Bits of the checks whose outcome follows from the row and the rules alone. That a rule restricts the use of an
+    /// ability is among them because such a rule has no condition: it hangs on the effects of the row, and whatever
+    /// changes those gives the row another stamp.
     pub(crate) fn cached_checks(&self, def: &AbilityDef) -> u32 {
         let mut bits = !OF_TARGET;
         if def.flags.foreign_condition || def.flags.foreign_hook {

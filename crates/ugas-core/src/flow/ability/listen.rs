@@ -10,8 +10,7 @@ impl Flow<'_> {
     pub(crate) fn relisten(&mut self, slot: usize) {
         let row = self.row(slot);
         let play = row.play();
-        // Combat rules have their own reason to be heard.
-        let mut bits = row.alert & alert::RULES;
+        let mut bits = 0;
         for g in &row.grants {
             let Some(def) = self.ability(g.ability) else { continue };
             for (said, heard) in [

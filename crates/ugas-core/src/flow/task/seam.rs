@@ -11,7 +11,7 @@ impl Flow<'_> {
     /// Tells the host what a task asks for.
     pub(super) fn request(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, task_key: TaskKey) {
         let who = self.row(slot).id;
-        let detail = self.log.facts.keep(&task.request);
+        let detail = self.log.keep(&task.request);
         let via = Via { source: who, ..Via::NOTHING };
         self.fact(who, via, FactKind::TaskRequest { ability: def.id, task: task.name, task_key, detail });
     }
@@ -19,13 +19,10 @@ impl Flow<'_> {
     /// The host's answer to a task that waits for it.
     pub(crate) fn complete(&mut self, key: TaskKey, answer: &Answer) -> Result<(), Refusal> {
         let slot = self.slot(key.who)?;
-        let place = answer.hit.iter().flat_map(|h| h.position.iter().flatten().copied().chain(h.distance));
-        if !answer.value.is_finite() || answer.targets.len() > TARGETS || !place.clone().all(f64::is_finite) {
+        if !answer.value.is_finite() || answer.targets.len() > TARGETS {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
-        if let Some(hit) = &answer.hit {
-            self.check_tags(&hit.tags)?;
-        }
+        answer.hit.iter().try_for_each(|hit| self.rules.refuse_hit(hit))?;
         let Some((of, pc)) = self.row(slot).play().task(key.seq).map(|t| (t.of, t.pc)) else {
             // Activations and tasks share one row of numbers: a validation is answered like any other request.
             return self.answer_validation(slot, key.seq, !answer.fail);

@@ -34,10 +34,10 @@ impl Flow<'_> {
             TaskKind::ApplyInRadius { apply, radius, ignore, max } => {
                 self.apply_in_radius(slot, s, apply, radius, ignore, *max);
             }
-            TaskKind::RemoveFromOwner(remove) => self.remove_from(who, remove),
+            TaskKind::RemoveFromOwner(remove) => self.remove_from(who, who, remove),
             TaskKind::RemoveFromTarget(remove) => {
                 for target in self.whom(slot, s.of, EventTo::Targets) {
-                    self.remove_from(target, remove);
+                    self.remove_from(who, target, remove);
                 }
             }
             TaskKind::Commit => {
