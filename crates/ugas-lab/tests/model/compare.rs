@@ -170,6 +170,15 @@ impl Both {
             let theirs = self.sim.castable(id, core::GrantId(g.id)).map_err(gone)?.reason.map(|r| r.kind());
             same(&format!("castable {} grant {}", g.ability, g.id), &ours, &theirs)?;
         }
+        // One grant after another: what speaks against it is what a twin is told that tries it.
+        self.tries += 1;
+        if let Some(g) = row.grants.get(self.tries % row.grants.len().max(1)) {
+            let (which, mut reasons) = (core::Which::Grant(core::GrantId(g.id)), Vec::new());
+            self.sim.why_not(id, which, core::Target::None, &mut reasons).map_err(gone)?;
+            let tried = self.sim.clone().activate_which(id, which, core::Target::None).err();
+            let said = reasons.first().map(|r| r.refusal);
+            same(&format!("why_not {} grant {}", g.ability, g.id), &tried, &said)?;
+        }
         let now = row.local(self.world.now);
         let ours: Vec<_> = row
             .play

@@ -27,6 +27,8 @@ pub(crate) struct Both {
     pub(crate) acts: BTreeMap<u64, ActivationKey>,
     pub(crate) tasks: BTreeMap<u64, TaskKey>,
     pub(crate) sets: BTreeMap<u64, u64>,
+    /// How often a twin was asked to activate something.
+    pub(crate) tries: usize,
 }
 
 /// One sequence. On a difference it prints what is needed to understand and repeat it, and panics.
@@ -111,6 +113,7 @@ impl Both {
             names: effects.iter().map(|(n, id)| (*id, n.clone())).collect(),
             effects,
             docs,
+            tries: 0,
             keys: BTreeMap::new(),
             acts: BTreeMap::new(),
             tasks: BTreeMap::new(),
