@@ -322,3 +322,17 @@ fn a_priority_has_bounds() {
         assert!(error.issues.iter().any(|i| i.code == "bad-param" && i.message.contains("Priority")), "{error:?}");
     }
 }
+
+// A row from outside has no more of anything than ops would have given it.
+#[test]
+fn an_inserted_row_keeps_to_the_limits() {
+    let rules = rules_with(Ability::new("GA"));
+    let mut s = Stage::new(&rules, "GA");
+    s.sim.grant(s.hero, AbilityGrant::new(s.ability)).unwrap();
+    let row = s.sim.extract(s.hero).unwrap();
+    for (grants, fits) in [(1, false), (2, true)] {
+        let limits = Limits { grants_per_controller: grants, ..Limits::default() };
+        let mut other = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
+        assert_eq!(other.insert(&row).is_ok(), fits, "{grants}");
+    }
+}
