@@ -80,6 +80,7 @@ impl Check<'_> {
     }
 
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
+        want(row.grants.len() <= self.limits.grants_per_controller as usize, "more grants than there may be")?;
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
             want(g.level() > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;

@@ -96,6 +96,22 @@ pub(crate) enum Notice {
         key: ActivationKey,
         news: AbilityNews,
     },
+    /// Something that keeps abilities from starting is over: a cast, a restriction, the lack of an avatar.
+    Freed,
+    /// The controller is active again: what happened meanwhile was not heard.
+    Resumed,
+}
+
+impl Notice {
+    /// Whether it can be the reason that a passive ability starts.
+    pub(crate) fn may_start_passives(&self) -> bool {
+        match self {
+            Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. } => true,
+            Notice::Freed | Notice::Resumed => true,
+            Notice::Ability { news, .. } => matches!(news, AbilityNews::Ended { .. }),
+            Notice::Died | Notice::Effect { .. } | Notice::Event(_) | Notice::Input { .. } => false,
+        }
+    }
 }
 
 /// What became of an ability.
@@ -103,7 +119,7 @@ pub(crate) enum Notice {
 pub(crate) enum AbilityNews {
     Activated,
     Committed,
-    Ended { cancelled: bool },
+    Ended { cancelled: bool, grant: GrantId },
 }
 
 impl Flow<'_> {
@@ -164,7 +180,7 @@ impl Flow<'_> {
         let (row, cause) = (self.row(target), self.cause);
         let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
         let mut passives = Vec::new();
-        if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
+        if notice.may_start_passives() {
             let passive = |a: &&Activation| self.ability(a.ability).is_some_and(|d| d.passive);
             passives.extend(row.play().activations.iter().filter(passive).map(|a| a.grant));
         }

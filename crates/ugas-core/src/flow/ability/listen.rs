@@ -25,9 +25,10 @@ impl Flow<'_> {
             if !def.flags.watched.is_empty() {
                 bits |= alert::ATTRIBUTE;
             }
-            // A passive ability that does not run is tried again when tags change or its owner comes back to life.
+            // A passive ability that does not run is tried again when tags change, its owner comes back to life or
+            // what stood in its way is over.
             if def.passive && !play.activations.iter().any(|a| a.grant == g.id) {
-                bits |= alert::TAG | alert::ATTRIBUTE;
+                bits |= alert::TAG | alert::ATTRIBUTE | alert::ABILITY;
             }
         }
         for a in &play.activations {

@@ -29,12 +29,17 @@ impl Flow<'_> {
         };
         let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
         let def = self.def_of(slot, of).filter(|_| active).ok_or(Refusal::StaleHandle)?;
+        let seam = self.is_code_asking(slot, key.seq) || def.program.task(pc).is_some_and(|t| t.kind.is_seam());
+        if !seam {
+            return Err(Refusal::StaleHandle);
+        }
+        // Its tasks pause: the host may answer again later.
+        if !self.row(slot).clock.active() {
+            return Err(Refusal::Inactive);
+        }
         if self.is_code_asking(slot, key.seq) {
             self.code_answered(slot, key.seq, of, answer);
             return Ok(());
-        }
-        if !def.program.task(pc).is_some_and(|t| t.kind.is_seam()) {
-            return Err(Refusal::StaleHandle);
         }
         // The answer only lets the ability go on: what it does from here was caused by what started it.
         let link = self.row(slot).play().activation(of).map_or(self.cause.link, |a| a.link);
