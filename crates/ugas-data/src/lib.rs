@@ -26,6 +26,7 @@ mod fault;
 mod folder;
 mod format;
 mod kind;
+pub mod language;
 pub mod limits;
 mod locate;
 mod pack;
