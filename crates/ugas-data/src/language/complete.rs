@@ -146,7 +146,8 @@ fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String,
         }
     }
     if wanted.kind == SymbolKind::Calculation {
-        names.extend(set.host.iter().map(|name| (name.clone(), "calculation of host code".to_owned())));
+        let host = super::host_calculations(project, &set);
+        names.extend(host.map(|name| (name.clone(), "calculation of host code".to_owned())));
     }
     names
 }

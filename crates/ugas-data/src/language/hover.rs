@@ -2,7 +2,7 @@
 //! set are spawned in a sim of their rules, and the sim is asked.
 
 use super::summary::{attribute, in_a_line, loaded, tooltip};
-use super::{name_at, number, set_of};
+use super::{host_calculations, name_at, number, set_of};
 use crate::{DocSet, Mention, Project, Span, SymbolKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -124,7 +124,9 @@ fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
                 parts.extend(tooltip(&rules, &l.doc, 1).map(|t| t.filled.text));
             }
         }
-        None if found.kind == SymbolKind::Calculation && set.host.contains(&found.name) => {
+        None if found.kind == SymbolKind::Calculation
+            && host_calculations(project, set).any(|name| *name == found.name) =>
+        {
             parts.push("provided by host code".to_owned());
         }
         None => parts.push("not defined here".to_owned()),

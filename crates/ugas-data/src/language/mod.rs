@@ -27,6 +27,12 @@ fn set_of(project: &Project, path: &Path) -> Option<DocSet> {
     project.sets().into_iter().find(|set| set.own.contains(&index))
 }
 
+/// The calculations that host code provides to a set.
+fn host_calculations<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p String> {
+    let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
+    files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.calculations.iter())
+}
+
 /// A number as people write it, with one decimal at least: `18.0`.
 fn number(value: f64) -> String {
     // Float dust such as 17.999999999999996 is not shown.
