@@ -7,7 +7,9 @@ mod args;
 mod check;
 mod explain;
 mod fmt;
+mod lsp;
 mod output;
+mod show;
 mod sim;
 mod test;
 mod why_not;
@@ -43,5 +45,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
+        Some(Command::Show(args)) => show::run(&args, out),
+        Some(Command::Lsp(args)) => lsp::run(&args),
     }
 }

@@ -12,7 +12,9 @@ fn rules() -> Arc<Rules> {
     Rules::builder()
         .add(vitals)
         .add(Curve::new("C_Fire", [(1.0, 40.0), (2.0, 52.0)]))
-        .add(Effect::instant("GE_Fireball").add("Health", Magnitude { value: Some(-1.0), ..Magnitude::curve("C_Fire") }))
+        .add(
+            Effect::instant("GE_Fireball").add("Health", Magnitude { value: Some(-1.0), ..Magnitude::curve("C_Fire") }),
+        )
         .add(Effect::instant("GE_Blow").add("Health", Magnitude::attribute("Power").times(-1.5)))
         .add(Effect::lasting("GE_Burn", 4.5).add("Health", -2.0).add("Health", -1.25))
         .add(Effect::infinite("GE_Haste").multiply("Speed", 0.3))
@@ -61,7 +63,9 @@ fn durations_sums_and_factors_are_written_for_people() {
 #[test]
 fn what_is_no_name_stays_as_it_is() {
     let rules = rules();
-    for text in ["", "{", "}", "{}", "{{Level", "{a b}", "{GE_Nobody.Health}", "{GE_Burn.}", "{.}", "ö{ü}", "{GE_Burn.Period}"] {
+    for text in
+        ["", "{", "}", "{}", "{{Level", "{a b}", "{GE_Nobody.Health}", "{GE_Burn.}", "{.}", "ö{ü}", "{GE_Burn.Period}"]
+    {
         assert_eq!(rules.fill_text(text, 1).text, text);
     }
     assert_eq!(rules.fill_text("{{Level}}", 7).text, "{7}");

@@ -106,10 +106,8 @@ fn capabilities() -> ServerCapabilities {
         save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
         ..TextDocumentSyncOptions::default()
     };
-    let rename = RenameOptions {
-        prepare_provider: Some(true),
-        work_done_progress_options: WorkDoneProgressOptions::default(),
-    };
+    let rename =
+        RenameOptions { prepare_provider: Some(true), work_done_progress_options: WorkDoneProgressOptions::default() };
     let triggers = [".", " ", "[", "{"].map(str::to_owned).to_vec();
     ServerCapabilities {
         text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
@@ -147,8 +145,7 @@ fn watches(params: &InitializeParams) -> bool {
 
 fn watch_request() -> Request {
     let options = json!({"watchers": [{"globPattern": "**/*.{yaml,yml,json}"}]});
-    let registration =
-        json!({"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": options});
+    let registration = json!({"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": options});
     Request {
         id: RequestId::from("ugas/files".to_owned()),
         method: "client/registerCapability".to_owned(),

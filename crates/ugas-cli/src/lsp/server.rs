@@ -23,6 +23,7 @@ use ugas_lab::check_scenarios;
 struct Open {
     uri: Uri,
     version: i32,
+    text: String,
 }
 
 pub(crate) struct Server {
@@ -99,28 +100,36 @@ impl Server {
         let document = params.text_document;
         let Some(path) = self.path(&document.uri) else { return };
         files::add_pack_of(&mut self.project, &path);
-        self.open.insert(path.clone(), Open { uri: document.uri, version: document.version });
-        self.project.put(path, document.text);
-        self.stale = true;
+        let open = Open { uri: document.uri, version: document.version, text: document.text };
+        self.open.insert(path.clone(), open);
+        self.take(&path);
     }
 
     fn did_change(&mut self, params: DidChangeTextDocumentParams) {
         let Some(path) = self.path(&params.text_document.uri) else { return };
         let Some(open) = self.open.get_mut(&path) else { return };
         open.version = params.text_document.version;
-        let Some(mut text) = self.source(&path).map(|s| s.text.to_string()) else { return };
         for change in params.content_changes {
             match change.range {
-                None => text = change.text,
+                None => open.text = change.text,
                 Some(range) => {
-                    let (start, end) = (byte_of(&text, range.start), byte_of(&text, range.end));
+                    let (start, end) = (byte_of(&open.text, range.start), byte_of(&open.text, range.end));
                     if start <= end {
-                        text.replace_range(start..end, &change.text);
+                        open.text.replace_range(start..end, &change.text);
                     }
                 }
             }
         }
-        self.project.put(path, text);
+        self.take(&path);
+    }
+
+    /// Takes the text that an editor holds, if it is one of ours.
+    fn take(&mut self, path: &Path) {
+        let Some(open) = self.open.get(path) else { return };
+        self.project.put(path, open.text.clone());
+        if self.source(path).is_some_and(|s| !files::is_ours(&self.project, s)) {
+            self.project.remove(path);
+        }
         self.stale = true;
     }
 
@@ -133,7 +142,8 @@ impl Server {
     }
 
     fn did_change_files(&mut self, params: &DidChangeWatchedFilesParams) {
-        for path in params.changes.iter().filter_map(|change| self.path(&change.uri)) {
+        let changed: Vec<PathBuf> = params.changes.iter().filter_map(|change| self.path(&change.uri)).collect();
+        for path in changed {
             if !self.open.contains_key(&path) {
                 self.from_disk(&path);
             }

@@ -92,7 +92,10 @@ fn of_attribute(project: &Project, set: &DocSet, name: &str, only: Option<&str>)
         if parts.is_empty() {
             parts.push(format!("**{name}{value}** by default"));
         }
-        parts.push(format!("attribute{home}{}", if value.is_empty() { String::new() } else { format!(", default{value}") }));
+        parts.push(format!(
+            "attribute{home}{}",
+            if value.is_empty() { String::new() } else { format!(", default{value}") }
+        ));
         let text = a.metadata.as_ref().and_then(|m| m.description.clone()).or_else(|| a.description.clone());
         parts.extend(text);
     } else if parts.is_empty() {

@@ -15,7 +15,7 @@ pub use complete::{Completion, CompletionKind, complete};
 pub use hover::{Hover, hover};
 pub use names::{Place, definitions, name_at, references};
 pub use rename::{Rename, RenameError, rename};
-pub use show::show;
+pub use show::{defined_names, show};
 pub use summary::{Tooltip, tooltip};
 
 use crate::{DocSet, Project};

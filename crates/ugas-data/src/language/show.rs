@@ -6,6 +6,7 @@ use super::names::{name_at, of_source, references};
 use super::summary::{attribute, in_a_line, tooltip};
 use super::{number, set_of};
 use crate::{Mention, Project, Source, SymbolKind, place_of, to_yaml};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use ugas_doc::Doc;
 
@@ -28,6 +29,19 @@ pub fn show(project: &Project, name: &str, level: u32) -> Vec<String> {
         pages.extend(found.iter().map(|m| page(project, source, m, level)));
     }
     pages
+}
+
+/// Every name that a project defines, each once.
+///
+/// ```
+/// use ugas_data::{Project, language};
+/// let mut project = Project::default();
+/// project.put("tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Hurt}]\n");
+/// assert_eq!(language::defined_names(&project), ["State.Hurt"]);
+/// ```
+pub fn defined_names(project: &Project) -> Vec<String> {
+    let all = project.sources().iter().flat_map(of_source).filter(|m| m.definition).map(|m| m.name);
+    all.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 fn page(project: &Project, source: &Source, m: &Mention, level: u32) -> String {
