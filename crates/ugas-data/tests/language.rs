@@ -127,7 +127,7 @@ fn the_same_name_in_another_pack_is_another_thing() {
     assert!(found.iter().all(|p| p.path.starts_with(packs("").join("rpg"))), "{found:?}");
     // A tag that all packs take from core is one thing in all of them.
     let tags = packs("").join("core/tags.yaml");
-    let found = language::references(&project, &tags, SymbolKind::Tag, "State.Dead");
+    let found = language::references(&project, &tags, SymbolKind::Tag, "State.Alive");
     assert!(
         ["rpg", "shooter"].iter().all(|p| found.iter().any(|f| f.path.starts_with(packs("").join(p)))),
         "{found:?}"
@@ -172,6 +172,9 @@ fn defined(project: &Project) -> Vec<(PathBuf, Mention)> {
     found
 }
 
+/// Tags that the runtime looks for by name.
+const KNOWN: [&str; 3] = ["Event.Damage.Dealt", "Event.Damage.Taken", "State.Moving"];
+
 // covers: OWN-09
 #[test]
 fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
@@ -180,9 +183,15 @@ fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
     let (before, numbers) = (meaning(&project), values(&project));
     let mut kinds = BTreeMap::new();
     for (path, m) in defined(&project) {
-        let new = if m.kind == SymbolKind::Tag { "Zq.Renamed" } else { "Zq_Renamed" };
-        let rename = language::rename(&project, &path, m.span.start as usize, new)
-            .unwrap_or_else(|e| panic!("{} {}: {e}", m.kind, m.name));
+        let home = m.name.split('.').next().filter(|_| m.kind == SymbolKind::Tag);
+        let new = &home.map_or("Zq_Renamed".to_owned(), |home| format!("{home}.Zq.Renamed"));
+        let rename = match language::rename(&project, &path, m.span.start as usize, new) {
+            Err(e) if KNOWN.contains(&m.name.as_str()) => {
+                assert_eq!(e.to_string(), format!("the runtime knows {} by its name", m.name));
+                continue;
+            }
+            other => other.unwrap_or_else(|e| panic!("{} {}: {e}", m.kind, m.name)),
+        };
         let after = rename.applied(&project);
         assert_eq!(after.check().len(), findings, "{} {}", m.kind, m.name);
         let mut back: Vec<String> = meaning(&after).iter().map(|line| line.replace(new, &m.name)).collect();
@@ -222,7 +231,7 @@ fn renaming_a_tag_rewrites_queries_expressions_and_the_tags_below() {
 fn renaming_an_attribute_reaches_expressions_curves_captures_and_texts() {
     let text = "Kind: attribute_set\nName: Vitals\nAttributes:\n- {Name: Power, DefaultBaseValue: 1}\n- {Name: Health, DefaultBaseValue: 9, Clamping: {Max: Power}}\n---\n\
                 Kind: curve\nName: C_Up\nPoints: [{X: 1, Y: 1}]\n---\n\
-                {\"Kind\": \"calculation\", \"Name\": \"C_It\", \"Capture\": {\"Source\": {\"Power\": \"Snapshot\"}}, \"Value\": \"source.Power * 2\"}\n---\n\
+                {\"Kind\": \"calculation\", \"Name\": \"C_It\", \"Capture\": {\"Source\": {\"Power\": \"OnApplication\"}}, \"Value\": \"source.Power * 2\"}\n---\n\
                 Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Instant\n\
                 Modifiers: [{Attribute: Power, Operation: Add, Magnitude: {Type: ScalableFloat, Curve: C_Up, CurveInput: Power}}]\n\
                 Metadata: {Description: 'Gives {GE_It.Power} of {Power}'}\n";
@@ -244,7 +253,7 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
         language::rename(&project, Path::new("a.yaml"), at, new).unwrap_err().to_string()
     };
     assert_eq!(refused("State.Hurt", "State.Dead"), "State.Dead is already used at a.yaml:2:33");
-    assert_eq!(refused("Health", "Mana"), "Mana is already used at a.yaml:6:52");
+    assert_eq!(refused("Health", "Mana"), "Mana is already used at a.yaml:6:58");
     assert_eq!(refused("Kind", "Mana"), "no name stands here that could be changed");
     for (what, bad) in [
         ("State.Hurt", ""),
@@ -257,6 +266,12 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
     ] {
         assert!(refused(what, bad).contains("is no"), "{bad}");
     }
+    let mut other = Project::default();
+    other.put("b.yaml", "Kind: gameplay_tag\nTags: [{Tag: Cooldown.Fire}, {Tag: State.Moving}]\n");
+    let refused_there =
+        |at: usize, new: &str| language::rename(&other, Path::new("b.yaml"), at, new).unwrap_err().to_string();
+    assert!(refused_there(34, "State.Fire").starts_with("the runtime treats tags below Cooldown"));
+    assert!(refused_there(56, "State.Walking").starts_with("the runtime knows State.Moving"));
     // YAML would read these as something else than a text.
     assert!(refused("Vitals", "true").contains("would no longer read the same"));
 }

@@ -63,6 +63,11 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
                 return refuse(format!("{} is already used at {}:{line}:{column}", m.name, source.name));
             }
             if let Some(text) = renamed(&m) {
+                if let Some(why) =
+                    Some(kind).filter(|k| *k == SymbolKind::Tag).and_then(|_| misunderstood(&m.name, &text))
+                {
+                    return refuse(why);
+                }
                 defined |= m.definition;
                 edits.entry(source.path.clone()).or_default().push(Edit { span: m.span, text });
             }
@@ -79,6 +84,22 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     let after = rename.applied(project);
     verify(project, &after, &renamed).map_err(RenameError)?;
     Ok(rename)
+}
+
+/// Tags that the runtime looks for by name.
+const OF_THE_RUNTIME: [&str; 3] = ["Event.Damage.Dealt", "Event.Damage.Taken", "State.Moving"];
+
+/// Tags below which the runtime treats every tag in a way of its own.
+const HOMES: [&str; 2] = ["Cooldown", "GameplayCue"];
+
+/// Why the runtime would take a tag for something else under another name.
+fn misunderstood(old: &str, new: &str) -> Option<String> {
+    if let Some(known) = [old, new].into_iter().find(|t| OF_THE_RUNTIME.contains(t)) {
+        return Some(format!("the runtime knows {known} by its name"));
+    }
+    let at_home = |tag: &str, home: &str| tag == home || is_under(tag, home);
+    let home = HOMES.into_iter().find(|home| at_home(old, home) != at_home(new, home))?;
+    Some(format!("the runtime treats tags below {home} in a way of its own; {old} cannot become {new}"))
 }
 
 /// Whether a mention would be confused with what gets the new name.
