@@ -39,6 +39,10 @@ pub(crate) enum Command {
     ExplainLint(ExplainLintArgs),
     /// Put files into the house's shape; comments, key order and values stay.
     Fmt(FmtArgs),
+    /// Show a definition: what it does, its text for players, what uses it.
+    Show(ShowArgs),
+    /// Serve an editor on standard input and output (Language Server Protocol).
+    Lsp(LspArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -126,6 +130,26 @@ pub(crate) struct FmtArgs {
     /// Only say which files are not in shape; exit with 1 if there are any.
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShowArgs {
+    /// The name of a tag, attribute, effect, ability or anything else that is defined.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// A file or a folder.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) path: PathBuf,
+    /// The level that numbers are shown for.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) level: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LspArgs {
+    /// The folder to look at; by default the one that the editor has open.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

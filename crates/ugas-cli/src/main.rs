@@ -9,9 +9,11 @@ mod explain;
 mod explain_lint;
 mod fix;
 mod fmt;
+mod lsp;
 mod output;
 mod sarif;
 mod schema;
+mod show;
 mod sim;
 mod test;
 mod why_not;
@@ -50,5 +52,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Fix(args)) => fix::run(&args, out),
         Some(Command::ExplainLint(args)) => explain_lint::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
+        Some(Command::Show(args)) => show::run(&args, out),
+        Some(Command::Lsp(args)) => lsp::run(&args),
     }
 }

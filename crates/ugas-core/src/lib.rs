@@ -61,7 +61,9 @@ pub use op::{
     Target, Which,
 };
 pub use query::{ActivationView, CastView, Castable, Reason, Timer};
-pub use query::{ChannelShare, EffectState, EffectView, Explanation, GrantView, ModifierLine, ModifierState, TaskView};
+pub use query::{
+    ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
+};
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,

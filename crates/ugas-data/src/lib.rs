@@ -29,6 +29,7 @@ mod folder;
 mod format;
 mod host;
 mod kind;
+pub mod language;
 pub mod limits;
 mod lint;
 mod locate;

@@ -141,6 +141,12 @@ impl Project {
     /// Reads a file, or every document file of a folder, and the packs that are required from there. Only what cannot
     /// be read from the disk at all is an error; everything else becomes findings.
     pub fn open(path: impl AsRef<Path>) -> Result<Project, ReadErrors> {
+        let (project, errors) = Project::open_readable(path);
+        ReadErrors::unless(errors, project)
+    }
+
+    /// Like [`Project::open`], with everything that can be read from the disk beside what cannot.
+    pub fn open_readable(path: impl AsRef<Path>) -> (Project, Vec<ReadError>) {
         let path = path.as_ref();
         let mut errors = Vec::new();
         let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
@@ -152,7 +158,7 @@ impl Project {
             }
         }
         project.require(&mut errors);
-        ReadErrors::unless(errors, project)
+        (project, errors)
     }
 
     /// Adds a file's text, or puts it in place of what was there.

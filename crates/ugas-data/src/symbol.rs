@@ -98,9 +98,11 @@ enum Holds {
     Expression,
     /// A tag query.
     Query,
+    /// A text for players: effects and attributes between braces.
+    Prose,
 }
 
-use Holds::{Expression, Name, Query};
+use Holds::{Expression, Name, Prose, Query};
 use SymbolKind::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Controller, Curve, Effect, InputAction, InputActionSet,
     InputModifier, Scene, Tag, Timeline,
@@ -145,6 +147,7 @@ const ANYWHERE: &[(&str, Holds)] = &[
     ("TargetRequiredTags", Name(Tag)),
     ("TargetTags", Name(Tag)),
     ("WaitTag", Name(Tag)),
+    ("WithTags", Name(Tag)),
     ("Attribute", Name(Attribute)),
     ("BackingAttribute", Name(Attribute)),
     ("Dependencies", Name(AttributeSet)),
@@ -171,12 +174,23 @@ const ANYWHERE: &[(&str, Holds)] = &[
     ("ApplicationCondition", Expression),
     ("Expression", Expression),
     ("When", Expression),
+    ("Description", Prose),
 ];
 
 /// Keys that hold names in one kind only.
 const IN_KIND: &[(Kind, &str, Holds)] = &[
     (Kind::Ability, "Cost", Name(Effect)),
     (Kind::Ability, "Cooldown", Name(Effect)),
+    // Numbers of tasks may be expressions.
+    (Kind::Ability, "Duration", Expression),
+    (Kind::Ability, "Gravity", Expression),
+    (Kind::Ability, "Level", Expression),
+    (Kind::Ability, "Magnitude", Expression),
+    (Kind::Ability, "MaxRange", Expression),
+    (Kind::Ability, "PlayRate", Expression),
+    (Kind::Ability, "Radius", Expression),
+    (Kind::Ability, "Speed", Expression),
+    (Kind::Ability, "Stacks", Expression),
     (Kind::Effect, "Effects", Name(Effect)),
     (Kind::Effect, "Abilities", Name(Ability)),
     (Kind::AbilitySet, "Effects", Name(Effect)),
@@ -245,7 +259,10 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
             }
             for side in tree.get("Capture").map_or(&[][..], Node::entries) {
                 for e in side.value.entries() {
-                    found.put(Attribute, e.key.clone(), e.span, "Capture", false);
+                    let quoted = e.span.of(text).is_some_and(|cut| cut.starts_with(['"', '\'']));
+                    let inset = u32::from(quoted);
+                    let span = Span { start: e.span.start + inset, end: e.span.end - inset };
+                    found.put(Attribute, e.key.clone(), span, "Capture", false);
                 }
             }
         }
@@ -275,11 +292,22 @@ impl Found<'_> {
                 Some(Name(what)) => self.names(what, &e.value, &e.key),
                 Some(Expression) => self.expression(&e.value, &e.key),
                 Some(Query) => self.query(&e.value, &e.key),
+                Some(Prose) => self.prose(&e.value, &e.key),
                 None => {}
             }
-            // `Metadata` is for people, and a document's own fields are looked at once.
-            if !(top && e.key == "Metadata") {
-                self.walk(&e.value, false);
+            match e.key.as_str() {
+                // `Metadata` is for people; only its text may name definitions.
+                "Metadata" if top => {
+                    if let Some(text) = e.value.get("Description") {
+                        self.prose(text, "Description");
+                    }
+                }
+                // An attribute, unless it is the level; what is neither is a caller's key.
+                "CurveInput" if e.value.as_text() != Some("Level") => {
+                    self.reference(Attribute, Some(&e.value), &e.key);
+                }
+                "SetByCaller" => e.value.entries().iter().for_each(|v| self.expression(&v.value, &e.key)),
+                _ => self.walk(&e.value, false),
             }
         }
         node.items().iter().for_each(|n| self.walk(n, false));
@@ -327,6 +355,30 @@ impl Found<'_> {
         };
         for (at, word) in words(text) {
             self.put(Tag, word.to_owned(), Span::new(start + at, start + at + word.len()), key, false);
+        }
+    }
+
+    /// `Deals {GE_Fireball.Health} damage for {GE_Burn.Duration} s`.
+    fn prose(&mut self, node: &Node, key: &str) {
+        let Some((text, start)) = node.as_text().and_then(|t| Some((t, self.inside(node, t)?.start as usize))) else {
+            return;
+        };
+        for (open, _) in text.match_indices('{') {
+            let Some((name, _)) = text[open + 1..].split_once('}') else { break };
+            let at = start + open + 1;
+            let whole = words(name).next().is_some_and(|(begin, word)| begin == 0 && word.len() == name.len());
+            match name.rsplit_once('.') {
+                _ if !whole => {}
+                None if name == "Level" => {}
+                None => self.put(Attribute, name.to_owned(), Span::new(at, at + name.len()), key, false),
+                Some((effect, what)) => {
+                    self.put(Effect, effect.to_owned(), Span::new(at, at + effect.len()), key, false);
+                    if !["Chance", "Duration", "Period"].contains(&what) {
+                        let at = at + effect.len() + 1;
+                        self.put(Attribute, what.to_owned(), Span::new(at, at + what.len()), key, false);
+                    }
+                }
+            }
         }
     }
 

@@ -1,0 +1,49 @@
+//! Which files the server looks at. A workspace holds more than documents: other people's YAML is none of its business.
+
+use std::path::{Path, PathBuf};
+use ugas_data::{Project, Source};
+
+/// The documents below some folders.
+pub(crate) fn open(roots: &[PathBuf]) -> Project {
+    let mut project = Project::default();
+    for root in roots {
+        add(&mut project, root);
+    }
+    let foreign: Vec<PathBuf> =
+        project.sources().iter().filter(|s| !is_ours(&project, s)).map(|s| s.path.clone()).collect();
+    foreign.iter().for_each(|path| project.remove(path));
+    project
+}
+
+/// Brings in the pack a file belongs to, for editors that open single files.
+pub(crate) fn add_pack_of(project: &mut Project, path: &Path) {
+    let Some(folder) = path.ancestors().skip(1).find(|f| f.join("pack.yaml").is_file()) else { return };
+    if !project.sources().iter().any(|s| s.path.starts_with(folder)) {
+        add(project, folder);
+    }
+}
+
+/// What can be read below a folder; the rest is left out, and whoever opens it is told why.
+fn add(project: &mut Project, folder: &Path) {
+    let (found, _) = Project::open_readable(folder);
+    for source in found.sources() {
+        if !project.sources().iter().any(|s| s.path == source.path) {
+            project.put(source.path.clone(), source.text.to_string());
+        }
+    }
+}
+
+/// Whether a file is one of ours: in a pack, or one that says that it is a document or a scenario.
+pub(crate) fn is_ours(project: &Project, source: &Source) -> bool {
+    let packs = project.sources().iter().filter(|s| s.pack.is_some()).filter_map(|s| s.path.parent());
+    let says_so = || {
+        source.docs.iter().any(|d| {
+            let schema = d.tree.get("$schema").and_then(|s| s.as_text()).is_some_and(|s| s.contains("ugas"));
+            schema || d.tree.get("Kind").is_some() || d.tree.get("Scenario").is_some()
+        })
+    };
+    source.docs.is_empty() && source.errors.is_empty()
+        || source.pack.is_some()
+        || says_so()
+        || packs.into_iter().any(|folder| source.path.starts_with(folder))
+}

@@ -1,0 +1,180 @@
+//! Texts for players with the numbers of the rules in them, so that a tooltip cannot say something else than the game
+//! does. `Deals {GE_Fireball.Health} damage` names an effect and what of it; the number is evaluated by the code that
+//! evaluates it when the effect is applied.
+//!
+//! The numbers are also given one by one under the names they have in the text: a translation is another text with the
+//! same names in it.
+
+use crate::flow::{About, Flow, SITE_CHANCE, SITE_DURATION};
+use crate::rules::{CurveInput, EffectDef, Mag};
+use crate::{AttributeId, ControllerId, Refusal, Rules, Sim, Spec};
+use ugas_doc::Operation;
+
+/// A text with its numbers filled in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FilledText {
+    /// The text.
+    pub text: String,
+    /// What was filled in, in the order of the text: the words between the braces and the number shown.
+    pub values: Vec<(String, f64)>,
+    /// What could not be told and stands in the text as it was written.
+    pub missing: Vec<String>,
+}
+
+impl Rules {
+    /// Fills the numbers of effects at a level into a text:
+    ///
+    /// - `{GE_Fireball.Health}`: what the effect's modifiers add to the attribute, or take from it, without its sign;
+    ///   per cent where they multiply;
+    /// - `{GE_Burn.Duration}` and `{GE_Burn.Period}`: seconds; `{GE_Burn.Chance}`: per cent;
+    /// - `{Level}`: the level.
+    ///
+    /// Numbers that depend on somebody's attributes need an owner, see [`Sim::fill_text`].
+    ///
+    /// ```
+    /// use ugas_core::Rules;
+    /// use ugas_doc::{Attribute, AttributeSet, Effect};
+    /// let rules = Rules::builder()
+    ///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+    ///     .add(Effect::instant("GE_Fireball").add("Health", -40.0))
+    ///     .build()
+    ///     .unwrap();
+    /// let filled = rules.fill_text("Deals {GE_Fireball.Health} damage", 1);
+    /// assert_eq!(filled.text, "Deals 40 damage");
+    /// assert_eq!(filled.values, [("GE_Fireball.Health".to_owned(), 40.0)]);
+    /// ```
+    pub fn fill_text(&self, text: &str, level: u32) -> FilledText {
+        fill(text, |name| value(self, name, level, None))
+    }
+}
+
+impl Sim {
+    /// Fills the numbers of effects into a text, as they are for an owner at a level: what the owner's attributes say is
+    /// read from them now, and `{Health}` is the owner's attribute itself. Otherwise like [`Rules::fill_text`].
+    pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
+        fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
+    }
+}
+
+/// A number and whether it is shown as per cent.
+#[derive(Clone, Copy)]
+struct Shown {
+    value: f64,
+    percent: bool,
+}
+
+type Owner<'s> = Option<(&'s Sim, ControllerId)>;
+
+fn fill(text: &str, value: impl Fn(&str) -> Option<Shown>) -> FilledText {
+    let mut filled = FilledText::default();
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        filled.text.push_str(&rest[..open]);
+        let after = &rest[open + 1..];
+        let name = after.split('}').next().filter(|n| is_name(n) && n.len() < after.len());
+        let Some(name) = name else {
+            filled.text.push('{');
+            rest = after;
+            continue;
+        };
+        match value(name) {
+            Some(shown) => {
+                let number = rounded(shown.value);
+                filled.text.push_str(&number.to_string());
+                if shown.percent {
+                    filled.text.push('%');
+                }
+                filled.values.push((name.to_owned(), number));
+            }
+            None => {
+                filled.text.push_str(&rest[open..open + name.len() + 2]);
+                filled.missing.push(name.to_owned());
+            }
+        }
+        rest = &after[name.len() + 1..];
+    }
+    filled.text.push_str(rest);
+    filled
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+}
+
+/// People read two decimals.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0 + 0.0
+}
+
+fn value(rules: &Rules, name: &str, level: u32, owner: Owner<'_>) -> Option<Shown> {
+    let plain = |value: f64| Some(Shown { value, percent: false }).filter(|s| s.value.is_finite());
+    let Some((effect, what)) = name.rsplit_once('.') else {
+        return match (name, owner) {
+            ("Level", _) => plain(level.into()),
+            (name, Some((sim, who))) => plain(sim.get(who, rules.attribute(name)?).ok()?),
+            _ => None,
+        };
+    };
+    let id = rules.effect(effect)?;
+    let def = rules.effect_def(id)?;
+    let spec = Spec::new(id, owner.map_or(ControllerId::NONE, |(_, who)| who)).level(level);
+    let spec = match owner {
+        Some((_, who)) => spec.from(who),
+        None => spec,
+    };
+    let evaluate = |m: &Mag, site: u32| evaluate(rules, m, &spec, site, owner).ok();
+    match what {
+        "Duration" => plain(evaluate(def.duration.as_ref()?, SITE_DURATION)?),
+        "Period" => plain(def.period?.as_seconds()),
+        "Chance" => Some(Shown { value: evaluate(def.chance.as_ref()?, SITE_CHANCE)? * 100.0, percent: true }),
+        attribute => of_attribute(def, rules.attribute(attribute)?, &spec, owner, evaluate),
+    }
+}
+
+/// What an effect does to an attribute.
+fn of_attribute(
+    def: &EffectDef,
+    attribute: AttributeId,
+    spec: &Spec,
+    owner: Owner<'_>,
+    evaluate: impl Fn(&Mag, u32) -> Option<f64>,
+) -> Option<Shown> {
+    let mut parts: Vec<(Operation, f64)> = Vec::new();
+    for (site, m) in def.modifiers.iter().enumerate().filter(|(_, m)| m.attribute == attribute) {
+        parts.push((m.op, evaluate(&m.magnitude, site as u32)?));
+    }
+    if let Some((sim, who)) = owner {
+        let about = about(sim, spec, who).ok()?;
+        for (index, x) in def.executions.iter().enumerate() {
+            let (mut results, site) = (Vec::new(), Flow::execution_site(index));
+            sim.view().calculate(x.calculator, about, site, &x.params, &mut results, &mut Vec::new(), None).ok()?;
+            parts.extend(results.iter().filter(|r| r.attribute == attribute).map(|r| (r.op, r.value)));
+        }
+    }
+    let sum = |of: &[Operation]| {
+        let mut values = parts.iter().filter(|(op, _)| of.contains(op)).map(|(_, v)| *v).peekable();
+        values.peek().is_some().then(|| values.sum::<f64>().abs())
+    };
+    let plain = sum(&[Operation::Add, Operation::AddPost]).map(|value| Shown { value, percent: false });
+    let factor = || sum(&[Operation::Multiply]).map(|value| Shown { value: value * 100.0, percent: true });
+    let over = || sum(&[Operation::Override]).map(|value| Shown { value, percent: false });
+    plain.or_else(factor).or_else(over)
+}
+
+fn about<'s>(sim: &Sim, spec: &'s Spec, who: ControllerId) -> Result<About<'s>, Refusal> {
+    Ok(About { spec, target: sim.slot(who)?, birth: 0, ordinal: 0, stacks: 1, execution: 0 })
+}
+
+fn evaluate(rules: &Rules, m: &Mag, spec: &Spec, site: u32, owner: Owner<'_>) -> Result<f64, Refusal> {
+    if let Some((sim, who)) = owner {
+        return sim.view().magnitude(m, about(sim, spec, who)?, site);
+    }
+    match m {
+        Mag::Value(value) => Ok(*value),
+        Mag::Curve { curve, input: CurveInput::Level, factor } => {
+            let curve = rules.curves.get(curve.index()).and_then(Option::as_ref);
+            curve.map(|c| c.at(spec.level.into()) * factor).ok_or(Refusal::Condition)
+        }
+        Mag::Curve { .. } | Mag::Attribute { .. } | Mag::Calc(_) | Mag::Caller(_) => Err(Refusal::Condition),
+    }
+}

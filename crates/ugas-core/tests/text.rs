@@ -1,0 +1,72 @@
+//! Texts with the numbers of the rules in them.
+
+use std::sync::Arc;
+use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+use ugas_doc::{Attribute, AttributeSet, Curve, Effect, Magnitude};
+
+fn rules() -> Arc<Rules> {
+    let vitals = AttributeSet::new("Vitals")
+        .with(Attribute::new("Health", 100.0))
+        .with(Attribute::new("Power", 10.0))
+        .with(Attribute::new("Speed", 5.0));
+    Rules::builder()
+        .add(vitals)
+        .add(Curve::new("C_Fire", [(1.0, 40.0), (2.0, 52.0)]))
+        .add(
+            Effect::instant("GE_Fireball").add("Health", Magnitude { value: Some(-1.0), ..Magnitude::curve("C_Fire") }),
+        )
+        .add(Effect::instant("GE_Blow").add("Health", Magnitude::attribute("Power").times(-1.5)))
+        .add(Effect::lasting("GE_Burn", 4.5).add("Health", -2.0).add("Health", -1.25))
+        .add(Effect::infinite("GE_Haste").multiply("Speed", 0.3))
+        .build()
+        .unwrap()
+}
+
+// covers: PEER-20
+#[test]
+fn a_text_shows_what_the_effect_does_at_a_level() {
+    let rules = rules();
+    let text = "Deals {GE_Fireball.Health} damage";
+    assert_eq!(rules.fill_text(text, 1).text, "Deals 40 damage");
+    let second = rules.fill_text(text, 2);
+    assert_eq!(second.text, "Deals 52 damage");
+    // A translation is another text with the same names.
+    assert_eq!(second.values, [("GE_Fireball.Health".to_owned(), 52.0)]);
+    assert_eq!(rules.fill_text("Macht {GE_Fireball.Health} Schaden", 2).text, "Macht 52 Schaden");
+}
+
+// covers: PEER-20
+#[test]
+fn a_text_shows_what_the_effect_does_for_its_owner() {
+    let rules = rules();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let set = rules.set("Vitals").unwrap();
+    let power = rules.attribute("Power").unwrap();
+    let weak = sim.spawn(SpawnSpec::sets(vec![set])).unwrap();
+    let strong = sim.spawn(SpawnSpec { base: vec![(power, 30.0)], ..SpawnSpec::sets(vec![set]) }).unwrap();
+    let text = "{GE_Blow.Health} damage of {Power} power at level {Level}";
+    assert_eq!(sim.fill_text(text, 3, weak).text, "15 damage of 10 power at level 3");
+    assert_eq!(sim.fill_text(text, 3, strong).text, "45 damage of 30 power at level 3");
+    let nobody = rules.fill_text(text, 3);
+    assert_eq!(nobody.text, "{GE_Blow.Health} damage of {Power} power at level 3");
+    assert_eq!(nobody.missing, ["GE_Blow.Health", "Power"]);
+}
+
+#[test]
+fn durations_sums_and_factors_are_written_for_people() {
+    let rules = rules();
+    let fill = |text: &str| rules.fill_text(text, 1).text;
+    assert_eq!(fill("{GE_Burn.Health} for {GE_Burn.Duration} s"), "3.25 for 4.5 s");
+    assert_eq!(fill("{GE_Haste.Speed} faster"), "30% faster");
+}
+
+#[test]
+fn what_is_no_name_stays_as_it_is() {
+    let rules = rules();
+    for text in
+        ["", "{", "}", "{}", "{{Level", "{a b}", "{GE_Nobody.Health}", "{GE_Burn.}", "{.}", "ö{ü}", "{GE_Burn.Period}"]
+    {
+        assert_eq!(rules.fill_text(text, 1).text, text);
+    }
+    assert_eq!(rules.fill_text("{{Level}}", 7).text, "{7}");
+}

@@ -1,0 +1,235 @@
+//! What may stand at a place. The text is read once more with a word at the cursor that cannot be right, and whatever
+//! reading then says tells what would be: the table of names knows which kind of name the place holds, the typed
+//! documents know their fields and words.
+
+use super::names::of_source;
+use crate::folder::PACK_FILE;
+use crate::parse::parse;
+use crate::{Mention, Node, NodeValue, Project, Source, Span, SymbolKind};
+use std::collections::BTreeMap;
+use std::path::Path;
+use ugas_doc::Kind;
+
+/// What a proposal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletionKind {
+    /// A name of a definition.
+    Name(SymbolKind),
+    /// A field of a map.
+    Field,
+    /// A word of a fixed list.
+    Word,
+}
+
+/// One proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// What to write.
+    pub text: String,
+    /// What it is.
+    pub kind: CompletionKind,
+    /// More about it, in a few words.
+    pub detail: String,
+    /// What it replaces.
+    pub replace: Span,
+}
+
+/// A word that is in no document and near to none; it begins like an attribute so that expressions take it for one.
+const PROBE: &str = "Qz0UgasProbe0zQ";
+
+/// What may stand at a byte of a file, in the order of the alphabet.
+///
+/// ```
+/// use ugas_data::{Project, language};
+/// let mut project = Project::default();
+/// project.put("tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Hurt}]\n");
+/// let text = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Infinite\nGrantedTags: [St]\n";
+/// project.put("hit.yaml", text);
+/// let found = language::complete(&project, "hit.yaml".as_ref(), text.find("]").unwrap());
+/// assert_eq!(found[0].text, "State.Hurt");
+/// ```
+pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
+    let Some(source) = project.sources().iter().find(|s| s.path == path) else { return Vec::new() };
+    let Some(word) = word_at(&source.text, at) else { return Vec::new() };
+    let (start, end) = (word.start as usize, word.end as usize);
+    let line = source.text[..start].rsplit('\n').next().unwrap_or("");
+    let has_colon = source.text[end..].trim_start_matches(['"', '\'']).starts_with(':');
+    let key = if has_colon { PROBE.to_owned() } else { format!("{PROBE}: 0") };
+    let begins_line = line.chars().all(|c| c == ' ' || c == '-');
+    let mut probes = vec![PROBE.to_owned(), key];
+    if begins_line {
+        probes.reverse();
+    }
+    // Whoever types has not closed everything yet.
+    let closed =
+        ["]", "}", "}]", "\"", "\"]"].map(|end| probes.iter().map(move |p| format!("{p}{end}")).collect::<Vec<_>>());
+    probes.extend(closed.into_iter().flatten());
+    let mut found = Vec::new();
+    for probe in probes {
+        let text = [&source.text[..start], &probe, &source.text[end..]].concat();
+        found = proposals(project, source, &text, word);
+        if !found.is_empty() {
+            break;
+        }
+    }
+    found.sort_by(|a, b| a.text.cmp(&b.text));
+    found.dedup_by(|a, b| a.text == b.text);
+    found
+}
+
+/// The word around a byte; an expression's `source.` is no part of it.
+fn word_at(text: &str, at: usize) -> Option<Span> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '$';
+    let (before, after) = (text.get(..at)?, text.get(at..)?);
+    let start = before.trim_end_matches(part).len();
+    let end = at + (after.len() - after.trim_start_matches(part).len());
+    let owner = ["self.", "source.", "target."].iter().find(|o| before[start..].starts_with(**o));
+    Some(Span::new(start + owner.map_or(0, |o| o.len()), end))
+}
+
+fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> Vec<Completion> {
+    let (trees, _) = parse(&source.name, text);
+    let Some((tree, way)) = trees.iter().find_map(|t| way_to(t).map(|way| (t, way))) else { return Vec::new() };
+    let offer = |text: String, kind: CompletionKind, detail: String| Completion { text, kind, detail, replace };
+    let is_pack = source.path.file_name().is_some_and(|n| n == PACK_FILE);
+    let words = |list: Vec<String>, kind, detail: &str| -> Vec<Completion> {
+        list.into_iter().map(|w| offer(w, kind, detail.to_owned())).collect()
+    };
+    if matches!(way.as_slice(), [Step::Key("Kind")]) && !is_pack {
+        let kinds = Kind::ALL.into_iter().map(|k| k.name().to_owned()).collect();
+        return words(kinds, CompletionKind::Word, "kind of document");
+    }
+    // The rest of the file may be unreadable while somebody types; what was read a moment ago still counts.
+    let mut typed = project.clone();
+    typed.put(source.path.clone(), text);
+    let kind = crate::kind_of(&source.name, tree).ok().and_then(|k| match k {
+        crate::KindName::Known(kind) => Some(kind),
+        crate::KindName::Unsupported(_) => None,
+    });
+    let mentioned = kind.map(|kind| crate::mentions(kind, tree, text)).unwrap_or_default();
+    if let Some(m) = mentioned.iter().find(|m| m.name == PROBE && !m.definition) {
+        let names = defined(&typed, &source.path, m);
+        return names.into_iter().map(|(name, detail)| offer(name, CompletionKind::Name(m.kind), detail)).collect();
+    }
+    let expected = expected(tree, &way, is_pack);
+    if let Some(Expected::Fields(fields)) = expected {
+        let beside = map_of(tree, &way);
+        let mut fields: Vec<String> =
+            fields.into_iter().filter(|f| beside.is_none_or(|map| map.get(f).is_none())).collect();
+        if way.len() == 1 && !is_pack && tree.get("Kind").is_none() && tree.get("$schema").is_none() {
+            fields.push("Kind".to_owned());
+        }
+        return words(fields, CompletionKind::Field, "field");
+    }
+    if let Some(Expected::Words(list)) = expected {
+        return words(list, CompletionKind::Word, "word");
+    }
+    match (way.as_slice(), kind) {
+        ([Step::Key(key)], None) if !is_pack && *key == PROBE => {
+            words(vec!["Kind".to_owned()], CompletionKind::Field, "what the document is")
+        }
+        ([.., Step::Key("Type")], Some(Kind::Ability)) => match ugas_core::Rules::builder().build() {
+            Ok(rules) => {
+                let kinds = rules.task_kinds().map(|(_, name, _)| name.to_owned()).collect();
+                words(kinds, CompletionKind::Word, "task")
+            }
+            Err(_) => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The names a place may hold, with where each is defined.
+fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String, String> {
+    let Some(set) = super::set_of(project, path) else { return BTreeMap::new() };
+    let mut names = BTreeMap::new();
+    for source in set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]) {
+        for m in of_source(source).into_iter().filter(|m| m.definition && m.kind == wanted.kind && m.name != PROBE) {
+            let file = source.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            names.entry(m.name).or_insert_with(|| format!("{} in {file}", m.kind));
+        }
+    }
+    if wanted.kind == SymbolKind::Calculation {
+        let host = super::host_calculations(project, &set);
+        names.extend(host.map(|name| (name.clone(), "calculation of host code".to_owned())));
+    }
+    names
+}
+
+/// One step from a value to one inside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Step<'t> {
+    Key(&'t str),
+    Index(usize),
+}
+
+/// The way to the probe: to the key that it is, or to the text that it is in.
+fn way_to(node: &Node) -> Option<Vec<Step<'_>>> {
+    match &node.value {
+        NodeValue::Text(text) => text.contains(PROBE).then(Vec::new),
+        NodeValue::List(items) => items.iter().enumerate().find_map(|(i, n)| before(Step::Index(i), way_to(n))),
+        NodeValue::Map(entries) => entries.iter().find_map(|e| match e.key == PROBE {
+            true => Some(vec![Step::Key(&e.key)]),
+            false => before(Step::Key(&e.key), way_to(&e.value)),
+        }),
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => None,
+    }
+}
+
+fn before<'t>(step: Step<'t>, way: Option<Vec<Step<'t>>>) -> Option<Vec<Step<'t>>> {
+    way.map(|mut way| {
+        way.insert(0, step);
+        way
+    })
+}
+
+/// The map that the last key of a way stands in.
+fn map_of<'t>(tree: &'t Node, way: &[Step<'_>]) -> Option<&'t Node> {
+    way[..way.len().checked_sub(1)?].iter().try_fold(tree, |node, step| match step {
+        Step::Key(key) => node.get(key),
+        Step::Index(i) => node.at(*i),
+    })
+}
+
+enum Expected {
+    Fields(Vec<String>),
+    Words(Vec<String>),
+}
+
+/// What reading expects in the probe's place. Only the way to it is read, so that nothing else is complained about.
+fn expected(tree: &Node, way: &[Step<'_>], is_pack: bool) -> Option<Expected> {
+    let text = narrowed(tree, way);
+    let said: Vec<String> = if is_pack {
+        let tree = &crate::read_trees("probe.json", &text).ok()?[0];
+        crate::from_node::<crate::PackFile>("probe.json", tree).err().into_iter().map(|e| e.message).collect()
+    } else {
+        crate::read_str("probe.json", &text).err()?.into_vec().into_iter().map(|e| e.message).collect()
+    };
+    let list = |text: &str| text.split(", ").map(str::to_owned).collect();
+    said.iter().find_map(|message| {
+        if !message.contains(PROBE) {
+            return None;
+        }
+        let fields = message.split_once("; the fields are ").map(|(_, rest)| Expected::Fields(list(rest)));
+        fields.or_else(|| message.split_once(" is not one of ").map(|(_, rest)| Expected::Words(list(rest))))
+    })
+}
+
+/// The way to the probe as JSON: of each map only the next step, and what says which kind of map it is.
+fn narrowed(node: &Node, way: &[Step<'_>]) -> String {
+    let Some((step, rest)) = way.split_first() else { return format!("{PROBE:?}") };
+    match step {
+        Step::Index(i) => format!("[{}]", node.at(*i).map_or("null".to_owned(), |n| narrowed(n, rest))),
+        Step::Key(key) => {
+            let marks = node.entries().iter().filter(|e| ["Kind", "$schema", "Type"].contains(&e.key.as_str()));
+            let marks = marks.filter(|e| e.key != *key).filter_map(|e| Some((e.key.as_str(), e.value.as_text()?)));
+            let mut parts: Vec<String> = marks.map(|(key, text)| format!("{key:?}: {text:?}")).collect();
+            let value = match node.get(key) {
+                Some(value) if *key != PROBE => narrowed(value, rest),
+                _ => "0".to_owned(),
+            };
+            parts.push(format!("{key:?}: {value}"));
+            format!("{{{}}}", parts.join(", "))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What stands here, in words and numbers. The value of an attribute is computed by the runtime: the controllers of the
+//! set are spawned in a sim of their rules, and the sim is asked.
+
+use super::summary::{attribute, in_a_line, loaded, tooltip};
+use super::{host_calculations, name_at, number, set_of};
+use crate::{DocSet, Mention, Project, Span, SymbolKind};
+use std::path::Path;
+use std::sync::Arc;
+use ugas_core::{Explanation, Rules, Sim, SimConfig, SpawnSpec};
+use ugas_doc::Doc;
+
+/// What to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hover {
+    /// In Markdown.
+    pub text: String,
+    /// What it is about.
+    pub span: Span,
+}
+
+/// Controllers that are computed for one attribute; more would not be read.
+const MOST: usize = 5;
+
+/// What stands at a byte of a file.
+///
+/// ```
+/// use ugas_data::{Project, language};
+/// let mut project = Project::default();
+/// let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}]\n---\n\
+///             Kind: gameplay_controller\nOwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}\n\
+///             AttributeSets: [{Name: Vitals, Attributes: [{Name: Health, BaseValue: 80, CurrentValue: 80}]}]\n";
+/// project.put("hero.yaml", text);
+/// let hover = language::hover(&project, "hero.yaml".as_ref(), text.rfind("Health").unwrap()).unwrap();
+/// assert!(hover.text.contains("Health 80.0"));
+/// ```
+pub fn hover(project: &Project, path: &Path, at: usize) -> Option<Hover> {
+    let found = name_at(project, path, at)?;
+    let set = set_of(project, path)?;
+    let text = match found.kind {
+        SymbolKind::Attribute => {
+            let source = project.sources().iter().find(|s| s.path == path)?;
+            let here = source.docs.iter().find(|d| d.tree.span.touches(at)).and_then(|d| d.loaded.as_ref());
+            let only = here.and_then(|l| match &l.doc {
+                Doc::Controller(c) => Some(c.owner_actor.actor_id.as_str()),
+                _ => None,
+            });
+            of_attribute(project, &set, &found.name, only)
+        }
+        SymbolKind::Tag => of_tag(project, &set, &found.name),
+        _ => of_definition(project, &set, &found),
+    };
+    Some(Hover { text, span: found.span })
+}
+
+/// How an attribute of each controller of a set comes about, by the controller's name.
+pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> Vec<(String, Explanation)> {
+    let Some(id) = rules.attribute(name) else { return Vec::new() };
+    let explain = |who: &&str| {
+        let template = rules.template(who)?;
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let spawned = sim.spawn(SpawnSpec::template(template)).ok()?;
+        Some(((*who).to_owned(), sim.explain(spawned, id).ok()?))
+    };
+    controllers.iter().filter_map(explain).take(MOST).collect()
+}
+
+/// The controllers of a set.
+pub(super) fn controllers<'p>(project: &'p Project, set: &'p DocSet) -> Vec<&'p str> {
+    let name = |l: &'p crate::Loaded| match &l.doc {
+        Doc::Controller(c) => Some(c.owner_actor.actor_id.as_str()),
+        _ => None,
+    };
+    loaded(project, set).filter_map(name).collect()
+}
+
+fn of_attribute(project: &Project, set: &DocSet, name: &str, only: Option<&str>) -> String {
+    let mut parts = Vec::new();
+    let all = controllers(project, set);
+    let wanted: Vec<&str> = all.into_iter().filter(|who| only.is_none_or(|o| o == *who)).collect();
+    if let (Some(rules), _) = project.build(set) {
+        for (who, explained) in computed(&rules, &wanted, name) {
+            parts.push(format!("**{name} {}** of `{who}`\n\n`{}`", number(explained.value), explained.short()));
+        }
+    }
+    let definition = loaded(project, set).find_map(|l| attribute(&l.doc, name).map(|a| (a, &l.doc)));
+    if let Some((a, doc)) = definition {
+        let value = a.default_base_value.map(|v| format!(" {}", number(v))).unwrap_or_default();
+        let home = match doc {
+            Doc::AttributeSet(set) => format!(" of `{}`", set.name),
+            _ => String::new(),
+        };
+        if parts.is_empty() {
+            parts.push(format!("**{name}{value}** by default"));
+        }
+        parts.push(format!(
+            "attribute{home}{}",
+            if value.is_empty() { String::new() } else { format!(", default{value}") }
+        ));
+        let text = a.metadata.as_ref().and_then(|m| m.description.clone()).or_else(|| a.description.clone());
+        parts.extend(text);
+    } else if parts.is_empty() {
+        parts.push(format!("**{name}**: no attribute of this name is defined"));
+    }
+    parts.join("\n\n")
+}
+
+fn of_tag(project: &Project, set: &DocSet, name: &str) -> String {
+    let entry = loaded(project, set).find_map(|l| match &l.doc {
+        Doc::TagRegistry(registry) => registry.tags.iter().find(|t| t.tag == name),
+        _ => None,
+    });
+    let mut parts = vec![format!("**{name}** tag")];
+    match entry {
+        Some(entry) => parts.extend(entry.description.clone()),
+        None => parts.push("in no registry".to_owned()),
+    }
+    parts.join("\n\n")
+}
+
+fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
+    let mut parts = vec![format!("**{}** {}", found.name, found.kind)];
+    let defines = |l: &&crate::Loaded| l.doc.name() == found.name && is_of(&l.doc, found.kind);
+    match loaded(project, set).find(defines) {
+        Some(l) => {
+            parts.extend(in_a_line(&l.doc).map(|line| format!("`{line}`")));
+            if let (Some(rules), _) = project.build(set) {
+                parts.extend(tooltip(&rules, &l.doc, 1).map(|t| t.filled.text));
+            }
+        }
+        None if found.kind == SymbolKind::Calculation
+            && host_calculations(project, set).any(|name| *name == found.name) =>
+        {
+            parts.push("provided by host code".to_owned());
+        }
+        None => parts.push("not defined here".to_owned()),
+    }
+    parts.join("\n\n")
+}
+
+/// Whether a document defines names of a kind.
+pub(super) fn is_of(doc: &Doc, kind: SymbolKind) -> bool {
+    matches!(
+        (doc, kind),
+        (Doc::Attribute(_), SymbolKind::Attribute)
+            | (Doc::AttributeSet(_), SymbolKind::AttributeSet)
+            | (Doc::Effect(_), SymbolKind::Effect)
+            | (Doc::Ability(_), SymbolKind::Ability)
+            | (Doc::AbilitySet(_), SymbolKind::AbilitySet)
+            | (Doc::Curve(_), SymbolKind::Curve)
+            | (Doc::Calculation(_), SymbolKind::Calculation)
+            | (Doc::Timeline(_), SymbolKind::Timeline)
+            | (Doc::Controller(_), SymbolKind::Controller)
+            | (Doc::InputAction(_), SymbolKind::InputAction)
+            | (Doc::InputActionSet(_), SymbolKind::InputActionSet)
+            | (Doc::InputModifier(_), SymbolKind::InputModifier)
+            | (Doc::Scene(_), SymbolKind::Scene)
+    )
+}

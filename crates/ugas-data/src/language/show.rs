@@ -1,0 +1,113 @@
+//! A definition as a page of text: where it is, what it does, its text for players, the document as it was understood,
+//! and what uses it.
+
+use super::hover::{computed, controllers, is_of};
+use super::names::{name_at, of_source, references};
+use super::summary::{attribute, in_a_line, tooltip};
+use super::{number, set_of};
+use crate::{Mention, Project, Source, SymbolKind, place_of, to_yaml};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use ugas_doc::Doc;
+
+/// Every definition of a name, one page each, with numbers at a level; nothing if there is none.
+///
+/// ```
+/// use ugas_data::{Project, language};
+/// let mut project = Project::default();
+/// project.put("tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Hurt, Description: In pain}]\n");
+/// project.put("hit.yaml", "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Infinite\nGrantedTags: [State.Hurt]\n");
+/// let page = &language::show(&project, "State.Hurt", 1)[0];
+/// assert!(page.starts_with("tag State.Hurt, tags.yaml:2\n"));
+/// assert!(page.contains("hit.yaml:4 GrantedTags of GE_Hit"));
+/// ```
+pub fn show(project: &Project, name: &str, level: u32) -> Vec<String> {
+    let mut pages = Vec::new();
+    for source in project.sources() {
+        let mut found = of_source(source);
+        found.retain(|m| m.definition && m.name == name);
+        pages.extend(found.iter().map(|m| page(project, source, m, level)));
+    }
+    pages
+}
+
+/// Every name that a project defines, each once.
+///
+/// ```
+/// use ugas_data::{Project, language};
+/// let mut project = Project::default();
+/// project.put("tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Hurt}]\n");
+/// assert_eq!(language::defined_names(&project), ["State.Hurt"]);
+/// ```
+pub fn defined_names(project: &Project) -> Vec<String> {
+    let all = project.sources().iter().flat_map(of_source).filter(|m| m.definition).map(|m| m.name);
+    all.collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+fn page(project: &Project, source: &Source, m: &Mention, level: u32) -> String {
+    let (line, _) = place_of(&source.text, m.span.start as usize);
+    let mut out = format!("{} {}, {}:{line}\n", m.kind, m.name, source.name);
+    // Writing to a string cannot fail.
+    let _ = describe(project, source, m, level, &mut out);
+    let _ = uses(project, source, m, &mut out);
+    out
+}
+
+fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &mut String) -> std::fmt::Result {
+    let at = m.span.start as usize;
+    let doc = source.docs.iter().find(|d| d.tree.span.touches(at)).and_then(|d| d.loaded.as_ref()).map(|l| &l.doc);
+    let (Some(doc), Some(set)) = (doc, set_of(project, &source.path)) else { return Ok(()) };
+    let (rules, _) = project.build(&set);
+    match (m.kind, doc) {
+        (SymbolKind::Tag, Doc::TagRegistry(registry)) => {
+            let entry = registry.tags.iter().find(|t| t.tag == m.name);
+            entry.and_then(|t| t.description.as_ref()).map_or(Ok(()), |text| writeln!(out, "  {text}"))
+        }
+        (SymbolKind::Attribute, doc) => {
+            let Some(a) = attribute(doc, &m.name) else { return Ok(()) };
+            if let Some(text) = a.metadata.as_ref().and_then(|d| d.description.as_ref()) {
+                writeln!(out, "  {text}")?;
+            }
+            if let Some(rules) = rules {
+                for (who, explained) in computed(&rules, &controllers(project, &set), &m.name) {
+                    writeln!(out, "  {who}: {} {} ({})", m.name, number(explained.value), explained.short())?;
+                }
+            }
+            let alone = to_yaml(&Doc::from(a.clone()));
+            resolved(&alone, out)
+        }
+        (kind, doc) if is_of(doc, kind) => {
+            if let Some(line) = in_a_line(doc) {
+                writeln!(out, "  {line}")?;
+            }
+            if let Some(tip) = rules.and_then(|rules| tooltip(&rules, doc, level)) {
+                writeln!(out, "  at level {level}: {}", tip.filled.text)?;
+                for missing in &tip.filled.missing {
+                    writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+                }
+            }
+            resolved(&to_yaml(doc), out)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn resolved(yaml: &str, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "as understood:")?;
+    yaml.lines().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+fn uses(project: &Project, source: &Source, m: &Mention, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "used by:")?;
+    let mut any = false;
+    for place in references(project, &source.path, m.kind, &m.name) {
+        let Some(user) = project.sources().iter().find(|s| s.path == place.path) else { continue };
+        let start = place.span.start as usize;
+        let Some(mention) = name_at(project, &place.path, start).filter(|u| !u.definition) else { continue };
+        let doc = user.docs.iter().find(|d| d.tree.span.touches(start)).and_then(|d| d.loaded.as_ref());
+        let of = doc.map(|l| l.doc.name()).filter(|n| !n.is_empty()).map(|n| format!(" of {n}")).unwrap_or_default();
+        writeln!(out, "  {}:{} {}{of}", user.name, place_of(&user.text, start).0, mention.key)?;
+        any = true;
+    }
+    if any { Ok(()) } else { writeln!(out, "  nothing") }
+}

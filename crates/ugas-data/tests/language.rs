@@ -1,0 +1,278 @@
+//! What editors ask: completion, hover, definitions, references and renames, as pure functions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use ugas_core::{Sim, SimConfig, SpawnSpec};
+use ugas_data::language::{self, CompletionKind};
+use ugas_data::{Mention, Project, SymbolKind, mentions, to_yaml};
+use ugas_doc::Doc;
+
+fn packs(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs").join(name)
+}
+
+/// A project of one text; `|` marks the cursor and is taken out.
+fn at(text: &str) -> (Project, usize) {
+    let cursor = text.find('|').expect("a cursor");
+    let mut project = Project::default();
+    project.put("a.yaml", text.replacen('|', "", 1));
+    (project, cursor)
+}
+
+fn completed(text: &str) -> Vec<String> {
+    let (project, cursor) = at(text);
+    language::complete(&project, Path::new("a.yaml"), cursor).into_iter().map(|c| c.text).collect()
+}
+
+const WORLD: &str = "Kind: gameplay_tag\nTags: [{Tag: State.Dead}, {Tag: State.Hurt}]\n---\n\
+                     Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}, {Name: Power, DefaultBaseValue: 3}]\n---\n\
+                     Kind: curve\nName: C_Up\nPoints: [{X: 1, Y: 1}]\n---\n";
+
+fn in_world(text: &str) -> Vec<String> {
+    completed(&format!("{WORLD}{text}"))
+}
+
+// covers: OWN-09
+#[test]
+fn names_are_proposed_where_a_key_holds_them() {
+    let head = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\n";
+    assert_eq!(in_world(&format!("{head}GrantedTags: [Sta|]\n")), ["State.Dead", "State.Hurt"]);
+    assert_eq!(in_world(&format!("{head}GrantedTags:\n  - State.|\n")), ["State.Dead", "State.Hurt"]);
+    assert_eq!(in_world(&format!("{head}GrantedTags: [State.|\nPriority: 1\n")), ["State.Dead", "State.Hurt"]);
+    assert_eq!(in_world(&format!("{head}Modifiers:\n  - Attribute: |\n")), ["Health", "Power"]);
+    assert_eq!(in_world(&format!("{head}Duration: {{Type: ScalableFloat, Curve: |}}\n")), ["C_Up"]);
+    assert_eq!(
+        in_world(
+            "Kind: gameplay_ability\nName: GA_It\nCost: |\n---\nKind: gameplay_effect\nName: GE_Cost\nDurationPolicy: Instant\n"
+        ),
+        ["GE_Cost"]
+    );
+    assert_eq!(in_world("Kind: calculation\nName: C_It\nValue: \"source.Po| * 2\"\n"), ["Health", "Power"]);
+    assert_eq!(
+        in_world("Kind: calculation\nName: C_It\nValue: \"if(has_tag(target, St|), 1, 0)\"\n"),
+        ["State.Dead", "State.Hurt"]
+    );
+    assert_eq!(in_world("Kind: calculation\nName: C_It\nValue: \"curve(|, level)\"\n"), ["C_Up"]);
+}
+
+#[test]
+fn a_proposal_replaces_the_word_at_the_cursor_and_no_more() {
+    let text = format!("{WORLD}Kind: calculation\nName: C_It\nValue: \"source.Po|w * 2\"\n");
+    let (project, cursor) = at(&text);
+    let found = language::complete(&project, Path::new("a.yaml"), cursor);
+    let plain = text.replacen('|', "", 1);
+    assert_eq!(found[0].replace.of(&plain), Some("Pow"));
+    assert_eq!(found[0].kind, CompletionKind::Name(SymbolKind::Attribute));
+}
+
+#[test]
+fn fields_and_words_come_from_the_documents_themselves() {
+    let head = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\n";
+    let fields = completed(&format!("{head}Mod|\n"));
+    assert!(fields.contains(&"Modifiers".to_owned()) && fields.contains(&"GrantedTags".to_owned()), "{fields:?}");
+    assert!(!fields.contains(&"Name".to_owned()), "{fields:?}");
+    let nested = completed(&format!("{head}Modifiers:\n  - Attribute: Health\n    Oper|\n"));
+    assert!(nested.contains(&"Operation".to_owned()) && !nested.contains(&"Attribute".to_owned()), "{nested:?}");
+    let flow = completed(&format!("{head}Duration: {{Type: ScalableFloat, Val|}}\n"));
+    assert!(flow.contains(&"Curve".to_owned()) && !flow.contains(&"Type".to_owned()), "{flow:?}");
+    let words = completed(&format!("{head}Modifiers:\n  - {{Attribute: Health, Operation: |}}\n"));
+    assert_eq!(words, ["Add", "AddPost", "Multiply", "Override"]);
+    let policies = completed("Kind: gameplay_effect\nName: GE_It\nDurationPolicy: |\n");
+    assert_eq!(policies, ["HasDuration", "Infinite", "Instant"]);
+    assert!(completed("Kind: gam|\n").contains(&"gameplay_effect".to_owned()));
+    let tasks = completed("Kind: gameplay_ability\nName: GA_It\nTasks:\n  - Type: Wait|\n");
+    assert!(tasks.contains(&"WaitGameplayEvent".to_owned()), "{tasks:?}");
+}
+
+#[test]
+fn nothing_is_proposed_and_nothing_panics_where_nothing_fits() {
+    for text in ["|", "Kind: gameplay_effect\nName: GE_|\n", "# a comment |\n", "{[|", "- |\n- a", "ö: |ü\n", "a: \"|"]
+    {
+        let _ = completed(text);
+    }
+    let project = Project::default();
+    assert_eq!(language::complete(&project, Path::new("nowhere.yaml"), 7), []);
+    let (project, _) = at("Kind: curve|");
+    assert_eq!(language::complete(&project, Path::new("a.yaml"), 4000), []);
+    assert_eq!(language::hover(&project, Path::new("a.yaml"), 4000), None);
+}
+
+// covers: OWN-09
+#[test]
+fn hover_shows_the_value_that_the_runtime_computes() {
+    let project = Project::open(packs("rpg")).unwrap();
+    let path = packs("rpg").join("controllers.yaml");
+    let text = project.sources().iter().find(|s| s.path == path).unwrap().text.clone();
+    let hover = language::hover(&project, &path, text.find("WeaponDamage, BaseValue").unwrap()).unwrap();
+    assert!(hover.text.contains("WeaponDamage 18.0"), "{}", hover.text);
+    assert_eq!(hover.span.of(&text), Some("WeaponDamage"));
+    // Another sword, another number: nothing is taken from the document's own CurrentValue.
+    let mut changed = project.clone();
+    let effects = packs("rpg").join("effects.yaml");
+    let other =
+        project.sources().iter().find(|s| s.path == effects).unwrap().text.replace("Value: 0.2}", "Value: 0.4}");
+    changed.put(effects.clone(), other);
+    let hover = language::hover(&changed, &path, text.find("WeaponDamage, BaseValue").unwrap()).unwrap();
+    assert!(hover.text.contains("WeaponDamage 21.0"), "{}", hover.text);
+    let source = project.sources().iter().find(|s| s.path == effects).unwrap();
+    let hover = language::hover(&project, &effects, source.text.find("GE_Weapon_FireSword").unwrap()).unwrap();
+    assert!(hover.text.contains("WeaponDamage × 1 + 0.2 in DamageBonuses"), "{}", hover.text);
+}
+
+#[test]
+fn the_same_name_in_another_pack_is_another_thing() {
+    let project = Project::open(packs("")).unwrap();
+    let path = packs("").join("rpg/effects.yaml");
+    let found = language::references(&project, &path, SymbolKind::Attribute, "WeaponDamage");
+    assert!(found.len() >= 4);
+    assert!(found.iter().all(|p| p.path.starts_with(packs("").join("rpg"))), "{found:?}");
+    // A tag that all packs take from core is one thing in all of them.
+    let tags = packs("").join("core/tags.yaml");
+    let found = language::references(&project, &tags, SymbolKind::Tag, "State.Alive");
+    assert!(
+        ["rpg", "shooter"].iter().all(|p| found.iter().any(|f| f.path.starts_with(packs("").join(p)))),
+        "{found:?}"
+    );
+}
+
+/// All documents as they are understood, line by line. Maps may be in another order under another name.
+fn meaning(project: &Project) -> Vec<String> {
+    let docs = project.sources().iter().flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref());
+    let mut lines: Vec<String> =
+        docs.flat_map(|l| to_yaml(&l.doc).lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    lines.sort();
+    lines
+}
+
+/// Every number of every controller, from the smallest.
+fn values(project: &Project) -> Vec<f64> {
+    let mut all = Vec::new();
+    for set in project.sets() {
+        let (Some(rules), _) = project.build(&set) else { panic!("the rules build") };
+        for (_, d) in project.docs(&set) {
+            let Some(Doc::Controller(c)) = d.loaded.as_ref().map(|l| &l.doc) else { continue };
+            let mut sim = Sim::new(rules.clone(), SimConfig::default());
+            let template = rules.template(&c.owner_actor.actor_id).unwrap();
+            let who = sim.spawn(SpawnSpec::template(template)).unwrap();
+            all.extend(sim.attributes(who).unwrap().into_iter().map(|a| sim.get(who, a).unwrap()));
+        }
+    }
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+fn defined(project: &Project) -> Vec<(PathBuf, Mention)> {
+    let mut found = Vec::new();
+    for source in project.sources() {
+        for d in &source.docs {
+            let Some(kind) = d.kind else { continue };
+            let names = mentions(kind, &d.tree, &source.text).into_iter().filter(|m| m.definition);
+            found.extend(names.map(|m| (source.path.clone(), m)));
+        }
+    }
+    found
+}
+
+/// Tags that the runtime looks for by name.
+const KNOWN: [&str; 3] = ["Event.Damage.Dealt", "Event.Damage.Taken", "State.Moving"];
+
+// covers: OWN-09
+#[test]
+fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
+    let project = Project::open(packs("rpg")).unwrap();
+    let findings = project.check().len();
+    let (before, numbers) = (meaning(&project), values(&project));
+    let mut kinds = BTreeMap::new();
+    for (path, m) in defined(&project) {
+        let home = m.name.split('.').next().filter(|_| m.kind == SymbolKind::Tag);
+        let new = &home.map_or("Zq_Renamed".to_owned(), |home| format!("{home}.Zq.Renamed"));
+        let rename = match language::rename(&project, &path, m.span.start as usize, new) {
+            Err(e) if KNOWN.contains(&m.name.as_str()) => {
+                assert_eq!(e.to_string(), format!("the runtime knows {} by its name", m.name));
+                continue;
+            }
+            other => other.unwrap_or_else(|e| panic!("{} {}: {e}", m.kind, m.name)),
+        };
+        let after = rename.applied(&project);
+        assert_eq!(after.check().len(), findings, "{} {}", m.kind, m.name);
+        let mut back: Vec<String> = meaning(&after).iter().map(|line| line.replace(new, &m.name)).collect();
+        back.sort();
+        assert_eq!(back, before, "{} {}", m.kind, m.name);
+        assert!(meaning(&after).iter().any(|line| line.contains(new)));
+        if m.kind == SymbolKind::Attribute || kinds.get(&m.kind).is_none() {
+            assert_eq!(values(&after), numbers, "{} {}", m.kind, m.name);
+        }
+        *kinds.entry(m.kind).or_insert(0) += 1;
+    }
+    let wanted =
+        [SymbolKind::Tag, SymbolKind::Attribute, SymbolKind::Effect, SymbolKind::Ability, SymbolKind::InputAction];
+    assert!(wanted.iter().all(|k| kinds.get(k).is_some_and(|n| *n > 1)), "{kinds:?}");
+}
+
+// covers: OWN-09
+#[test]
+fn renaming_a_tag_rewrites_queries_expressions_and_the_tags_below() {
+    let text = "Kind: gameplay_tag\nTags: [{Tag: State.Hurt}, {Tag: State.Hurt.Badly}, {Tag: State.Hurting}]\n---\n\
+                Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}]\n---\n\
+                Kind: calculation\nName: C_It\nValue: \"if(has_tag(target, State.Hurt.Badly), target.Health, 0)\"\n---\n\
+                Kind: gameplay_ability\nName: GA_It\nTags: {AbilityTags: [\"State.Hurt\", State.Hurting]}\n\
+                ActivationQuery: \"State.Hurt | !State.Hurt.Badly\"\n";
+    let mut project = Project::default();
+    project.put("a.yaml", text);
+    let rename =
+        language::rename(&project, Path::new("a.yaml"), text.find("State.Hurt").unwrap(), "Body.Wounded").unwrap();
+    let after = rename.applied(&project);
+    let expected =
+        text.replace("State.Hurting", "\u{1}").replace("State.Hurt", "Body.Wounded").replace('\u{1}', "State.Hurting");
+    assert_eq!(&*after.sources()[0].text, expected);
+    assert_eq!(rename.edits[Path::new("a.yaml")].len(), 6);
+}
+
+#[test]
+fn renaming_an_attribute_reaches_expressions_curves_captures_and_texts() {
+    let text = "Kind: attribute_set\nName: Vitals\nAttributes:\n- {Name: Power, DefaultBaseValue: 1}\n- {Name: Health, DefaultBaseValue: 9, Clamping: {Max: Power}}\n---\n\
+                Kind: curve\nName: C_Up\nPoints: [{X: 1, Y: 1}]\n---\n\
+                {\"Kind\": \"calculation\", \"Name\": \"C_It\", \"Capture\": {\"Source\": {\"Power\": \"OnApplication\"}}, \"Value\": \"source.Power * 2\"}\n---\n\
+                Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Instant\n\
+                Modifiers: [{Attribute: Power, Operation: Add, Magnitude: {Type: ScalableFloat, Curve: C_Up, CurveInput: Power}}]\n\
+                Metadata: {Description: 'Gives {GE_It.Power} of {Power}'}\n";
+    let mut project = Project::default();
+    project.put("a.yaml", text);
+    assert_eq!(project.check(), []);
+    let rename = language::rename(&project, Path::new("a.yaml"), text.find("Power").unwrap(), "Might").unwrap();
+    assert_eq!(&*rename.applied(&project).sources()[0].text, text.replace("Power", "Might"));
+}
+
+#[test]
+fn a_rename_that_would_change_a_meaning_is_refused() {
+    let text = "Kind: gameplay_tag\nTags: [{Tag: State.Hurt}, {Tag: State.Dead}]\n---\n\
+                Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 9}, {Name: Mana, DefaultBaseValue: 9}]\n";
+    let mut project = Project::default();
+    project.put("a.yaml", text);
+    let refused = |what: &str, new: &str| {
+        let at = text.find(what).unwrap();
+        language::rename(&project, Path::new("a.yaml"), at, new).unwrap_err().to_string()
+    };
+    assert_eq!(refused("State.Hurt", "State.Dead"), "State.Dead is already used at a.yaml:2:33");
+    assert_eq!(refused("Health", "Mana"), "Mana is already used at a.yaml:6:58");
+    assert_eq!(refused("Kind", "Mana"), "no name stands here that could be changed");
+    for (what, bad) in [
+        ("State.Hurt", ""),
+        ("State.Hurt", "a..b"),
+        ("State.Hurt", "a b"),
+        ("Health", "health"),
+        ("Health", "A.B"),
+        ("Vitals", "x: y"),
+        ("Vitals", ""),
+    ] {
+        assert!(refused(what, bad).contains("is no"), "{bad}");
+    }
+    let mut other = Project::default();
+    other.put("b.yaml", "Kind: gameplay_tag\nTags: [{Tag: Cooldown.Fire}, {Tag: State.Moving}]\n");
+    let refused_there =
+        |at: usize, new: &str| language::rename(&other, Path::new("b.yaml"), at, new).unwrap_err().to_string();
+    assert!(refused_there(34, "State.Fire").starts_with("the runtime treats tags below Cooldown"));
+    assert!(refused_there(56, "State.Walking").starts_with("the runtime knows State.Moving"));
+    // YAML would read these as something else than a text.
+    assert!(refused("Vitals", "true").contains("would no longer read the same"));
+}
