@@ -44,7 +44,8 @@ pub mod prelude {
     pub use crate::{Observers, SpecHandle, ids, load_folder, load_str};
     pub use ugas_core::{
         AbilityId, ActorId, Anchor, AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, Host,
-        NoHost, Op, Outcome, Rate, Read, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, TagQuery,
+        NoHost, Op, Outcome, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId,
+        TagQuery, Target, Which,
     };
     pub use ugas_doc::{
         Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,
@@ -58,3 +59,6 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/determinism.md")]
 struct Determinism;
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/rust.md")]
+struct InRust;
