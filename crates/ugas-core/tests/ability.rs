@@ -6,8 +6,8 @@ mod common_ability;
 use common::{apply, attribute, effect, get, go, kinds, set, spawn, tag};
 use common_ability::{cancel, cast, ended, grant, has, id, reasons, rules, running, with, world};
 use ugas_core::{
-    AbilityGrant, AbilityState, ControllerId, EffectFilter, FactKind, Op, ParamId, Read, Refusal, Sim, SimConfig,
-    SimTime, SpawnSpec, Target, TraceKind, Which,
+    AbilityGrant, AbilityState, Change, ControllerId, EffectFilter, FactKind, Op, ParamId, Read, Refusal, Sim,
+    SimConfig, SimTime, SpawnSpec, Target, TraceKind, Which,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
 
@@ -153,8 +153,15 @@ fn a_cooldown_is_its_tag() {
     assert_eq!((castable.reason, castable.ready_at), (Some(refused), Some(SimTime::seconds(5.0))));
     let mut early = sim.clone();
     let filter = EffectFilter { with_any_tag: vec![cooled], ..EffectFilter::default() };
-    early.run(Op::RemoveMatching { who, filter }).unwrap();
+    early.run(Op::RemoveMatching { who, filter: filter.clone() }).unwrap();
     assert!(cast(&mut early, who, "GA_Bolt").is_ok());
+    let mut shorter = sim.clone();
+    let key = shorter.query(who, &filter).unwrap()[0];
+    shorter.run(Op::Change { key, change: Change::Remaining(SimTime::seconds(0.5)) }).unwrap();
+    let left = SimTime::seconds(0.5);
+    assert_eq!(cast(&mut shorter, who, "GA_Bolt"), Err(Refusal::Cooldown { tag: cooled, left }));
+    go(&mut shorter, 2.0);
+    assert!(cast(&mut shorter, who, "GA_Bolt").is_ok(), "over when the shortened effect is");
     assert!(has(&sim, who, "Cooldown.Bolt"));
     go(&mut sim, 5.0);
     assert!(!has(&sim, who, "Cooldown.Bolt"));
@@ -189,7 +196,8 @@ fn the_first_reason_is_given_and_all_can_be_asked() {
 // covers: UGAS-8.1-02 UGAS-8.1-04 UGAS-8.1-05 UGAS-8.3-03 UGAS-8.6-04
 #[test]
 fn abilities_block_and_cancel_others_by_tag() {
-    let (mut sim, who, _) = with(&["GA_Ward", "GA_Bolt", "GA_Dodge"]);
+    let (mut sim, who, _) = with(&["GA_Ward", "GA_Bolt", "GA_Dodge", "GA_Bare"]);
+    cast(&mut sim, who, "GA_Bare").unwrap();
     cast(&mut sim, who, "GA_Ward").unwrap();
     let ward = id(&sim, "GA_Ward");
     assert_eq!(cast(&mut sim, who, "GA_Bolt"), Err(Refusal::BlockedByAbility { by: ward }));
@@ -199,6 +207,7 @@ fn abilities_block_and_cancel_others_by_tag() {
     kinds(&mut sim);
     cast(&mut sim, who, "GA_Dodge").unwrap();
     assert_eq!(ended(&mut sim), [true, false], "the ward is cancelled, the dodge is over");
+    assert_eq!(running(&sim, who), 1, "what has none of the tags goes on");
     assert!(cast(&mut sim, who, "GA_Bolt").is_ok());
 }
 

@@ -27,6 +27,14 @@ fn a_validation_is_awaited_before_anything_is_spent() {
     apply(&mut poor, "GE_Drain", who);
     poor.validate(who, ask, true).unwrap();
     assert_eq!((poor.ability_state(who, grants[0]).unwrap(), get(&poor, who, "Mana")), (AbilityState::Granted, 10.0));
+    let mut failed = sim.clone();
+    failed.validate(who, ask, false).unwrap();
+    let of = |sim: &Sim| (sim.ability_state(who, grants[0]).unwrap(), get(sim, who, "Mana"));
+    assert_eq!(of(&failed), (AbilityState::Granted, 50.0), "a failure costs nothing");
+    let mut stopped = sim.clone();
+    stopped.cancel(who, ask).unwrap();
+    stopped.validate(who, ask, true).unwrap();
+    assert_eq!(of(&stopped), (AbilityState::Granted, 50.0), "whoever cancelled waits for no answer");
     go(&mut sim, 0.5);
     assert_eq!(sim.ability_state(who, grants[0]).unwrap(), AbilityState::Granted);
     kinds(&mut sim);
