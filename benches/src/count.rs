@@ -15,18 +15,13 @@ pub(crate) struct Bytes {
     pub(crate) full: f64,
 }
 
-const PORTION: usize = 100;
-
-/// Builds a world and looks at what it holds.
+/// Builds a world and looks at what it holds, without buffers that are not of the controllers.
 pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
     let each = |since: usize| (alloc::live_bytes() - since) as f64 / plan.count as f64;
     let before = alloc::live_bytes();
     let mut world = S::new(plan.count);
-    // In portions, so that the log of so many births does not count as part of the controllers.
-    for start in (0..plan.count).step_by(PORTION) {
-        world.spawn_many(PORTION.min(plan.count - start));
-        world.take_facts();
-    }
+    world.spawn_many(plan.count);
+    world.drop_buffers();
     let bare = each(before);
     drop(world);
     let before = alloc::live_bytes();
@@ -36,6 +31,7 @@ pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
         world.take_facts();
     }
     workload::start_effects(&mut world, plan);
+    world.drop_buffers();
     Bytes { bare, full: each(before) }
 }
 

@@ -283,6 +283,13 @@ impl Subject for Ours {
         self.facts.list.len()
     }
 
+    fn drop_buffers(&mut self) {
+        // The sim's own is swapped out, and an empty one into it.
+        self.facts = Facts::default();
+        self.sim.take_facts(&mut self.facts);
+        self.facts = Facts::default();
+    }
+
     fn facts_digest(&self) -> u64 {
         let mut text = String::new();
         self.sim.facts().list.iter().fold(0xcbf2_9ce4_8422_2325, |hash, fact| {

@@ -12,9 +12,8 @@ pub(crate) const MANY: usize = 10_000;
 pub(crate) const FEW: usize = 1_000;
 /// What an operation at [`MANY`] may cost, as a multiple of the cost at [`FEW`].
 const SCALE_LIMIT: f64 = 1.5;
-/// The bytes a controller with 16 attributes, 12 tags, 4 abilities and 8 effects may take. A ratchet: the goal is
-/// 1,600.
-const BYTES_LIMIT: f64 = 2_300.0;
+/// The bytes a controller with 16 attributes, 12 tags, 4 abilities and 8 effects may take.
+const BYTES_LIMIT: f64 = 1_600.0;
 
 /// What a step with nothing due may cost where abilities wait, as a multiple of one without abilities.
 const IDLE_LIMIT: f64 = 1.02;

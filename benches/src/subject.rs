@@ -69,6 +69,8 @@ pub(crate) trait Subject: Sized {
     fn base(&self, who: u32, attribute: usize) -> f64;
     /// Takes the facts out, as a host does after each step, and says how many there were.
     fn take_facts(&mut self) -> usize;
+    /// Gives back the memory of buffers for facts, which belong to no controller and are as large as the busiest step.
+    fn drop_buffers(&mut self);
     /// A digest of the facts not yet taken, order and times included; for checks, never timed.
     fn facts_digest(&self) -> u64;
     /// How many periodic executions and expiries have been done.

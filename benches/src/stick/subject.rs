@@ -153,6 +153,10 @@ impl Subject for Stick {
         count
     }
 
+    fn drop_buffers(&mut self) {
+        self.facts = Vec::new();
+    }
+
     fn facts_digest(&self) -> u64 {
         self.facts.iter().fold(0xcbf2_9ce4_8422_2325, |hash, fact| {
             let words = [

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     WhyNot(WhyNotArgs),
     /// Check documents and scenarios without running them.
     Check(CheckArgs),
+    /// Write the JSON Schemas of the documents.
+    Schema(SchemaArgs),
     /// Put files into the house's shape; comments, key order and values stay.
     Fmt(FmtArgs),
     /// Show a definition: what it does, its text for players, what uses it.
@@ -157,12 +159,26 @@ pub(crate) struct CheckArgs {
     /// Count these as errors too.
     #[arg(long, value_enum)]
     pub(crate) deny: Option<Deny>,
+    /// Also list every use of a field or kind that goes beyond the specification.
+    #[arg(long)]
+    pub(crate) portable: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemaArgs {
+    /// The folder to write one file for each kind and `ugas.json` for all to; without it `ugas.json` is printed.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum CheckFormat {
+    /// For people: place, message, and the line it is about.
     Text,
+    /// One object for tools.
     Json,
+    /// SARIF 2.1.0, for code review and scanning services.
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]

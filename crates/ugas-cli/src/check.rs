@@ -2,9 +2,11 @@
 
 use crate::args::{CheckArgs, CheckFormat, Deny};
 use crate::output::{Colour, Exit, Out, complain_about};
+use crate::sarif;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io;
-use ugas_data::{Diagnostic, Severity};
+use ugas_data::{Diagnostic, Excerpt, Project, Severity};
 use ugas_lab::check_path;
 
 /// The JSON that tools read.
@@ -20,19 +22,26 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
     let mut exit = Exit::Good;
     for path in &args.paths {
         match check_path(path) {
-            Ok(more) => findings.extend(more),
+            Ok(more) => {
+                findings.extend(more);
+                if args.portable {
+                    findings.extend(Project::open(path).map(|p| p.extensions()).unwrap_or_default());
+                }
+            }
             Err(errors) => {
                 complain_about(&errors);
                 exit = Exit::Unreadable;
             }
         }
     }
+    Diagnostic::arrange(&mut findings);
+    let mut texts = Texts::default();
     let count = |severity| findings.iter().filter(|f| f.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     match args.format {
         CheckFormat::Text => {
             for finding in &findings {
-                show(finding, out)?;
+                show(finding, texts.of(&finding.file), out)?;
             }
             out.line(&format!("{errors} errors, {warnings} warnings"))?;
         }
@@ -40,21 +49,45 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
             let all = All { diagnostics: &findings, errors, warnings };
             out.line(&serde_json::to_string_pretty(&all).map_err(io::Error::other)?)?;
         }
+        CheckFormat::Sarif => {
+            let log = sarif::log(&findings, |file| texts.of(file).to_owned());
+            out.line(&serde_json::to_string_pretty(&log).map_err(io::Error::other)?)?;
+        }
     }
     let denied = errors + if args.deny == Some(Deny::Warnings) { warnings } else { 0 };
     Ok(if denied > 0 { exit.max(Exit::Failed) } else { exit })
 }
 
-fn show(f: &Diagnostic, out: &mut Out) -> io::Result<()> {
-    let severity = format!("{}[{}]", f.severity.name(), f.id);
-    let severity = match f.severity {
-        Severity::Error => out.paint(Colour::Red, &severity),
-        Severity::Warning => out.paint(Colour::Yellow, &severity),
-        Severity::Info => severity,
+/// The texts of files that have findings, each read once.
+#[derive(Default)]
+struct Texts(BTreeMap<String, String>);
+
+impl Texts {
+    /// The text of a file; empty if it cannot be read any more.
+    fn of(&mut self, file: &str) -> &str {
+        self.0.entry(file.to_owned()).or_insert_with(|| std::fs::read_to_string(file).unwrap_or_default())
+    }
+}
+
+fn show(f: &Diagnostic, text: &str, out: &mut Out) -> io::Result<()> {
+    let colour = match f.severity {
+        Severity::Error => Colour::Red,
+        Severity::Warning => Colour::Yellow,
+        Severity::Info => Colour::Blue,
     };
+    let severity = out.paint(colour, &format!("{}[{}]", f.severity.name(), f.id));
     out.line(&format!("{}:{}:{}: {severity}: {}", f.file, f.line, f.column, f.message))?;
-    match &f.help {
-        Some(help) => out.line(&format!("    {help}")),
-        None => Ok(()),
+    match (Excerpt::of(f, text), &f.help) {
+        (Some(excerpt), help) => {
+            let number = excerpt.number.to_string();
+            let blank = " ".repeat(number.len());
+            let bar = |number: &str| out.paint(Colour::Blue, &format!("{number} |"));
+            let label = help.as_deref().unwrap_or_default();
+            let marks = out.paint(colour, format!("{} {label}", excerpt.marks).trim_end());
+            let lines = [bar(&blank), format!("{} {}", bar(&number), excerpt.line), format!("{} {marks}", bar(&blank))];
+            lines.iter().try_for_each(|line| out.line(line))
+        }
+        (None, Some(help)) => out.line(&format!("    {help}")),
+        (None, None) => Ok(()),
     }
 }

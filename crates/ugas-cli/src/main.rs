@@ -9,6 +9,8 @@ mod explain;
 mod fmt;
 mod lsp;
 mod output;
+mod sarif;
+mod schema;
 mod show;
 mod sim;
 mod test;
@@ -44,6 +46,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Explain(args)) => explain::run(&args, out),
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
+        Some(Command::Schema(args)) => schema::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
         Some(Command::Show(args)) => show::run(&args, out),
         Some(Command::Lsp(args)) => lsp::run(&args),

@@ -27,6 +27,7 @@ pub(crate) enum Colour {
     Red = 31,
     Green = 32,
     Yellow = 33,
+    Blue = 34,
 }
 
 /// Standard output, with colours only if somebody is looking.

@@ -229,6 +229,72 @@ fn check_finds_without_running() {
 }
 
 #[test]
+fn check_shows_the_line_and_marks_the_words() {
+    let effect = "Kind: gameplay_effect\nName: GE_X\nDurationPolicy: Instnt\nPriorty: 1\n";
+    let ran = Folder::new("excerpt").with("a.yaml", effect).ugas(&["check", "a.yaml"]);
+    let expected = "\
+a.yaml:3:17: error[invalid]: DurationPolicy: \"Instnt\" is not one of Instant, HasDuration, Infinite
+  |
+3 | DurationPolicy: Instnt
+  |                 ^^^^^^ did you mean \"Instant\"?
+a.yaml:4:1: error[invalid]: there is no field \"Priorty\" here";
+    assert!(ran.out.starts_with(expected), "{}", ran.out);
+    assert!(
+        ran.out.contains("\n4 | Priorty: 1\n  | ^^^^^^^ did you mean \"Priority\"?\n2 errors, 0 warnings\n"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains('\x1b'), "colours are for terminals");
+}
+
+#[test]
+fn check_writes_sarif_with_places_and_fixes() {
+    let text = "Kind: attribute_set\nName: V\nAttributes:\n  - {Name: MaxHealth, DefaultBaseValue: 1}\n  \
+                - {Name: Health, DefaultBaseValue: 1, Clamping: {Max: MaxHelth}}\n";
+    let folder = Folder::new("sarif").with("a b.yaml", text);
+    let ran = folder.ugas(&["check", ".", "--format", "sarif"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let log: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!((&run["tool"]["driver"]["name"], &run["columnKind"]), (&"ugas".into(), &"unicodeCodePoints".into()));
+    let result = &run["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"unknown-attribute".into(), &"error".into()));
+    assert_eq!(
+        run["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().expect("an index") as usize]["id"],
+        result["ruleId"]
+    );
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a%20b.yaml");
+    let region = serde_json::json!({"startLine": 5, "startColumn": 57, "endLine": 5, "endColumn": 65});
+    assert_eq!(place["region"], region);
+    let change = &result["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!((&change["deletedRegion"], &change["insertedContent"]["text"]), (&region, &"MaxHealth".into()));
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.ugas(&["check", ".", "--format", "json"]).out).expect("JSON");
+    assert_eq!(json["diagnostics"][0]["fix"]["edits"][0]["text"], "MaxHealth");
+}
+
+#[test]
+fn check_lists_what_is_not_portable_on_demand() {
+    let schema = "$schema: https://ugas.jbltx.com/v1.0.0-draft.3/schemas/gameplay_effect.json";
+    let text = format!(
+        "{schema}\nName: GE_X\nDurationPolicy: Infinite\nStacking: {{Limit: 3}}\n---\nKind: curve\nName: C_X\n"
+    );
+    let folder = Folder::new("portable").with("a.yaml", text);
+    let ran = folder.ugas(&["check", "a.yaml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "0 errors, 0 warnings\n"));
+    let ran = folder.ugas(&["check", "a.yaml", "--portable"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.out);
+    let firsts: Vec<&str> = ran.out.lines().filter(|l| l.starts_with("a.yaml")).collect();
+    let expected = [
+        "a.yaml:4:1: info[extension-field]: Stacking: no field of the specification's gameplay effect",
+        "a.yaml:6:7: info[extension-kind]: the specification has no documents of kind curve",
+    ];
+    assert_eq!(firsts, expected);
+}
+
+#[test]
 fn without_a_command_help_shows_examples_that_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let ugas = |args: &[&str]| ran(Command::new(env!("CARGO_BIN_EXE_ugas")).current_dir(&root).args(args).output());

@@ -5,8 +5,8 @@
 
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
-use crate::rules::{CurveInput, EffectDef, Layout, Mag, ModDef, Rules};
-use crate::state::{Attr, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
+use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
+use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
 use crate::{ControllerId, SimTime, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition};
@@ -39,10 +39,9 @@ impl Check<'_> {
         want(row.next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
         want(row.last_birth.1 <= MANY, "the count of a cause's applications")?;
         want(row.next_grant <= MANY, "the number of the next grant")?;
-        want(row.effects.windows(2).all(|w| w[0].seq < w[1].seq), "the order of effects")?;
-        want(row.effects.iter().all(|e| e.seq > 0 && e.seq < row.next_seq), "an effect's number")?;
+        want(row.effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
+        want(row.effects.iter().all(|e| e.seq() > 0 && e.seq() < row.next_seq), "an effect's number")?;
         want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
-        want(row.tags.is_sound(&rules.tags), "the tags")?;
         if let Some(a) = &row.side().anchor {
             want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
         }
@@ -52,23 +51,27 @@ impl Check<'_> {
         let now = row.clock.local(self.at);
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
+        for tag in row.tags.innate(&rules.tags) {
+            want(row.effects.iter().any(|e| e.def == INITIAL_TAGS), "tags that no effect explains")?;
+            tags.insert(tag, 1);
+        }
         for e in &mut row.effects {
             let Some(def) = self.defs.effect(rules, e.def) else {
                 return Err("an effect's definition");
             };
             self.effect(e, &def, now)?;
             if !e.inhibited() {
-                def.granted_tags.iter().chain(e.own_tags()).for_each(|t| *tags.entry(*t).or_default() += 1);
+                def.granted_tags.iter().for_each(|t| *tags.entry(*t).or_default() += 1);
                 def.cues.iter().for_each(|t| *cues.entry(*t).or_default() += 1);
             }
-            watching += e.watches() as u32;
+            watching += e.watches() as u16;
             immunities += def.refuses_others() as u16;
         }
         for tag in row.play().activations.iter().flat_map(|a| &a.cues) {
             *cues.entry(*tag).or_default() += 1;
         }
         (row.watching, row.immunities) = (watching, immunities);
-        want(row.tags.iter().collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
+        want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
         let held: BTreeMap<TagId, u32> = row.cues().iter().map(|c| (c.tag, c.count)).collect();
         want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
         row.live = self.modifiers(row)?;
@@ -79,8 +82,8 @@ impl Check<'_> {
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
-            want(g.level > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
-            want(g.by == 0 || row.effect_at(g.by).is_some(), "a grant that no effect explains")?;
+            want(g.level() > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
+            want(g.by() == 0 || row.effect_at(g.by()).is_some(), "a grant that no effect explains")?;
         }
         want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
     }
@@ -98,8 +101,8 @@ impl Check<'_> {
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
-        want(e.level > 0 && e.stacks > 0, "an effect's level or stacks")?;
-        want(def.stacking.as_ref().is_none_or(|s| e.stacks <= s.limit), "an effect's stacks")?;
+        want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
+        want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect's stacks")?;
         want(e.start <= now && e.end >= e.start, "an effect's time")?;
         want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's time")?;
         want(source_is_sound(e.source), "an effect's source")?;
@@ -107,14 +110,15 @@ impl Check<'_> {
         want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
         let catches_up = e.inhibited() && def.period_inhibition == PeriodInhibition::CatchUp;
         let start = e.start;
-        if let Some(p) = e.periodic_mut() {
-            self.periodic(p, start, now)?;
-            want(p.missed == 0 || catches_up, "an effect's missed executions")?;
+        want(e.missed() == 0 || catches_up && e.periodic().is_some(), "an effect's missed executions")?;
+        if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
+            self.periodic(p, *missed, start, now)?;
+            // They run at once when the effect comes back: never more than one step may run.
+            *missed = (*missed).min(self.limits.due_per_advance.min(MANY as u64) as u32);
         }
         let units = e.units().len();
-        want(units == def.modifiers.len() || (units == 0 && e.stacks == 1), "an effect's magnitudes")?;
+        want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes")?;
         want(extra_is_sound(e.extra()), "an effect's values")?;
-        want(e.own_tags().iter().all(|&t| self.rules.tags.def(t).is_some()), "an effect's tags")?;
         let captures = e.captures();
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
@@ -123,7 +127,7 @@ impl Check<'_> {
     }
 
     /// A period's counts, by what can have fallen due in the time that passed.
-    fn periodic(&self, p: &mut Periodic, start: SimTime, now: SimTime) -> Result<(), &'static str> {
+    fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
         want(period_is_sound(p.period()) && p.n > 0, "an effect's period")?;
         want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
         let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
@@ -136,10 +140,7 @@ impl Check<'_> {
         // The period may have been shorter before it was last started anew.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
-        want(p.executed as i128 + p.missed as i128 <= fallen, "the number of an effect's executions")?;
-        // They run at once when the effect comes back: never more than one step may run.
-        p.missed = p.missed.min(self.limits.due_per_advance.min(MANY as u64) as u32);
-        Ok(())
+        want(p.executed as i128 + missed as i128 <= fallen, "the number of an effect's executions")
     }
 
     fn captures(&self, def: &EffectDef) -> usize {
@@ -172,7 +173,7 @@ impl Check<'_> {
             };
             for (index, d) in def.modifiers.iter().enumerate() {
                 let unit = e.units().get(index).copied();
-                let off = there.get(&(e.seq, index as u16)).copied();
+                let off = there.get(&(e.seq(), index as u16)).copied();
                 let not_finite = off.is_some_and(|off| off & NOT_FINITE != 0);
                 want(unit.is_none_or(|u| !u.is_infinite() || not_finite), "an effect's magnitudes")?;
                 if !def.acts_on_current(d) || e.has_dropped(index as u16) {

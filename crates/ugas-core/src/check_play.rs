@@ -92,7 +92,9 @@ impl Check<'_> {
         want(pending || a.deadline == SimTime::NEVER, "an activation's time")?;
         want(moment(a.start) && due(a.deadline), "an activation's time")?;
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
-        want(a.owned == 0 || owner(a.owned) == def.owned && def.owned.is_some(), "an activation's own tags")?;
+        // Something else may have removed the effect since.
+        let owns = |seq: u64| owner(seq).map_or(seq < row.next_seq, |found| Some(found) == def.owned);
+        want(a.owned == 0 || def.owned.is_some() && owns(a.owned), "an activation's own tags")?;
         want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
         want(a.event.iter().all(|e| self.event(e)), "an activation's event")?;
         want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets")?;

@@ -2,7 +2,7 @@
 
 use crate::flow::{Captured, Journal, JournalWhat};
 use crate::state::Row;
-use crate::{Op, OpId, SetId, SimTime};
+use crate::{Op, OpId, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
 /// One controller at one instant, for `restore` and `replay_row`. Reuse it: capturing into it again keeps its memory.
@@ -49,7 +49,7 @@ impl RowJournal {
 }
 
 /// The format this release writes.
-pub(crate) const PORTABLE_VERSION: u32 = 1;
+pub(crate) const PORTABLE_VERSION: u32 = 2;
 
 /// A controller with everything in flight, to be saved, handed to another sim or streamed out. Serialise it with any
 /// `serde` format; `Sim::insert` checks what comes back.
@@ -60,6 +60,8 @@ pub struct Portable {
     pub(crate) at: SimTime,
     pub(crate) sets: Vec<SetId>,
     pub(crate) row: Row,
+    /// Each explicit tag with its count, and whether it is innate; a row keeps them in an order of its rules.
+    pub(crate) tags: Vec<(TagId, u32, bool)>,
     /// Run-time definitions it uses, by id, as JSON (documents need a self-describing format).
     pub(crate) definitions: Vec<(u32, String)>,
 }

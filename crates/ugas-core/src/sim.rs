@@ -187,7 +187,7 @@ impl Sim {
             seed: config.seed,
             next_id: 0,
             next_op: 1,
-            controllers: Controllers::new(rules.tags.len()),
+            controllers: Controllers::default(),
             definitions: Definitions::default(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
@@ -540,7 +540,7 @@ impl Sim {
             if !row.hash_dirty {
                 continue;
             }
-            let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets);
+            let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets, &self.rules.tags);
             self.state.controllers.row_mut(slot).hash_dirty = false;
             let old = std::mem::replace(self.state.controllers.hash_mut(slot), new);
             self.state.hash_sum = self.state.hash_sum.wrapping_sub(old).wrapping_add(new);
@@ -556,7 +556,7 @@ impl Sim {
     /// The canonical hash of one controller.
     pub fn row_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
         let row = self.row(who)?;
-        Ok(row.compute_hash(&self.layout(row).sets))
+        Ok(row.compute_hash(&self.layout(row).sets, &self.rules.tags))
     }
 
     // One controller --------------------------------------------------------------------------------------------
@@ -565,7 +565,7 @@ impl Sim {
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
         let row = self.row(who)?;
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
-        let (at, rules) = (self.state.now, self.rules.fingerprint());
+        let (at, rules) = (self.state.now, self.rules.image_print());
         let layout = self.index.layouts[row.layout as usize].clone();
         let definitions = self.definitions_of(row).map(|(id, d)| (id, d.fingerprint)).collect();
         match &mut into.inner {

@@ -115,29 +115,48 @@ impl Rate {
 }
 
 /// A controller's own clock: an anchor in sim time and in local time, and a rate. Only a change of rate moves the
-/// anchor, so rounding never accumulates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// anchor, so rounding never accumulates. Most clocks run as they started: from 0, at normal speed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Clock {
     anchor: SimTime,
+    pace: Option<Box<Pace>>,
+}
+
+/// How a clock runs from its anchor on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Pace {
     anchor_local: SimTime,
     rate: Rate,
     active: bool,
 }
 
+impl Pace {
+    const PLAIN: Pace = Pace { anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true };
+
+    fn running(&self) -> Rate {
+        if self.active { self.rate } else { Rate::ZERO }
+    }
+}
+
 impl Clock {
     pub(crate) fn starting(now: SimTime) -> Clock {
-        Clock { anchor: now, anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true }
+        Clock { anchor: now, pace: None }
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace.as_deref().copied().unwrap_or(Pace::PLAIN)
     }
 
     #[inline]
     pub(crate) fn local(&self, now: SimTime) -> SimTime {
         let passed = now.0 - self.anchor.0;
-        match self.running() {
-            Rate::ONE => SimTime(self.anchor_local.0 + passed),
-            Rate::ZERO => self.anchor_local,
+        let Some(pace) = &self.pace else { return SimTime(passed) };
+        match pace.running() {
+            Rate::ONE => SimTime(pace.anchor_local.0 + passed),
+            Rate::ZERO => pace.anchor_local,
             rate => {
                 // A fast clock over a very long time stands still at the end of time instead of wrapping.
-                let local = self.anchor_local.0 as i128 + ((passed as i128 * rate.0 as i128) >> 16);
+                let local = pace.anchor_local.0 as i128 + ((passed as i128 * rate.0 as i128) >> 16);
                 SimTime(local.min(SimTime::LONGEST.0 as i128) as i64)
             }
         }
@@ -146,8 +165,9 @@ impl Clock {
     /// The first sim time at which the local clock shows `local`.
     #[inline]
     pub(crate) fn due(&self, local: SimTime) -> SimTime {
-        let ahead = local.0.saturating_sub(self.anchor_local.0);
-        match self.running() {
+        let Some(pace) = &self.pace else { return SimTime(self.anchor.0.saturating_add(local.0)) };
+        let ahead = local.0.saturating_sub(pace.anchor_local.0);
+        match pace.running() {
             Rate::ONE => SimTime(self.anchor.0.saturating_add(ahead)),
             Rate::ZERO => SimTime::NEVER,
             _ if local == SimTime::NEVER => SimTime::NEVER,
@@ -166,27 +186,21 @@ impl Clock {
     }
 
     pub(crate) fn rate(&self) -> Rate {
-        self.rate
+        self.pace().rate
     }
     pub(crate) fn active(&self) -> bool {
-        self.active
+        self.pace().active
     }
     /// How long it is until a local time; never stays never.
     #[inline]
     pub(crate) fn left(&self, now: SimTime, end: SimTime) -> SimTime {
         if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(now).0).max(0)) }
     }
-    #[inline]
-    fn running(&self) -> Rate {
-        if self.active { self.rate } else { Rate::ZERO }
-    }
 
     pub(crate) fn set(&mut self, now: SimTime, rate: Rate, active: bool) {
-        if (rate, active) != (self.rate, self.active) {
-            self.anchor_local = self.local(now);
+        if (rate, active) != (self.rate(), self.active()) {
+            self.pace = Some(Box::new(Pace { anchor_local: self.local(now), rate, active }));
             self.anchor = now;
-            self.rate = rate;
-            self.active = active;
         }
     }
 
@@ -198,11 +212,12 @@ impl Clock {
     /// Whether a clock from outside lies within the range that sums never overflow.
     pub(crate) fn is_sound(&self) -> bool {
         let fits = |t: SimTime| t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
-        fits(self.anchor) && fits(self.anchor_local) && self.rate.0 <= 1000 << 16
+        fits(self.anchor) && fits(self.pace().anchor_local) && self.rate().0 <= 1000 << 16
     }
 
     pub(crate) fn words(&self) -> [u64; 3] {
-        [self.anchor.0 as u64, self.anchor_local.0 as u64, (self.rate.0 as u64) << 1 | self.active as u64]
+        let Pace { anchor_local, rate, active } = self.pace();
+        [self.anchor.0 as u64, anchor_local.0 as u64, (rate.0 as u64) << 1 | active as u64]
     }
 }
 

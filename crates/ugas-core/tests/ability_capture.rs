@@ -56,18 +56,27 @@ fn a_fork_goes_on_like_the_original_from_any_tick() {
 #[test]
 fn rolling_back_and_running_again_gives_the_same() {
     let rules = kit();
-    let mut p = Play::new(&rules, 5);
-    let mut saved = p.sim.clone();
-    let (mut k, all) = (1, ticks(500, 20_000));
-    while p.tick < all {
-        let tick = p.tick;
-        saved.clone_from(&p.sim);
-        let first = p.run(k);
-        p.sim.clone_from(&saved);
-        p.tick = tick;
-        let again = p.run(k);
-        assert_eq!(first, again, "tick {tick}, {k} frames");
-        k = k % 16 + 1;
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let (from, seeds) = (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(1));
+    let all = ticks(500, 20_000);
+    for seed in from..from + seeds {
+        let mut p = Play::new(&rules, seed + 5);
+        let mut saved = p.sim.clone();
+        let mut k = 1;
+        while p.tick < all {
+            let tick = p.tick;
+            saved.clone_from(&p.sim);
+            let first = p.run(k);
+            p.sim.clone_from(&saved);
+            p.tick = tick;
+            let again = p.run(k);
+            assert_eq!(first, again, "seed {seed}, tick {tick}, {k} frames");
+            k = k % 16 + 1;
+        }
+    }
+    if number("UGAS_SOAK") == Some(1) {
+        let (to, cases) = (from + seeds, seeds * u64::from(all));
+        println!("soak: name=rolling_back_and_running_again_gives_the_same seeds={from}..{to} cases={cases}");
     }
 }
 

@@ -267,7 +267,6 @@ fn a_plain_effect_passes_none_of_it() {
     assert!(deeds(&mut w).is_empty());
 }
 
-// covers: SAI-1.2-01
 #[test]
 fn what_hangs_on_the_event_is_asked_once_per_calculation_with_that_event() {
     let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));

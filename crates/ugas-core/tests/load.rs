@@ -155,6 +155,7 @@ fn a_period_is_at_least_a_millisecond_and_zero_is_only_a_warning() {
         says(&issue, "GE_Tick", &["Period", "0.001"]);
     }
     assert!(base().add(Effect::infinite("GE_Tick").every(0.001)).build().is_ok());
+    says(&error(base().add(Effect::instant("GE_Now").every(1.0)), "bad-period"), "GE_Now", &["Instant", "Period"]);
     let issue = warning(base().add(Effect::infinite("GE_Tick").every(0.0)), "zero-period");
     says(&issue, "GE_Tick", &["Period of 0"]);
 }
@@ -164,7 +165,6 @@ fn fields_that_do_nothing_are_warned_of() {
     let mut long = Effect::instant("GE_Now");
     long.duration = Some(3.0.into());
     says(&warning(base().add(long), "unused-field"), "GE_Now", &["Duration", "HasDuration"]);
-    says(&warning(base().add(Effect::instant("GE_Now").every(1.0)), "unused-field"), "GE_Now", &["Period"]);
     let stack = Effect::instant("GE_Now").stacking(Stacking::default());
     says(&warning(base().add(stack), "unused-field"), "GE_Now", &["Stacking"]);
 }

@@ -246,7 +246,6 @@ fn question(s: &mut Stage) -> (TaskKey, Vec<(String, String)>) {
     (key, all.params(fact).map(|(n, v)| (n.to_owned(), word(v))).collect())
 }
 
-// covers: NXT-8.8-01 NXT-8.8-02
 #[test]
 fn a_validation_is_a_request_that_the_host_answers_like_any_other() {
     let rules = rules_with(Ability::new("GA").validated("Server", Some(500)).owned("State.Buff").task(wait(1.0)));

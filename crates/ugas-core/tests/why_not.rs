@@ -136,7 +136,14 @@ fn why_not_agrees_with_activate_on_random_states() {
     let rules = rules();
     let names = ["GA_A", "GA_B", "GA_C", "GA_D", "GA_E", "GA_F"];
     let effects = ["GE_Cost", "GE_Gain", "GE_Hurt", "GE_Heal", "GE_Cool", "GE_Mute", "GE_Alive", "GE_Alive"];
-    for seed in 0..700 {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let soak = number("UGAS_SOAK") == Some(1);
+    let (from, seeds) = if soak {
+        (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(4_000))
+    } else {
+        (0, 700)
+    };
+    for seed in from..from + seeds {
         let mut n = Rng(seed + 1);
         let (mut sim, who) = common::one(&rules);
         let other = common::spawn(&mut sim);
@@ -176,5 +183,9 @@ fn why_not_agrees_with_activate_on_random_states() {
             compare(&sim, who, &grants, target, seed);
             complete(&sim, who, &names, &grants, target);
         }
+    }
+    if soak {
+        let (to, cases) = (from + seeds, seeds * 25);
+        println!("soak: name=why_not_agrees_with_activate_on_random_states seeds={from}..{to} cases={cases}");
     }
 }

@@ -1,5 +1,5 @@
-//! Bounds that a field's type cannot say: the least value, the range, a list that must not be empty. One table, read
-//! where documents are read and where schemas are written.
+//! Bounds that a field's type cannot say: the least value, the range, a list that must not be empty, a field that is
+//! needed because of another. One table, read where documents are read and where schemas are written.
 
 use crate::{Node, ReadError};
 use ugas_doc::Kind;
@@ -16,7 +16,14 @@ pub(crate) enum Bound {
 }
 
 /// The kind, the way to the value (`[]` stands for every entry of a list) and what it must keep.
-pub(crate) const BOUNDS: [(Kind, &str, Bound); 12] = [
+pub(crate) const BOUNDS: [(Kind, &str, Bound); 19] = [
+    (Kind::Effect, "Area.HalfAngleDeg", Bound::Within(0.0, 180.0)),
+    (Kind::Effect, "Area.MaxTargets", Bound::Least(1.0)),
+    (Kind::Effect, "GrantedAbilities.[].Level", Bound::Least(1.0)),
+    (Kind::Controller, "GrantedAbilities.[].Level", Bound::Least(1.0)),
+    (Kind::Controller, "ActiveEffects.[].Level", Bound::Least(1.0)),
+    (Kind::Controller, "ActiveEffects.[].Stacks", Bound::Least(1.0)),
+    (Kind::AbilitySet, "Abilities.[].Level", Bound::Least(1.0)),
     (Kind::InputAction, "TapThreshold", Bound::Least(0.0)),
     (Kind::InputAction, "DoubleTapWindow", Bound::Least(0.0)),
     (Kind::InputActionSet, "Actions", Bound::NotEmpty),
@@ -31,34 +38,66 @@ pub(crate) const BOUNDS: [(Kind, &str, Bound); 12] = [
     (Kind::Controller, "AttributeSets", Bound::NotEmpty),
 ];
 
-/// The first value of a document that is out of bounds.
-pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Result<(), ReadError> {
+/// The values of a document that are out of bounds.
+pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Vec<ReadError> {
+    let mut errors = Vec::new();
     for (_, path, bound) in BOUNDS.iter().filter(|b| b.0 == kind) {
-        walk(file, node, path, "", *bound)?;
+        walk(node, path, "", &mut |value, place| errors.extend(keep(file, value, place, *bound).err()));
     }
-    Ok(())
+    if kind == Kind::Effect
+        && let Some(area) = node.get("Area")
+    {
+        errors.extend(area_needs(file, area));
+    }
+    errors
 }
 
-fn walk(file: &str, node: &Node, path: &str, place: &str, bound: Bound) -> Result<(), ReadError> {
+/// What an area needs because of its shape, and its radius because of its type.
+fn area_needs(file: &str, area: &Node) -> Vec<ReadError> {
+    let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
+    let missing = |at: &Node, place: &str, field: &str, why: &str| {
+        let help = Some(format!("add `{field}:`"));
+        ReadError { help, ..at.error(file, format!("{place}: {why} needs {field}")) }
+    };
+    let mut errors = Vec::new();
+    if text(area, "Shape").as_deref() == Some("Cone") && area.get("HalfAngleDeg").is_none() {
+        errors.push(missing(area.get("Shape").unwrap_or(area), "Area.Shape", "HalfAngleDeg", "Cone"));
+    }
+    if let Some(radius) = area.get("Radius") {
+        let (fields, field): (&[&str], &str) = match text(radius, "Type").as_deref() {
+            Some("ScalableFloat") => (&["Value", "Curve"], "Value"),
+            Some("AttributeBased") => (&["BackingAttribute"], "BackingAttribute"),
+            Some("CustomCalculation") => (&["CalculatorClass"], "CalculatorClass"),
+            Some("SetByCaller") => (&["DataTag"], "DataTag"),
+            _ => return errors,
+        };
+        if !fields.iter().any(|f| radius.get(f).is_some()) {
+            let kind = radius.get("Type").unwrap_or(radius);
+            errors.push(missing(kind, "Area.Radius", field, &text(radius, "Type").unwrap_or_default()));
+        }
+    }
+    errors
+}
+
+fn walk(node: &Node, path: &str, place: &str, visit: &mut impl FnMut(&Node, &str)) {
     if path.is_empty() {
-        return keep(file, node, place, bound);
+        return visit(node, place);
     }
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     if step == "[]" {
-        let mut entries = node.items().iter().enumerate();
-        return entries.try_for_each(|(i, entry)| walk(file, entry, rest, &format!("{place}[{i}]"), bound));
+        let entries = node.items().iter().enumerate();
+        return entries.for_each(|(i, entry)| walk(entry, rest, &format!("{place}[{i}]"), visit));
     }
     let dot = if place.is_empty() { "" } else { "." };
-    match node.get(step) {
-        Some(value) => walk(file, value, rest, &format!("{place}{dot}{step}"), bound),
-        None => Ok(()),
+    if let Some(value) = node.get(step) {
+        walk(value, rest, &format!("{place}{dot}{step}"), visit);
     }
 }
 
 fn keep(file: &str, node: &Node, place: &str, bound: Bound) -> Result<(), ReadError> {
     let number = node.as_number();
     let (kept, wanted) = match bound {
-        Bound::Least(low) => (number.is_none_or(|n| n >= low), format!("a number from {low}")),
+        Bound::Least(low) => (number.is_none_or(|n| n >= low), format!("at least {low}")),
         Bound::Within(low, high) => {
             (number.is_none_or(|n| (low..=high).contains(&n)), format!("a number from {low} to {high}"))
         }

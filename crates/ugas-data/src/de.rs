@@ -2,6 +2,8 @@
 //! and the path to it, say what was found, and list what would have been right.
 
 use crate::fault::{DeError, Step};
+use crate::limits::MAX_ERRORS_PER_DOCUMENT;
+use crate::mask::Masked;
 use crate::{Entry, Node, NodeValue, ReadError};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
 use serde::forward_to_deserialize_any;
@@ -14,16 +16,31 @@ use serde::forward_to_deserialize_any;
 /// assert_eq!(error.to_string(), "m.yaml:2:8: Value: expected a number, found the text \"often\"");
 /// ```
 pub fn from_node<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {
-    from_node_without(file, node, &[])
+    T::deserialize(NodeDe { node, masked: &Masked::default() }).map_err(|e| e.into_read_error(file, node))
 }
 
-/// Like [`from_node`], as if the map had none of the keys in `hidden`.
+/// Like [`from_node`], as if the map had none of the keys in `hidden`, and with everything that does not fit.
 pub(crate) fn from_node_without<T: DeserializeOwned>(
     file: &str,
     node: &Node,
-    hidden: &'static [&'static str],
-) -> Result<T, ReadError> {
-    T::deserialize(NodeDe { node, hidden }).map_err(|e| e.into_read_error(file, node))
+    hidden: &[&str],
+) -> Result<T, Vec<ReadError>> {
+    let mut masked = Masked::keys(node, hidden);
+    let mut errors = Vec::new();
+    loop {
+        let error = match T::deserialize(NodeDe { node, masked: &masked }) {
+            Ok(value) if errors.is_empty() => return Ok(value),
+            Ok(_) => return Err(errors),
+            Err(error) => error,
+        };
+        let next = masked.hide(&error, node);
+        if !next.follows {
+            errors.push(error.into_read_error(file, node));
+        }
+        if next.last || masked.len() > MAX_ERRORS_PER_DOCUMENT {
+            return Err(errors);
+        }
+    }
 }
 
 /// Whole numbers up to here are exact in a number; beyond it two neighbours would read as the same.
@@ -32,14 +49,10 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 #[derive(Clone, Copy)]
 struct NodeDe<'a> {
     node: &'a Node,
-    hidden: &'static [&'static str],
+    masked: &'a Masked<'a>,
 }
 
-impl<'a> NodeDe<'a> {
-    fn new(node: &'a Node) -> NodeDe<'a> {
-        NodeDe { node, hidden: &[] }
-    }
-
+impl NodeDe<'_> {
     fn expected(&self, what: &str) -> DeError {
         DeError::new(format!("expected {what}, found {}", self.node.describe())).within(self.node)
     }
@@ -180,9 +193,9 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         let NodeValue::List(items) = &self.node.value else {
             return Err(self.expected("a list"));
         };
-        let mut access = Items { items: items.iter().enumerate() };
+        let mut access = Items { items: items.iter().enumerate(), masked: self.masked };
         let value = self.located(visitor.visit_seq(&mut access))?;
-        match access.items.next() {
+        match access.next() {
             None => Ok(value),
             Some((taken, extra)) => {
                 Err(DeError::new(format!("expected a list of {taken}, found a list of {}", items.len())).within(extra))
@@ -207,7 +220,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         let NodeValue::Map(entries) = &self.node.value else {
             return Err(self.expected("a map"));
         };
-        self.located(visitor.visit_map(Entries { entries: entries.iter(), hidden: self.hidden, value: None }))
+        self.located(visitor.visit_map(Entries { entries: entries.iter(), masked: self.masked, value: None }))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -226,9 +239,11 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         visitor: V,
     ) -> Result<V::Value, DeError> {
         let access = match &self.node.value {
-            NodeValue::Text(name) => Choice { name, place: self.node, content: None },
+            NodeValue::Text(name) => Choice { name, place: self.node, content: None, masked: self.masked },
             NodeValue::Map(entries) => match entries.as_slice() {
-                [Entry { key, value, .. }] => Choice { name: key, place: self.node, content: Some(value) },
+                [Entry { key, value, .. }] => {
+                    Choice { name: key, place: self.node, content: Some(value), masked: self.masked }
+                }
                 _ => return Err(self.expected(&format!("a map with one key of {}", variants.join(", ")))),
             },
             _ => return Err(self.expected(&format!("one of {}", variants.join(", ")))),
@@ -244,16 +259,26 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
 /// The elements of a list.
 struct Items<'a> {
     items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
+    masked: &'a Masked<'a>,
+}
+
+impl<'a> Items<'a> {
+    fn next(&mut self) -> Option<(usize, &'a Node)> {
+        let masked = self.masked;
+        self.items.find(|(_, n)| !masked.hides(n))
+    }
 }
 
 impl<'de> de::SeqAccess<'de> for &mut Items<'_> {
     type Error = DeError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, DeError> {
-        let Some((index, node)) = self.items.next() else {
+        let Some((index, node)) = self.next() else {
             return Ok(None);
         };
-        seed.deserialize(NodeDe::new(node)).map(Some).map_err(|e| e.within(node).under(Step::Index(index)))
+        seed.deserialize(NodeDe { node, masked: self.masked })
+            .map(Some)
+            .map_err(|e| e.within(node).under(Step::Index(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -264,7 +289,7 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_> {
 /// The entries of a map.
 struct Entries<'a> {
     entries: std::slice::Iter<'a, Entry>,
-    hidden: &'static [&'static str],
+    masked: &'a Masked<'a>,
     value: Option<&'a Entry>,
 }
 
@@ -272,8 +297,8 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     type Error = DeError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, DeError> {
-        let hidden = self.hidden;
-        self.value = self.entries.find(|e| !hidden.contains(&e.key.as_str()));
+        let masked = self.masked;
+        self.value = self.entries.find(|e| !masked.hides(&e.value));
         let Some(entry) = self.value else {
             return Ok(None);
         };
@@ -283,7 +308,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DeError> {
         match self.value.take() {
             Some(entry) => seed
-                .deserialize(NodeDe::new(&entry.value))
+                .deserialize(NodeDe { node: &entry.value, masked: self.masked })
                 .map_err(|e| e.within(&entry.value).under(Step::Key(entry.key.clone()))),
             None => Err(DeError::new("a value was asked for before its key")),
         }
@@ -309,7 +334,7 @@ impl KeyDe<'_> {
 macro_rules! key_numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeError> {
-            NodeDe::new(&self.as_node()).$method(visitor)
+            NodeDe { node: &self.as_node(), masked: &Masked::default() }.$method(visitor)
         }
     )*};
 }
@@ -332,7 +357,7 @@ impl<'de> de::Deserializer<'de> for KeyDe<'_> {
         visitor: V,
     ) -> Result<V::Value, DeError> {
         let place = self.as_node();
-        visitor.visit_enum(Choice { name: &self.entry.key, place: &place, content: None })
+        visitor.visit_enum(Choice { name: &self.entry.key, place: &place, content: None, masked: &Masked::default() })
     }
 
     key_numbers! {
@@ -351,6 +376,7 @@ struct Choice<'a> {
     name: &'a str,
     place: &'a Node,
     content: Option<&'a Node>,
+    masked: &'a Masked<'a>,
 }
 
 impl<'a, 'de> de::EnumAccess<'de> for Choice<'a> {
@@ -367,7 +393,8 @@ impl Choice<'_> {
     /// Reads the content with its name in the path.
     fn content<T>(self, read: impl FnOnce(NodeDe<'_>) -> Result<T, DeError>) -> Result<T, DeError> {
         match self.content {
-            Some(node) => read(NodeDe::new(node)).map_err(|e| e.within(node).under(Step::Key(self.name.to_owned()))),
+            Some(node) => read(NodeDe { node, masked: self.masked })
+                .map_err(|e| e.within(node).under(Step::Key(self.name.to_owned()))),
             None => {
                 Err(DeError::new(format!("{} needs a value: write it as `{}: …`", self.name, self.name))
                     .within(self.place))
@@ -383,7 +410,7 @@ impl<'de> de::VariantAccess<'de> for Choice<'_> {
         match self.content {
             None => Ok(()),
             Some(node) if node.is_null() => Ok(()),
-            Some(node) => Err(NodeDe::new(node).expected("nothing")),
+            Some(node) => Err(NodeDe { node, masked: self.masked }.expected("nothing")),
         }
     }
 

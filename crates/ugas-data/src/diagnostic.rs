@@ -172,6 +172,22 @@ impl Diagnostic {
         let (line, column) = (self.line, self.column);
         self = self.at(Span::new(start, start + len), text);
         (self.line, self.column) = (line, column);
+        self.spelt_right(text)
+    }
+
+    /// With the change to the nearest spelling, if the words it stands at are exactly the misspelt ones.
+    fn spelt_right(mut self, text: &str) -> Diagnostic {
+        let meant = self.help.as_deref().and_then(|h| h.strip_prefix("did you mean \"")?.strip_suffix("\"?"));
+        let word = self.span.of(text).unwrap_or_default();
+        let bare = word.trim_matches(['"', '\'']);
+        if let Some(meant) = meant
+            && !bare.is_empty()
+            && self.message.contains(&format!("{bare:?}"))
+        {
+            let fix = word.replacen(bare, meant, 1);
+            let title = format!("write {meant}");
+            self.fix = Some(Fix { title, edits: vec![Edit { span: self.span, text: fix }] });
+        }
         self
     }
 

@@ -14,6 +14,18 @@ pub(crate) struct DeError {
     place: Option<(u32, u32)>,
     /// From the leaf to the root.
     path: Vec<Step>,
+    cause: Cause,
+}
+
+/// What went wrong, as far as reading on depends on it.
+#[derive(Debug)]
+pub(crate) enum Cause {
+    /// The value does not fit.
+    Value,
+    /// A map has this key and should not; perhaps another was meant.
+    Extra(String, Option<&'static str>),
+    /// A map should have this key.
+    Missing(&'static str),
 }
 
 /// One step of the path from a map or list to a value in it.
@@ -26,7 +38,32 @@ pub(crate) enum Step {
 impl DeError {
     /// An error that does not know its place yet.
     pub(crate) fn new(message: impl Into<String>) -> DeError {
-        DeError { message: message.into(), help: None, place: None, path: Vec::new() }
+        DeError { message: message.into(), help: None, place: None, path: Vec::new(), cause: Cause::Value }
+    }
+
+    fn because(mut self, cause: Cause) -> DeError {
+        self.cause = cause;
+        self
+    }
+
+    /// What went wrong.
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    /// The value it is about (for an extra or missing key the map), and where that stands.
+    pub(crate) fn node<'t>(&self, root: &'t Node) -> Option<(&'t Node, Option<(&'t Node, &'t str)>)> {
+        let mut at = (root, None);
+        for step in self.path.iter().rev() {
+            at = match step {
+                Step::Key(key) => {
+                    let entry = at.0.entry(key)?;
+                    (&entry.value, Some((at.0, entry.key.as_str())))
+                }
+                Step::Index(i) => (at.0.at(*i)?, Some((at.0, ""))),
+            };
+        }
+        Some(at)
     }
 
     /// With a remedy.
@@ -91,7 +128,17 @@ impl de::Error for DeError {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> DeError {
-        DeError::new(format!("expected {expected}, found {found}"))
+        DeError::new(match found {
+            Unexpected::Str(text) => format!("expected {expected}, found the text {}", quoted(text)),
+            Unexpected::Float(n) => format!("expected {expected}, found the number {n}"),
+            Unexpected::Signed(n) => format!("expected {expected}, found the number {n}"),
+            Unexpected::Unsigned(n) => format!("expected {expected}, found the number {n}"),
+            Unexpected::Bool(b) => format!("expected {expected}, found {b}"),
+            Unexpected::Unit | Unexpected::Option => format!("expected {expected}, found nothing"),
+            Unexpected::Seq => format!("expected {expected}, found a list"),
+            Unexpected::Map => format!("expected {expected}, found a map"),
+            other => format!("expected {expected}, found {other}"),
+        })
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> DeError {
@@ -109,15 +156,19 @@ impl de::Error for DeError {
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> DeError {
         let message = format!("there is no field {} here", quoted(field));
-        DeError::new(match expected {
-            [] => message,
-            _ => format!("{message}; the fields are {}", expected.join(", ")),
-        })
-        .helped(did_you_mean(field, expected))
+        let meant = nearest(field, expected.iter().copied());
+        let error = match (meant, expected) {
+            // A long list beside the right word would only hide it.
+            (Some(_), _) | (None, []) => DeError::new(message),
+            (None, _) => DeError::new(format!("{message}; the fields are {}", expected.join(", "))),
+        };
+        error.helped(did_you_mean(field, expected)).because(Cause::Extra(field.to_owned(), meant))
     }
 
     fn missing_field(field: &'static str) -> DeError {
-        DeError::new(format!("the field {field} is missing")).helped(Some(format!("add `{field}:`")))
+        DeError::new(format!("the field {field} is missing"))
+            .helped(Some(format!("add `{field}:`")))
+            .because(Cause::Missing(field))
     }
 }
 

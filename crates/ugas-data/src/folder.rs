@@ -137,6 +137,15 @@ pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf>
     files
 }
 
+/// The error of a file or folder that is a link out of the folder it is looked for in.
+pub(crate) fn strays(path: &Path, home: &Path) -> Option<ReadError> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
+    match fs::canonicalize(home) {
+        Ok(home) if is_link => leads_out(path, &home),
+        _ => None,
+    }
+}
+
 /// The error of a link that leaves the folder, or leads nowhere.
 fn leads_out(link: &Path, canonical_root: &Path) -> Option<ReadError> {
     let file = link.display().to_string();

@@ -95,6 +95,18 @@ pub fn kind_of(file: &str, node: &Node) -> Result<KindName, ReadError> {
     }
 }
 
+/// Which draft of the specification a document is written for, if its `$schema` says so; finished releases and the
+/// main branch come after every draft.
+pub(crate) fn draft_of(node: &Node) -> Option<u32> {
+    let address = node.get("$schema")?.as_text()?;
+    let rest = SCHEMA_HOMES.iter().find_map(|home| address.strip_prefix(home))?;
+    let version = rest.split('/').next()?;
+    match version.split_once("-draft.") {
+        Some((_, draft)) => draft.parse().ok(),
+        None => Some(u32::MAX),
+    }
+}
+
 fn by_name(file: &str, kind: &Node) -> Result<KindName, ReadError> {
     kind.as_text().and_then(KindName::from_name).ok_or_else(|| unknown(file, kind, kind.as_text()))
 }

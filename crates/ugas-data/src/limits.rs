@@ -16,5 +16,8 @@ pub const MAX_TEXT: usize = 2 * MAX_BYTES;
 /// Errors reported for one file before reading it stops.
 pub const MAX_ERRORS: usize = 100;
 
+/// Errors reported for one document.
+pub const MAX_ERRORS_PER_DOCUMENT: usize = 20;
+
 /// Largest number of files in one folder.
 pub const MAX_FILES: usize = 100_000;

@@ -36,9 +36,19 @@ pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc)
         }
     }
     if issue.code == "unknown-calculation" {
-        diagnostic.help.get_or_insert("name what host code provides under `Host: {Calculations: [..]}`".to_owned());
+        diagnostic.help.get_or_insert(host_help("Calculations"));
+    }
+    if issue.code == "unknown-hook" {
+        diagnostic.help.get_or_insert(host_help("Hooks"));
+    }
+    if issue.code == "unknown-task" {
+        diagnostic.help.get_or_insert(host_help("Tasks"));
     }
     diagnostic
+}
+
+fn host_help(list: &str) -> String {
+    format!("name what host code provides in pack.yaml under `Host: {{{list}: [..]}}`")
 }
 
 struct Found {
@@ -49,12 +59,13 @@ struct Found {
 
 fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     let (place, said) = split_place(message);
-    let at = place.and_then(|place| descend(tree, place));
+    let at = place.and_then(|place| descend(tree, &place));
     // `column 5: …` counts inside an expression.
-    if let (Some(node), Some(column)) = (at, column_of(said))
+    if let (Some(node), Some(column)) = (at.map(|n| n.get("Expression").unwrap_or(n)), column_of(said))
         && let Some(expression) = node.as_text()
         && let Some(start) = node.span.of(text).and_then(|cut| cut.find(expression))
-        && let Some((offset, _)) = expression.char_indices().nth(column - 1)
+        // What is missing at the end is shown at the last character.
+        && let Some((offset, _)) = expression.char_indices().nth(column - 1).or(expression.char_indices().next_back())
     {
         let from = node.span.start as usize + start + offset;
         let word = expression[offset..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
@@ -69,6 +80,9 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     if let Some(m) = names.iter().filter(inside).find(named) {
         return Found { span: m.span, is_name: true };
     }
+    if let Some(value) = at.and_then(|node| value_of(said, node)) {
+        return Found { span: value, is_name: true };
+    }
     let span = match at {
         Some(node) => node.span,
         None => key_in(message, tree)
@@ -79,12 +93,16 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     Found { span: first_line(span, text), is_name: false }
 }
 
-/// What stands before the first `: `, if it is a way through a document.
-fn split_place(message: &str) -> (Option<&str>, &str) {
-    match message.split_once(": ") {
-        Some((place, said)) if !place.contains(' ') => (Some(place), said),
-        _ => (None, message),
+/// The way through a document that stands before what is said: `A.B: …` or `A: B: …`.
+fn split_place(message: &str) -> (Option<String>, &str) {
+    let is_step = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
+    let mut steps: Vec<&str> = Vec::new();
+    let mut said = message;
+    while let Some((step, rest)) = said.split_once(": ").filter(|(step, _)| step.chars().all(is_step)) {
+        steps.push(step);
+        said = rest;
     }
+    (Some(steps.join(".")).filter(|place| !place.is_empty()), said)
 }
 
 fn column_of(said: &str) -> Option<usize> {
@@ -114,6 +132,9 @@ fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
 
 /// The attribute of a set that has this name.
 fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
+    if node.get("Name").and_then(Node::as_text) == Some(name) {
+        return Some(node);
+    }
     let list = node.get("Attributes")?;
     list.items().iter().find(|a| a.get("Name").and_then(Node::as_text) == Some(name))
 }
@@ -143,8 +164,16 @@ fn key_in(message: &str, tree: &Node) -> Option<Span> {
 
 /// The first value of the document that the message names.
 fn value_in(message: &str, tree: &Node) -> Option<Span> {
-    let mut values = tree.entries().iter().filter(|e| e.key != "Name");
+    let mut values = tree.entries().iter().filter(|e| !["Name", "Kind", "$schema"].contains(&e.key.as_str()));
     values.find(|e| e.value.as_text().is_some_and(|t| !t.is_empty() && has_word(message, t))).map(|e| e.value.span)
+}
+
+/// A text that the message names: the value itself, or one directly in it.
+fn value_of(said: &str, node: &Node) -> Option<Span> {
+    let named = |n: &&Node| n.as_text().is_some_and(|t| !t.is_empty() && has_word(said, t));
+    let plain = |n: &Node| n.as_text().is_some_and(|t| n.span.end - n.span.start == t.len() as u32);
+    let mut all = std::iter::once(node).chain(node.entries().iter().map(|e| &e.value));
+    all.find(named).filter(|n| plain(n)).map(|n| n.span)
 }
 
 fn name_of(tree: &Node) -> Span {

@@ -1,9 +1,9 @@
 //! Packs: folders of documents that say what they are and which other packs they stand on. What a pack requires lies
 //! beside it under its own name, so that a reference can never lead anywhere else.
 
-use crate::folder::{PACK_FILE, read_folder, text_of};
+use crate::folder::{PACK_FILE, read_folder, strays, text_of};
 use crate::read::Documents;
-use crate::{Code, ReadError, ReadErrors, from_node, read_trees};
+use crate::{Code, Node, ReadError, ReadErrors, from_node, read_trees};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -111,14 +111,25 @@ fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErro
     if !path.exists() {
         return Ok(None);
     }
+    if let Some(error) = strays(&path, folder) {
+        return Err(error.into());
+    }
     let file = path.display().to_string();
     let trees = read_trees(&file, &text_of(&path, &file)?)?;
     let [tree] = trees.as_slice() else {
         let message = format!("expected one document that describes the pack, found {}", trees.len());
         return Err(ReadError::of_file(&file, Code::Invalid, message).into());
     };
-    let pack: PackFile = from_node(&file, tree)?;
-    let fail = |key: &str, message: String| Err(tree.get(key).unwrap_or(tree).error(&file, message).into());
+    let pack = pack_from_node(&file, tree)?;
+    let names = tree.get("Requires").map_or(&[][..], |n| n.items());
+    let places = names.iter().map(|n| (n.line, n.column)).collect();
+    Ok(Some((pack, places)))
+}
+
+/// What a tree says about a pack, if it can be meant.
+pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadError> {
+    let pack: PackFile = from_node(file, tree)?;
+    let fail = |key: &str, message: String| Err(tree.get(key).unwrap_or(tree).error(file, message));
     if pack.name.is_empty() {
         return fail("Name", "Name: must not be empty".to_owned());
     }
@@ -126,12 +137,13 @@ fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErro
         return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
     }
     let names = tree.get("Requires").map_or(&[][..], |n| n.items());
-    if let Some((name, node)) = pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
-        let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");
-        return Err(node.error(&file, message).into());
+    match pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
+        Some((name, node)) => {
+            let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");
+            Err(node.error(file, message))
+        }
+        None => Ok(pack),
     }
-    let places = names.iter().map(|n| (n.line, n.column)).collect();
-    Ok(Some((pack, places)))
 }
 
 /// A name that is a folder beside another and nothing else.
@@ -194,6 +206,9 @@ impl Reader {
             // A path such as `.` or `..` does not say where it lies.
             None => canonical.with_file_name(name),
         };
+        if let Some(error) = beside.parent().and_then(|home| strays(&beside, home)) {
+            return self.errors.push(error);
+        }
         let message = match read_pack_file(&beside) {
             Ok(Some(found)) if found.name == name => return self.pack(&beside),
             Ok(Some(found)) => format!("Requires: the folder {} holds the pack {:?}", beside.display(), found.name),

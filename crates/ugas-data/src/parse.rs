@@ -317,9 +317,23 @@ impl Builder {
         let (line, column) = place(error.marker());
         match error.kind() {
             ErrorKind::RecursionLimitExceeded => self.too_deep(line, column),
-            _ => self.error(Code::Syntax, line, column, error.info()),
+            _ => {
+                let help = in_other_words(&error.info()).map(str::to_owned);
+                ReadError { help, ..self.error(Code::Syntax, line, column, error.info()) }
+            }
         }
     }
+}
+
+/// What to do about mistakes that the parser names in words of its own.
+fn in_other_words(info: &str) -> Option<&'static str> {
+    let known = [
+        ("mapping values are not allowed", "indent the line like those around it, or put a text with `: ` in quotes"),
+        ("tabs disallowed", "indent with blanks instead of tabs"),
+        ("unclosed bracket", "close it with the bracket that fits"),
+        ("invalid trailing content", "a comma or a line break is missing before this"),
+    ];
+    known.into_iter().find(|(start, _)| info.starts_with(start)).map(|(_, help)| help)
 }
 
 /// What a copy of a node costs.

@@ -2,12 +2,14 @@
 //! formatter and editors all see the same thing, and so that one changed file is read again without the others.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::folder::{PACK_FILE, files_in, text_of};
-use crate::kind::{KindName, kind_of};
+use crate::folder::{PACK_FILE, files_in, strays, text_of};
+use crate::kind::{KindName, draft_of, kind_of};
 use crate::locate::diagnostic_of;
+use crate::pack::pack_from_node;
 use crate::parse::parse;
-use crate::read::{Document, doc_from_node};
-use crate::{Loaded, Node, PackFile, ReadError, ReadErrors, from_node};
+use crate::read::{Document, read_tree};
+use crate::unread::Unread;
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, resolve};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,7 +65,7 @@ impl Source {
 
     fn read_pack(&mut self, trees: &[Node]) {
         match trees {
-            [tree] => match from_node(&self.name, tree) {
+            [tree] => match pack_from_node(&self.name, tree) {
                 Ok(pack) => self.pack = Some(pack),
                 Err(error) => self.errors.push(error),
             },
@@ -83,7 +85,7 @@ impl Source {
             Ok(KindName::Known(kind)) => Some(kind),
             _ => None,
         };
-        let loaded = match doc_from_node(&self.name, &tree) {
+        let loaded = match read_tree(&self.name, &tree) {
             Ok(Document::Loaded(loaded)) => Some(*loaded),
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
@@ -92,8 +94,8 @@ impl Source {
                 self.unsupported.push(finding.at(span, &self.text));
                 None
             }
-            Err(error) => {
-                self.errors.push(error);
+            Err(errors) => {
+                self.errors.extend(errors);
                 None
             }
         };
@@ -115,8 +117,8 @@ pub struct DocSet {
     pub own: Vec<usize>,
     /// The files of what it requires.
     pub required: Vec<usize>,
-    /// Calculations that host code provides.
-    pub host: BTreeSet<String>,
+    /// What host code provides.
+    pub host: HostNames,
 }
 
 /// Files that are looked at together.
@@ -192,6 +194,10 @@ impl Project {
                 if self.sources.iter().any(|s| s.path.parent() == Some(&folder)) || !folder.join(PACK_FILE).is_file() {
                     continue;
                 }
+                if let Some(error) = folder.parent().and_then(|home| strays(&folder, home)) {
+                    errors.push(error);
+                    continue;
+                }
                 for file in files_in(&folder, errors) {
                     match text_of(&file, &file.display().to_string()) {
                         Ok(text) => self.sources.push(Source::read(file, text)),
@@ -212,7 +218,7 @@ impl Project {
         for (i, source) in self.sources.iter().enumerate() {
             let folder = home(&source.path);
             let empty =
-                || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: BTreeSet::new() };
+                || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: HostNames::default() };
             sets.entry(folder.clone()).or_insert_with(empty).own.push(i);
         }
         let own: BTreeMap<PathBuf, Vec<usize>> =
@@ -223,7 +229,7 @@ impl Project {
             let mut seen = BTreeSet::new();
             while let Some(at) = wanted.pop().filter(|f| seen.insert(f.clone())) {
                 let Some(pack) = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref()) else { continue };
-                set.host.extend(pack.host.calculations.iter().cloned());
+                set.host.extend(&pack.host);
                 wanted.extend(pack.requires.iter().filter_map(|name| beside(&at.join(PACK_FILE), name)));
                 if at != *folder {
                     set.required.extend(own.get(&at).into_iter().flatten());
@@ -244,8 +250,7 @@ impl Project {
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
         let docs = self.docs(set).filter_map(|(_, d)| d.loaded.as_ref());
         let builder = docs.fold(Rules::builder(), |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
-        let builder = set.host.iter().fold(builder, |b, name| b.calc_fn(name, [], |cx| cx.give(0.0)));
-        match builder.build() {
+        match set.host.stand_in(builder).build() {
             Ok(rules) => {
                 let issues = rules.warnings().to_vec();
                 (Some(rules), issues)
@@ -263,15 +268,19 @@ impl Project {
             findings.extend(self.missing_packs(source));
         }
         for set in self.sets() {
-            let sound = set.own.iter().chain(&set.required).all(|&i| {
-                let source = &self.sources[i];
-                source.is_sound() && self.missing_packs(source).is_empty()
-            });
-            // Documents that could not be read would only give findings that are none.
-            if sound && self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
-                let (_, issues) = self.build(&set);
-                findings.extend(issues.iter().map(|issue| self.place(issue, &set)));
+            let mut files = set.own.iter().chain(&set.required).map(|&i| &self.sources[i]);
+            // Without a pack that is required every name of it would be a finding that is none.
+            if files.any(|s| !self.missing_packs(s).is_empty()) {
+                continue;
             }
+            let unread = Unread::of(self, &set);
+            let mut found = resolve::check(self, &set);
+            if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
+                let (_, issues) = self.build(&set);
+                found.extend(issues.iter().map(|issue| self.place(issue, &set)));
+            }
+            found.retain(|f| !unread.may_explain(f));
+            findings.extend(found);
         }
         Diagnostic::arrange(&mut findings);
         findings
@@ -285,7 +294,14 @@ impl Project {
             Some((source, doc))
         });
         match found {
-            Some((source, doc)) => diagnostic_of(issue, source, doc),
+            Some((source, doc)) => {
+                let mut finding = diagnostic_of(issue, source, doc);
+                // Drafts up to the third allowed it.
+                if issue.code == "zero-period" && draft_of(&doc.tree).is_some_and(|draft| draft > 3) {
+                    finding.severity = Severity::Error;
+                }
+                finding
+            }
             None => {
                 let first = set.own.first().map_or("".into(), |&i| self.sources[i].name.clone());
                 let severity = match issue.severity {

@@ -4,7 +4,7 @@
 use crate::de::from_node_without;
 use crate::kind::{KIND_KEYS, KindName, kind_of};
 use crate::parse::parse;
-use crate::{Node, ReadError, ReadErrors};
+use crate::{Code, Node, ReadError, ReadErrors};
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     for tree in &trees {
         match read_tree(&file, tree) {
             Ok(document) => documents.push(document),
-            Err(error) => errors.push(error),
+            Err(more) => errors.extend(more),
         }
     }
     errors.sort_by_key(|e| (e.line, e.column));
@@ -126,19 +126,44 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
 /// assert_eq!(error.to_string(), "s.yaml:3:9: Name: expected a text, found a list");
 /// ```
 pub fn doc_from_node(file: &str, node: &Node) -> Result<Document, ReadError> {
-    read_tree(&file.into(), node)
+    read_tree(&file.into(), node).map_err(|mut errors| errors.remove(0))
 }
 
-fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
+/// The document a tree holds, or everything that does not fit, at least one.
+pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<ReadError>> {
     let mut origin = Origin::new(file.clone(), node.line);
-    let kind = match kind_of(file, node)? {
+    let kind = match kind_of(file, node).map_err(|e| vec![e])? {
         KindName::Known(kind) => kind,
         KindName::Unsupported(kind) => {
             let name = node.get("Name").and_then(Node::as_text).unwrap_or_default().to_owned();
             return Ok(Document::Unsupported(Unsupported { kind, name, origin }));
         }
     };
-    let doc = match kind {
+    let doc = typed(file, kind, node).map_err(|errors| match mistaken(file, kind, node, &errors) {
+        Some(error) => vec![error],
+        None => errors,
+    })?;
+    // Documents find each other by name, so one without a name could never be used.
+    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping) {
+        let (at, message, help) = match node.get("Name") {
+            Some(name) => (name, "Name: must not be empty", "write the name that other documents use"),
+            None => (node, "the field Name is missing", "add `Name:`"),
+        };
+        return Err(vec![ReadError { help: Some(help.to_owned()), ..at.error(file, message) }]);
+    }
+    let out = crate::bounds::check(file, kind, node);
+    if !out.is_empty() {
+        return Err(out);
+    }
+    if kind == Kind::Effect {
+        origin.modifier_lines =
+            node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
+    }
+    Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
+}
+
+fn typed(file: &str, kind: Kind, node: &Node) -> Result<Doc, Vec<ReadError>> {
+    Ok(match kind {
         Kind::Attribute => Doc::Attribute(body(file, node)?),
         Kind::AttributeSet => Doc::AttributeSet(body(file, node)?),
         Kind::TagRegistry => Doc::TagRegistry(body(file, node)?),
@@ -154,24 +179,23 @@ fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, ReadError> {
         Kind::InputMapping => Doc::InputMapping(body(file, node)?),
         Kind::InputModifier => Doc::InputModifier(body(file, node)?),
         Kind::Scene => Doc::Scene(body(file, node)?),
-    };
-    // Documents find each other by name, so one without a name could never be used.
-    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping) {
-        let (at, message) = match node.get("Name") {
-            Some(name) => (name, "Name: must not be empty"),
-            None => (node, "the field Name is missing"),
-        };
-        return Err(ReadError { help: Some("add `Name:`".to_owned()), ..at.error(file, message) });
-    }
-    crate::bounds::check(file, kind, node)?;
-    if kind == Kind::Effect {
-        origin.modifier_lines =
-            node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
-    }
-    Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
+    })
 }
 
-fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, ReadError> {
+/// The one error to tell if a document has fields that its kind does not know and is whole as another kind.
+fn mistaken(file: &str, kind: Kind, node: &Node, errors: &[ReadError]) -> Option<ReadError> {
+    if !errors.iter().any(|e| e.message.starts_with("there is no field")) {
+        return None;
+    }
+    let fits = |other: &Kind| *other != kind && typed(file, *other, node).is_ok();
+    let other = Kind::ALL.into_iter().find(fits)?;
+    let (key, at) = KIND_KEYS.iter().find_map(|key| Some((*key, node.get(key)?)))?;
+    let message = format!("{key} says {}, but the fields are those of {}", kind.name(), other.name());
+    let help = Some(format!("write {} there, or mend the fields", other.name()));
+    Some(ReadError { code: Code::UnknownKind, help, ..at.error(file, message) })
+}
+
+fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, Vec<ReadError>> {
     from_node_without(file, node, KIND_KEYS)
 }
 

@@ -13,7 +13,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         return None;
     }
     let name: Vec<char> = name.to_lowercase().chars().collect();
-    let allowed = (name.len() / 3).max(1);
+    // A single letter has no typing mistake in it.
+    let allowed = if name.len() < 2 { 0 } else { (name.len() / 3).max(1) };
     candidates
         .into_iter()
         .filter(|c| c.len() <= 128)

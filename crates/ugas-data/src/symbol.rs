@@ -166,6 +166,7 @@ const ANYWHERE: &[(&str, Holds)] = &[
     ("CalculatorClass", Name(Calculation)),
     ("Mitigation", Name(Calculation)),
     ("InputID", Name(InputAction)),
+    ("ActiveActionSets", Name(InputActionSet)),
     ("ActivationQuery", Query),
     ("Query", Query),
     ("Filter", Query),

@@ -292,10 +292,12 @@ fn every_wrong_document_of_a_file_is_reported() {
         [
             "four.yaml:2:7: unclosed bracket '['",
             "four.yaml:6:1: the key \"Name\" stands twice in this map, first in line 5",
+            "four.yaml:11:1: the field Name is missing",
             "four.yaml:12:9: Points: expected a list, found the number 5",
         ]
     );
-    assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [Code::Syntax, Code::DuplicateKey, Code::Invalid]);
+    let codes: Vec<Code> = errors.iter().map(|e| e.code).collect();
+    assert_eq!(codes, [Code::Syntax, Code::DuplicateKey, Code::Invalid, Code::Invalid]);
 }
 
 #[test]
@@ -369,10 +371,7 @@ fn unknown_fields_are_refused_with_the_nearest_spelling() {
     let error = refused("Kind: curve\nName: C\nPoints:\n- {X: 1, Y: 2, Z: 3}\n");
     assert_eq!(error.to_string(), "test.yaml:4:16: Points[0]: there is no field \"Z\" here; the fields are X, Y");
     let error = refused("Kind: curve\nName: C\nInterpolaton: Step\n");
-    assert_eq!(
-        error.to_string(),
-        "test.yaml:3:1: there is no field \"Interpolaton\" here; the fields are Name, Points, Interpolation"
-    );
+    assert_eq!(error.to_string(), "test.yaml:3:1: there is no field \"Interpolaton\" here");
     assert_eq!(error.help.as_deref(), Some("did you mean \"Interpolation\"?"));
     let error = refused("Kind: curve\nName: C\nInterpolation: Cubik\n");
     assert_eq!(error.help.as_deref(), Some("did you mean \"Cubic\"?"));

@@ -1,7 +1,7 @@
 //! Files from strangers: bombs, towers, giants and noise are refused quickly and never panic.
 
 use proptest::prelude::*;
-use ugas_data::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS};
+use ugas_data::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_ERRORS_PER_DOCUMENT};
 use ugas_data::{Code, Node, NodeValue, ReadError, read_str, read_trees, to_yaml};
 use ugas_doc::{Ability, AbilityTask, Doc, Metadata, Value};
 
@@ -202,4 +202,53 @@ proptest! {
         let again = read_str("saved.yaml", &saved).map_err(|e| TestCaseError::fail(format!("{e}\n{saved}")))?;
         prop_assert_eq!(&again.docs[0].doc, &doc, "{}", saved);
     }
+}
+
+#[test]
+fn numbers_that_no_number_holds_are_refused() {
+    for number in ["1e999", "-1e999", ".inf", "-.inf", ".nan", &"9".repeat(400)] {
+        let text = format!("Kind: curve\nName: C\nPoints: [{{X: 0, Y: {number}}}]\n");
+        let error = read_str("huge.yaml", &text).unwrap_err().into_vec().remove(0);
+        assert_eq!((error.line, error.column), (3, 19), "{number}: {error}");
+    }
+    for (level, good) in [("1", true), ("4294967295", true), ("4294967296", false), ("-1", false), ("1.5", false)] {
+        let text = format!(
+            "Kind: gameplay_effect\nName: GE\nDurationPolicy: Infinite\nGrantedAbilities: [{{AbilityClass: GA, Level: {level}}}]\n"
+        );
+        assert_eq!(read_str("level.yaml", &text).is_ok(), good, "{level}");
+    }
+}
+
+#[test]
+fn yes_is_neither_true_nor_one() {
+    for word in ["yes", "on", "Yes", "y", "'true'", "1"] {
+        let text = format!("Kind: gameplay_ability\nName: GA\nPassive: {word}\n");
+        let error = read_str("yes.yaml", &text).unwrap_err().into_vec().remove(0);
+        assert!(error.message.starts_with("Passive: expected true or false, found "), "{word}: {error}");
+    }
+    for word in ["yes", "true", "'1'", "one"] {
+        let text = format!("Kind: gameplay_effect\nName: GE\nDurationPolicy: Instant\nPriority: {word}\n");
+        let error = read_str("one.yaml", &text).unwrap_err().into_vec().remove(0);
+        assert!(error.message.starts_with("Priority: expected a number, found "), "{word}: {error}");
+    }
+}
+
+#[test]
+fn a_key_that_stands_twice_is_refused_at_any_depth() {
+    for (text, place) in [
+        ("a: 1\na: 2\n", (2, 1)),
+        ("{a: 1, a: 2}", (1, 8)),
+        ("a:\n  - {b: 1, \"b\": 2}\n", (2, 12)),
+        ("{\"a\": 1,\n \"\\u0061\": 2}", (2, 2)),
+    ] {
+        let error = refused(text);
+        assert_eq!((error.code, (error.line, error.column)), (Code::DuplicateKey, place), "{text}");
+    }
+}
+
+#[test]
+fn a_document_full_of_mistakes_is_cut() {
+    let points: String = (0..10_000).map(|i| format!("  - {{X: {i}, Y: wrong}}\n")).collect();
+    let errors = read_str("many.yaml", &format!("Kind: curve\nName: C\nPoints:\n{points}")).unwrap_err();
+    assert_eq!(errors.len(), MAX_ERRORS_PER_DOCUMENT);
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use ugas_data::{ReadErrors, read_pack_file, read_packs};
+use ugas_data::{Project, ReadErrors, read_pack_file, read_packs};
 
 /// A folder of packs that goes away with the test.
 struct Packs(PathBuf);
@@ -107,4 +107,44 @@ fn wrong_pack_files_are_refused_at_their_place() {
         assert!(found.starts_with(wanted), "{pack}: {found}");
     }
     assert!(packs.refused("lured").ends_with("holds the pack \"another\""));
+}
+
+/// The messages of both ways to a pack: reading it for a game, and checking it.
+fn both(packs: &Packs, pack: &str) -> [String; 2] {
+    let read = packs.names(&[pack]).unwrap_err().to_string();
+    let checked = match Project::open(packs.0.join(pack)) {
+        Ok(project) => project.check().iter().map(|f| f.message.clone()).collect::<Vec<_>>().join("\n"),
+        Err(errors) => errors.to_string(),
+    };
+    [read, checked]
+}
+
+#[test]
+fn a_pack_that_reaches_up_is_refused_when_read_and_when_checked() {
+    let packs =
+        Packs::new("up", &[("game", "Name: game\nRequires: [../../etc]\n"), ("here", "Name: here\nRequires: [.]\n")]);
+    for (pack, name) in [("game", "\"../../etc\""), ("here", "\".\"")] {
+        for message in both(&packs, pack) {
+            assert!(message.contains(&format!("{name} is no name of a pack")), "{message}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_a_pack_are_refused_when_read_and_when_checked() {
+    use std::os::unix::fs::symlink;
+    let far = Packs::new("far", &[("core", "Name: core\n"), ("secret", "Name: secret\nkey: 12345\n")]);
+    let packs =
+        Packs::new("links", &[("file", "Name: file\n"), ("game", "Name: game\nRequires: [core]\n"), ("own", "")]);
+    symlink(far.0.join("core/curve.yaml"), packs.0.join("file/far.yaml")).unwrap();
+    symlink(far.0.join("core"), packs.0.join("core")).unwrap();
+    fs::remove_file(packs.0.join("own/pack.yaml")).unwrap();
+    symlink(far.0.join("secret/pack.yaml"), packs.0.join("own/pack.yaml")).unwrap();
+    for pack in ["file", "game", "own"] {
+        for message in both(&packs, pack) {
+            assert!(message.contains("leads out of the folder"), "{pack}: {message}");
+            assert!(!message.contains("12345") && !message.contains("secret"), "{pack}: {message}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// assert!(ugas_doc::AbilityTags::default().ability_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AbilityTags {
     /// What the ability is.
@@ -42,6 +43,7 @@ pub struct AbilityTags {
 /// assert!(t.tasks.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AbilityTask {
     /// The task type.
@@ -82,6 +84,7 @@ pub struct AbilityTask {
 /// assert_eq!(ugas_doc::CommitPolicy::default(), ugas_doc::CommitPolicy::Auto);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CommitPolicy {
     /// The controller, before the first task.
     #[default]
@@ -96,6 +99,7 @@ pub enum CommitPolicy {
 /// assert_eq!(ugas_doc::NetExecution::default(), ugas_doc::NetExecution::LocalPredicted);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NetExecution {
     /// On the client, confirmed by the server.
     #[default]
@@ -114,6 +118,7 @@ pub enum NetExecution {
 /// assert!(!ugas_doc::AsyncValidation::default().required);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AsyncValidation {
     /// Whether it is asked for.
@@ -136,6 +141,7 @@ pub struct AsyncValidation {
 /// assert_eq!(ugas_doc::GroupPolicy::default(), ugas_doc::GroupPolicy::Independent);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum GroupPolicy {
     /// Refuses others.
     Exclusive,
@@ -152,6 +158,7 @@ pub enum GroupPolicy {
 /// assert_eq!(ugas_doc::ActivationGroup::default().name, "");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ActivationGroup {
     /// Its name.
@@ -168,6 +175,7 @@ pub struct ActivationGroup {
 /// assert!(t.tag_added.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Trigger {
     /// A gameplay event.
@@ -199,6 +207,7 @@ pub struct Trigger {
 /// assert_eq!(ugas_doc::GlobalCooldown::default().length, 0.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GlobalCooldown {
     /// Its group.
@@ -214,6 +223,7 @@ pub struct GlobalCooldown {
 /// assert_eq!(ugas_doc::Charges::default().max, 0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Charges {
     /// How many fit.
@@ -237,6 +247,7 @@ pub struct Charges {
 /// assert_eq!(ugas_doc::Cast::default().length, 0.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Cast {
     /// Seconds.
@@ -268,6 +279,7 @@ pub struct Cast {
 /// assert_eq!(a.name, "GA_Fireball");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Ability {
     /// Unique name.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ugas_doc::SetAbility::new("GA_FlameStrike").level, 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SetAbility {
     /// The ability.
@@ -50,6 +51,7 @@ impl SetAbility {
 /// assert_eq!(sword.abilities[0].input_id.as_deref(), Some("Weapon"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct AbilitySet {
     /// Unique name.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ugas_doc::Category::default(), ugas_doc::Category::Statistic);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Category {
     /// Consumed and recovered: Health, Mana.
     Resource,
@@ -24,6 +25,7 @@ pub enum Category {
 /// assert_eq!(ugas_doc::ReplicationMode::default(), ugas_doc::ReplicationMode::All);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ReplicationMode {
     /// To nobody.
     None,
@@ -42,6 +44,7 @@ pub enum ReplicationMode {
 /// assert_eq!(Bound::from(0.0), Bound::Value(0.0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Bound {
     /// A fixed number.
@@ -66,6 +69,7 @@ impl From<&str> for Bound {
 /// assert!(ugas_doc::Clamping::default().min.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Clamping {
     /// Lower bound.
@@ -82,6 +86,7 @@ pub struct Clamping {
 /// assert_eq!(ugas_doc::Aggregation::default(), ugas_doc::Aggregation::All);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Aggregation {
     /// Every modifier counts.
     #[default]
@@ -96,6 +101,7 @@ pub enum Aggregation {
 /// assert_eq!(ugas_doc::OnBoundChange::default(), ugas_doc::OnBoundChange::Clamp);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnBoundChange {
     /// Current is clamped, base is kept.
     #[default]
@@ -110,6 +116,7 @@ pub enum OnBoundChange {
 /// assert_ne!(ugas_doc::OnDepleted::Death, ugas_doc::OnDepleted::Nothing);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnDepleted {
     /// Falling from above zero to zero or below is a death. The default for an attribute named `Health`.
     Death,
@@ -124,6 +131,7 @@ pub enum OnDepleted {
 /// assert_eq!(shield.order, 10);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Absorb {
     /// The attribute it protects.
@@ -140,6 +148,7 @@ pub struct Absorb {
 /// assert!(d.expression.contains("Defense"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct DerivedFrom {
     /// Arithmetic over other attributes' current values.
@@ -153,6 +162,7 @@ pub struct DerivedFrom {
 /// assert_eq!(q.bits, 10);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Quantize {
     /// Smallest value sent.
@@ -169,6 +179,7 @@ pub struct Quantize {
 /// assert!(ugas_doc::Metadata::default().display_name.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Metadata {
     /// Name shown to players.
@@ -202,6 +213,7 @@ pub struct Metadata {
 /// assert_eq!(health.clamping.unwrap().max, Some(Bound::from("MaxHealth")));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Attribute {
     /// Unique name within a controller.
@@ -304,6 +316,7 @@ impl Attribute {
 /// assert_eq!(set.dependencies, ["Combat"]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AttributeSet {
     /// Unique name.

@@ -80,6 +80,7 @@ impl<'de> Deserialize<'de> for Formula {
 /// assert_eq!(ugas_doc::CaptureMoment::default(), ugas_doc::CaptureMoment::OnExecution);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CaptureMoment {
     /// At each execution.
     #[default]
@@ -94,6 +95,7 @@ pub enum CaptureMoment {
 /// assert!(ugas_doc::Capture::default().source.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Capture {
     /// Of the source.
@@ -168,6 +170,7 @@ impl<'de> Deserialize<'de> for Binding {
 /// assert_eq!(t.tag, "Hit.Critical");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ContextTag {
     /// The tag.
@@ -183,6 +186,7 @@ pub struct ContextTag {
 /// assert_eq!(ugas_doc::ResultOn::default(), ugas_doc::ResultOn::Target);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ResultOn {
     /// The controller the effect acts on.
     #[default]
@@ -196,6 +200,7 @@ pub enum ResultOn {
 /// assert_eq!(r.operation, ugas_doc::Operation::Add);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CalculationResult {
     /// Whom.
@@ -235,6 +240,7 @@ impl CalculationResult {
 /// assert_eq!(hit.r#let.len(), 1);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Calculation {
     /// Unique name; effects use it as `CalculatorClass`.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ugas_doc::Actor::new("Hero_01").actor_id, "Hero_01");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Actor {
     /// Unique identifier.
@@ -33,6 +34,7 @@ impl Actor {
 /// assert_eq!(v.base_value, Some(80.0));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AttributeValue {
     /// The attribute.
@@ -51,6 +53,7 @@ pub struct AttributeValue {
 /// assert_eq!(ugas_doc::SetValues::new("Vitals").name, "Vitals");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SetValues {
     /// The set.
@@ -79,6 +82,7 @@ impl SetValues {
 /// assert_eq!(ugas_doc::GrantedAbility::new("GA_Fire").level, 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GrantedAbility {
     /// The ability.
@@ -110,6 +114,7 @@ impl GrantedAbility {
 /// assert_eq!(ugas_doc::ActiveEffect::new("GE_Aura").stacks, 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ActiveEffect {
     /// Authored handle.
@@ -155,6 +160,7 @@ impl ActiveEffect {
 /// assert_eq!(ugas_doc::ControllerReplication::default(), ugas_doc::ControllerReplication::Mixed);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ControllerReplication {
     /// Cues and tags only.
     Minimal,
@@ -175,6 +181,7 @@ pub enum ControllerReplication {
 /// assert_eq!(hero.attribute_sets[0].name, "Vitals");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Controller {
     /// Who owns it.

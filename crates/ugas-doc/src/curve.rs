@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(c.points.len(), 2);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Curve {
     /// Unique name.
@@ -39,6 +40,7 @@ impl Curve {
 /// assert!(p.y > p.x);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CurvePoint {
     /// Input.
@@ -53,6 +55,7 @@ pub struct CurvePoint {
 /// assert_eq!(ugas_doc::Interpolation::default(), ugas_doc::Interpolation::Linear);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Interpolation {
     /// A straight line between neighbours.
     #[default]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// assert_eq!(ugas_doc::DurationPolicy::default(), ugas_doc::DurationPolicy::Instant);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DurationPolicy {
     /// Changes base at once and is never active.
     #[default]
@@ -26,6 +27,7 @@ pub enum DurationPolicy {
 /// assert_eq!(ugas_doc::ExecutionPolicy::default(), ugas_doc::ExecutionPolicy::RunInParallel);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ExecutionPolicy {
     /// Each is its own instance.
     #[default]
@@ -42,6 +44,7 @@ pub enum ExecutionPolicy {
 /// assert_eq!(ugas_doc::Operation::default(), ugas_doc::Operation::Add);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Operation {
     /// Flat, before the multiplications.
     #[default]
@@ -61,6 +64,7 @@ pub enum Operation {
 /// assert_eq!(p.period, 1.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Period {
     /// Seconds between executions.
@@ -78,6 +82,7 @@ pub struct Period {
 /// assert_eq!(m.channel.as_deref(), Some("DamageBonuses"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Modifier {
     /// The attribute, as `Name` or `Set.Name`.
@@ -128,6 +133,7 @@ impl Modifier {
 /// assert!(ugas_doc::Execution::new("ExecCalc_Hit").predictable);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Execution {
     /// The registered calculation.
@@ -153,6 +159,7 @@ impl Execution {
 /// assert!(ugas_doc::GrantedAbilityEntry::new("GA_FlameStrike").remove_on_effect_removal);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GrantedAbilityEntry {
     /// The ability.
@@ -181,6 +188,7 @@ impl GrantedAbilityEntry {
 /// assert_eq!(ugas_doc::OnOngoingFail::default(), ugas_doc::OnOngoingFail::Inhibit);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnOngoingFail {
     /// Modifiers and tags are off until it holds again.
     #[default]
@@ -195,6 +203,7 @@ pub enum OnOngoingFail {
 /// assert_eq!(ugas_doc::PeriodInhibition::default(), ugas_doc::PeriodInhibition::Skip);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PeriodInhibition {
     /// They are lost.
     #[default]
@@ -212,6 +221,7 @@ pub enum PeriodInhibition {
 /// assert!(fire.effects.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ImmunityEntry {
     /// Any of these among its effect or granted tags.
@@ -231,6 +241,7 @@ pub struct ImmunityEntry {
 /// assert_eq!(ugas_doc::StackBy::default(), ugas_doc::StackBy::Target);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StackBy {
     /// One stack per source on a target.
     Source,
@@ -245,6 +256,7 @@ pub enum StackBy {
 /// assert_eq!(ugas_doc::OnStack::default(), ugas_doc::OnStack::RefreshDuration);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnStack {
     /// Starts it anew.
     #[default]
@@ -259,6 +271,7 @@ pub enum OnStack {
 /// assert_eq!(ugas_doc::PeriodOnStack::default(), ugas_doc::PeriodOnStack::Keep);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PeriodOnStack {
     /// Leaves it.
     #[default]
@@ -273,6 +286,7 @@ pub enum PeriodOnStack {
 /// assert_eq!(ugas_doc::OnExpire::default(), ugas_doc::OnExpire::ClearAll);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnExpire {
     /// The effect ends.
     #[default]
@@ -290,6 +304,7 @@ pub enum OnExpire {
 /// assert!(!s.deny_overflow);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Stacking {
     /// Whose applications share a stack.
@@ -322,6 +337,7 @@ pub struct Stacking {
 /// assert!(e.on_removed.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ConditionalEffects {
     /// When it is applied.
@@ -344,6 +360,7 @@ pub struct ConditionalEffects {
 /// assert_eq!(ugas_doc::AreaShape::default(), ugas_doc::AreaShape::Sphere);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AreaShape {
     /// All around.
     #[default]
@@ -358,6 +375,7 @@ pub enum AreaShape {
 /// assert_eq!(ugas_doc::Affiliation::default(), ugas_doc::Affiliation::Any);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Affiliation {
     /// Everyone.
     #[default]
@@ -380,6 +398,7 @@ pub enum Affiliation {
 /// assert!(ugas_doc::AreaFilter::default().require_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AreaFilter {
     /// All of these.
@@ -400,6 +419,7 @@ pub struct AreaFilter {
 /// assert!(a.max_targets.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Area {
     /// The shape.
@@ -424,6 +444,7 @@ pub struct Area {
 /// assert_eq!(ugas_doc::CombatKind::default(), ugas_doc::CombatKind::Damage);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CombatKind {
     /// Harm.
     #[default]
@@ -440,6 +461,7 @@ pub enum CombatKind {
 /// assert_eq!(ugas_doc::CombatStyle::default(), ugas_doc::CombatStyle::Direct);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CombatStyle {
     /// A single hit.
     #[default]
@@ -456,6 +478,7 @@ pub enum CombatStyle {
 /// assert!(ugas_doc::Combat::default().school.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Combat {
     /// What it is.
@@ -477,6 +500,7 @@ pub struct Combat {
 /// assert_eq!(ugas_doc::ModifyOperation::default(), ugas_doc::ModifyOperation::Add);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ModifyOperation {
     /// Adds `Value`.
     #[default]
@@ -492,6 +516,7 @@ pub enum ModifyOperation {
 /// assert_eq!(m.factor, Some(0.9));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Modify {
     /// Add or multiply.
@@ -511,6 +536,7 @@ pub struct Modify {
 /// assert!(!r.restrict);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CombatRule {
     /// The value or event it acts on.
@@ -548,6 +574,7 @@ pub struct CombatRule {
 /// assert_eq!(sword.duration_policy, DurationPolicy::Infinite);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Effect {
     /// Unique name.

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 /// assert_ne!(ugas_doc::InputValue::Digital, ugas_doc::InputValue::Axis1D);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum InputValue {
     /// Pressed or not.
     #[default]
@@ -29,6 +30,7 @@ pub enum InputValue {
 /// assert_eq!(ugas_doc::TriggerBehavior::default(), ugas_doc::TriggerBehavior::OnPressed);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TriggerBehavior {
     /// Once, when pressed.
     #[default]
@@ -49,6 +51,7 @@ pub enum TriggerBehavior {
 /// assert!(ugas_doc::ActionTags::default().action_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct ActionTags {
     /// What the action is, for queries such as "all combat inputs".
@@ -63,6 +66,7 @@ pub struct ActionTags {
 /// assert_eq!((fire.tap_threshold, fire.double_tap_window, fire.consume_input), (0.2, 0.3, true));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct InputAction {
     /// Unique name.
@@ -121,6 +125,7 @@ fn yes() -> bool {
 /// assert!(ugas_doc::ActivationTags::default().required_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct ActivationTags {
     /// All of them must be there.
@@ -138,6 +143,7 @@ pub struct ActivationTags {
 /// assert_eq!((b.enabled, b.buffer_window, b.max_buffer_size), (false, 0.15, 3));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct InputBuffer {
     /// Whether they are kept at all.
@@ -160,6 +166,7 @@ impl Default for InputBuffer {
 /// assert_eq!(ugas_doc::InputActionSet::new("OnFoot", ["Move", "Fire"]).priority, 0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct InputActionSet {
     /// Unique name.
@@ -197,6 +204,7 @@ impl InputActionSet {
 /// assert_ne!(ugas_doc::Platform::PC, ugas_doc::Platform::VR);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Platform {
     /// Desktop.
     PC,
@@ -214,6 +222,7 @@ pub enum Platform {
 /// assert_ne!(ugas_doc::Device::Keyboard, ugas_doc::Device::Mouse);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Device {
     /// Keys.
     Keyboard,
@@ -236,6 +245,7 @@ pub enum Device {
 /// assert_eq!(space.input, "Key.Space");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct DeviceInput {
     /// The family.
@@ -253,6 +263,7 @@ pub struct DeviceInput {
 /// assert!(ugas_doc::CompositeInputs::default().up.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct CompositeInputs {
     /// +Y.
@@ -281,6 +292,7 @@ pub struct CompositeInputs {
 /// assert!(ugas_doc::BindingTags::default().required_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct BindingTags {
     /// All of them must be there.
@@ -295,6 +307,7 @@ pub struct BindingTags {
 /// assert!(b.is_rebindable && b.priority == 0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct InputBinding {
     /// The action.
@@ -345,6 +358,7 @@ impl InputBinding {
 /// assert!(m.platform.is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct InputMapping {
     /// The set it belongs to.
@@ -365,6 +379,7 @@ pub struct InputMapping {
 /// assert_ne!(ugas_doc::ModifierType::DeadZone, ugas_doc::ModifierType::Clamp);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ModifierType {
     /// Ignores small values.
     DeadZone,
@@ -397,6 +412,7 @@ pub enum ModifierType {
 /// assert!(!m.user_configurable);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct InputModifier {
     /// Unique name.

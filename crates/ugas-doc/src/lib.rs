@@ -30,6 +30,8 @@ mod effect;
 mod input;
 mod magnitude;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 mod tag;
 mod timeline;
 mod value;
@@ -60,6 +62,8 @@ pub use input::{
 };
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
+#[cfg(feature = "schema")]
+pub use schema::schema_of;
 pub use tag::{TagEntry, TagRegistry};
 pub use timeline::{AnswerTarget, Notify, SocketKey, Time, Timeline, TimelineAnswer, TimelineWindow};
 pub use value::Value;

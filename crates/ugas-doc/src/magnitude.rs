@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ugas_doc::MagnitudeType::default(), ugas_doc::MagnitudeType::ScalableFloat);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MagnitudeType {
     /// A fixed value, or a curve over level, attribute or caller's value.
     #[default]
@@ -26,6 +27,7 @@ pub enum MagnitudeType {
 /// assert_eq!(ugas_doc::MagnitudeSource::default(), ugas_doc::MagnitudeSource::Source);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MagnitudeSource {
     /// The instigator.
     #[default]
@@ -42,6 +44,7 @@ pub enum MagnitudeSource {
 /// assert_eq!(main_stat.coefficient, Some(0.01));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Magnitude {
     /// The type.

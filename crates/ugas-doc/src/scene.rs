@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 /// assert!(boss.enabled);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Placement {
     /// The controller's document.
@@ -66,6 +67,7 @@ fn yes() -> bool {
 /// assert_ne!(ugas_doc::RegionShape::Sphere, ugas_doc::RegionShape::Box);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RegionShape {
     /// Around `Origin` with `Radius`.
     Sphere,
@@ -81,6 +83,7 @@ pub enum RegionShape {
 /// assert!(ugas_doc::RegionFilter::default().require_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct RegionFilter {
     /// All of them must be there.
@@ -98,6 +101,7 @@ pub struct RegionFilter {
 /// assert!(lava.granted_tags.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Region {
     /// Unique name within the scene and those it extends.
@@ -155,6 +159,7 @@ impl Region {
 /// assert_eq!(p.name, "A");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SpawnPoint {
     /// Unique name.
@@ -177,6 +182,7 @@ pub struct SpawnPoint {
 /// assert!(level.placements.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Scene {
     /// Unique name.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(registry.tags[1].tag, "State.Debuff.Stunned");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TagRegistry {
     /// The declared tags.
@@ -29,6 +30,7 @@ impl TagRegistry {
 /// assert!(!ugas_doc::TagEntry::new("State.Alive").allow_multiple);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TagEntry {
     /// The tag in dot notation.

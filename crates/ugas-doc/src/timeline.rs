@@ -82,6 +82,7 @@ impl<'de> Deserialize<'de> for Time {
 /// assert!(ugas_doc::TimelineWindow::default().slot.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TimelineWindow {
     /// What is open: `Combo`, `Hitbox` and the like.
@@ -102,6 +103,7 @@ pub struct TimelineWindow {
 /// assert!(ugas_doc::Notify::default().event.is_none());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Notify {
     /// When.
@@ -120,6 +122,7 @@ pub struct Notify {
 /// assert_eq!(ugas_doc::SocketKey::default().position, [0.0; 3]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SocketKey {
     /// When.
@@ -134,6 +137,7 @@ pub struct SocketKey {
 /// assert_eq!(ugas_doc::AnswerTarget::default(), ugas_doc::AnswerTarget::Activation);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnswerTarget {
     /// The activation's own target.
     #[default]
@@ -150,6 +154,7 @@ pub enum AnswerTarget {
 /// assert!(!ugas_doc::TimelineAnswer::default().fail);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TimelineAnswer {
     /// The task type.
@@ -172,6 +177,7 @@ pub struct TimelineAnswer {
 /// assert_eq!(t.notifies.len(), 1);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Timeline {
     /// Unique name.

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 /// assert_eq!(speed.as_number(), Some(2000.0));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
     /// Nothing.

@@ -2,12 +2,21 @@
 //!
 //! Random rules and random ops go through `ugas_core::Sim` and through a model that shares no code with it, works on
 //! the documents themselves and recomputes everything; after every op facts, values, tags and effects must agree.
-//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SOAK=1` runs the long form.
+//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SURVEY=<n>` runs so many and lists all that fail; `UGAS_SOAK=1` runs the
+//! long form.
 
+#[path = "model/abilities.rs"]
+mod abilities;
 #[path = "model/act.rs"]
 mod act;
+#[path = "model/check.rs"]
+mod check;
+#[path = "model/combat.rs"]
+mod combat;
 #[path = "model/compare.rs"]
 mod compare;
+#[path = "model/damage.rs"]
+mod damage;
 #[path = "model/drive.rs"]
 mod drive;
 #[path = "model/effects.rs"]
@@ -18,12 +27,30 @@ mod eval;
 mod expr;
 #[path = "model/gen.rs"]
 mod generate;
+#[path = "model/give.rs"]
+mod give;
+#[path = "model/hear.rs"]
+mod hear;
+#[path = "model/number.rs"]
+mod number;
 #[path = "model/ops.rs"]
 mod ops;
+#[path = "model/ops_ability.rs"]
+mod ops_ability;
+#[path = "model/play.rs"]
+mod play;
 #[path = "model/react.rs"]
 mod react;
 #[path = "model/settle.rs"]
 mod settle;
+#[path = "model/tally.rs"]
+mod tally;
+#[path = "model/task.rs"]
+mod task;
+#[path = "model/time.rs"]
+mod time;
+#[path = "model/wait.rs"]
+mod wait;
 #[path = "model/world.rs"]
 mod world;
 
@@ -40,15 +67,31 @@ const OPS: usize = 50;
 fn random_rules_and_ops() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     if let Some(seed) = number("UGAS_SEED") {
-        drive::sequence(seed, OPS);
+        println!("{:#?}", drive::sequence(seed, OPS));
         return;
     }
-    KEPT.iter().for_each(|&seed| drive::sequence(seed, OPS));
+    KEPT.iter().for_each(|&seed| drop(drive::sequence(seed, OPS)));
     let (from, count) = match number("UGAS_SOAK") {
         Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
-        _ => (0, 500),
+        _ => (0, 1_500),
     };
-    (from..from + count).for_each(|seed| drive::sequence(seed, OPS));
+    let mut tally = tally::Tally::new();
+    if let Some(count) = number("UGAS_SURVEY") {
+        // Every difference there is, not only the first.
+        let mut failed = Vec::new();
+        for seed in from..from + count {
+            match std::panic::catch_unwind(|| drive::sequence(seed, OPS)) {
+                Ok(one) => one.into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n),
+                Err(_) => failed.push(seed),
+            }
+        }
+        println!("failed: {failed:?}\n{tally:#?}");
+        return;
+    }
+    for seed in from..from + count {
+        drive::sequence(seed, OPS).into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n);
+    }
+    tally::check(&tally, count);
     if number("UGAS_SOAK") == Some(1) {
         println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
     }

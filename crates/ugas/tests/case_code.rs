@@ -184,7 +184,7 @@ fn spawn(sim: &mut Sim, x: f64) -> ControllerId {
     sim.spawn(SpawnSpec { anchor: Some(Anchor::at([x, 0.0, 0.0])), ..spec }).unwrap()
 }
 
-// covers: UGAS-14.3-02 UGAS-14.3-03
+// covers: UGAS-14.3-03
 #[test]
 fn a_fireball_in_code_is_thrown_or_interrupted() {
     let mut w = World::new("GA_Fireball");

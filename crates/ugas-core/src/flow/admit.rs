@@ -181,7 +181,7 @@ impl<'a> View<'a> {
     }
 
     fn stacks_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> u64 {
-        self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks as u64)
+        self.stack_of(def, spec, target).map_or(0, |at| self.row(target).effects[at].stacks() as u64)
     }
 }
 

@@ -17,7 +17,7 @@ impl Flow<'_> {
         for (entry, place) in self.ix.agenda.upcoming(WARM).iter().zip(&mut rows) {
             if let Some(slot) = self.st.controllers.slot(entry.who()) {
                 let row = self.row(slot);
-                seen ^= row.modded ^ row.due.len() as u64 ^ row.effects.len() as u64;
+                seen ^= row.modded as u64 ^ row.due.len() as u64 ^ row.effects.len() as u64;
                 *place = Some(row);
             }
         }
@@ -39,16 +39,16 @@ impl Flow<'_> {
         while let Some(entry) = self.ix.agenda.pop(until) {
             let Some(target) = self.st.controllers.slot(entry.who()) else {
                 if entry.phase() == Due::FRAME {
-                    self.st.now = self.st.now.max(entry.at);
-                    self.frame(entry.at);
+                    self.st.now = self.st.now.max(entry.at());
+                    self.frame(entry.at());
                 }
                 continue;
             };
-            let published = &mut self.st.controllers.row_mut(target).published;
-            if (published.at, published.phase) != (entry.at, entry.phase()) {
+            let row = self.st.controllers.row_mut(target);
+            if (row.published, row.phase) != (entry.at(), entry.phase()) {
                 continue;
             }
-            published.at = SimTime::NEVER;
+            row.published = SimTime::NEVER;
             if done >= self.limits.due_per_advance {
                 self.publish(target);
                 return (done, false);
@@ -58,7 +58,7 @@ impl Flow<'_> {
                 warmed = WARM;
             }
             warmed -= 1;
-            self.st.now = self.st.now.max(entry.at);
+            self.st.now = self.st.now.max(entry.at());
             self.run_due(target);
             done += 1;
         }
@@ -144,7 +144,9 @@ impl Flow<'_> {
         let inhibited = e.inhibited();
         if let Some(p) = e.periodic_mut() {
             p.n = p.n.saturating_add(1);
-            p.missed = p.missed.saturating_add((inhibited && catch_up) as u32);
+        }
+        if inhibited && catch_up {
+            e.cold_mut().missed = e.missed().saturating_add(1);
         }
         if let Some(next) = row.effects[at].due() {
             row.schedule(next.lying_at(at));

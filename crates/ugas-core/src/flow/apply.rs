@@ -7,14 +7,19 @@
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, Via, stacked};
+use super::{Flow, Notice, Since, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
-use crate::{ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
+use crate::{Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
-/// A row as it was, and the lengths of facts, diagnostics and reactions then.
-pub(crate) type Saved = (Box<Row>, [usize; 3]);
+/// A row as it was, the lengths of facts, diagnostics and reactions then, and the news that waited.
+pub(crate) struct Saved {
+    row: Box<Row>,
+    lengths: [usize; 3],
+    rechecks: Vec<(ControllerId, Cause)>,
+    notices: Vec<(ControllerId, Notice, Cause, Since)>,
+}
 
 /// An application that passed its checks: what is about to be changed.
 pub(crate) struct Plan {
@@ -220,7 +225,7 @@ impl Flow<'_> {
         flips.clear();
         if inhibited {
             if let Some(e) = self.row(target).effect_at(seq) {
-                self.row_mut(target).effects[e].cold_mut().inhibited = true;
+                self.row_mut(target).effects[e].set_inhibited(true);
             }
         } else {
             self.grant_tags(def, &[], target, &mut flips);
@@ -232,7 +237,7 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks);
+        let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks());
         self.tell_applied(target, via, spec.level, stacks);
         if !def.rules.is_empty() {
             self.recharge(target);
@@ -271,24 +276,15 @@ impl Flow<'_> {
         let seq = row.next_seq;
         row.next_seq += 1;
         let end = if plan.duration == SimTime::NEVER { SimTime::NEVER } else { now + plan.duration };
-        let mut effect = Effect {
-            seq,
-            birth: plan.key.birth,
-            start: now,
-            end,
-            ordinal: plan.key.ordinal,
-            def: def.id,
-            source: spec.source,
-            level: spec.level,
-            stacks,
-            link,
-            cold: None,
-        };
+        let mut effect = Effect::new(seq, plan.key, (now, end), spec, link);
+        if stacks != 1 {
+            effect.set_stacks(stacks);
+        }
         if root.0 != effect.birth {
             effect.cold_mut().root = root;
         }
         if def.watches {
-            effect.cold_mut().watches = true;
+            effect.set_watches();
         }
         if let Some(period) = plan.period {
             effect.cold_mut().periodic = Some(Periodic::new(period, now));
@@ -306,7 +302,7 @@ impl Flow<'_> {
         if def.stacking.is_some() {
             effect.cold_mut().length = plan.duration;
         }
-        row.watching += def.watches as u32;
+        row.watching += def.watches as u16;
         row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
             row.schedule(due.lying_at(row.effects.len()));
@@ -338,7 +334,7 @@ impl Flow<'_> {
         let row = self.row(target);
         let who = row.id;
         let dropped = match row.effects.last() {
-            Some(e) if e.seq == seq && e.cold.is_none() => Vec::new(),
+            Some(e) if e.seq() == seq && e.cold.is_none() => Vec::new(),
             _ => row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].dropped().to_vec()),
         };
         for (index, m) in def.modifiers.iter().enumerate() {
@@ -411,23 +407,26 @@ impl Flow<'_> {
     /// A copy of a row and of how far the log came.
     pub(crate) fn save_row(&self, target: usize) -> Saved {
         let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
-        (Box::new(self.row(target).clone()), lengths)
+        let (rechecks, notices) = (self.sc.rechecks.clone(), self.sc.notices.clone());
+        Saved { row: Box::new(self.row(target).clone()), lengths, rechecks, notices }
     }
 
     /// Puts a row back and takes back what was told since.
     pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
-        let Some((row, [facts, diagnostics, reactions])) = saved else {
+        let Some(Saved { row, lengths: [facts, diagnostics, reactions], rechecks, notices }) = saved else {
             return;
         };
         let _ = self.replace_row(target, *row);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }
+        self.mark_followers(target);
         self.settle(Via::NOTHING, Emit::Nothing);
         self.log.facts.list.truncate(facts);
         self.log.diagnostics.truncate(diagnostics);
         self.sc.reactions.truncate(reactions);
-        self.sc.rechecks.clear();
+        // What was to be told before is still to be told.
+        (self.sc.rechecks, self.sc.notices) = (rechecks, notices);
     }
 }
 

@@ -257,7 +257,7 @@ impl Flow<'_> {
     /// Whether an image fits here: same rules, same controller, same run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
         let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
-        if from.rules != self.rules.fingerprint || from.row.id != who || !from.definitions.iter().all(defined) {
+        if from.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
             return Err(Refusal::Mismatch);
         }
         self.slot(who)
@@ -371,7 +371,7 @@ impl Flow<'_> {
             return;
         };
         let effects: Vec<_> =
-            self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq, e.def)).collect();
+            self.row(target).effects.iter().filter(|e| e.source == source).map(|e| (e.seq(), e.def)).collect();
         for (seq, def) in effects {
             let Some(def) = self.def(def) else { continue };
             for (index, m) in def.modifiers.iter().enumerate() {

@@ -11,7 +11,7 @@ impl Flow<'_> {
     pub(crate) fn change(&mut self, key: EffectKey, change: Change) -> Result<(), Refusal> {
         let target = self.slot(key.target)?;
         let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
-        let seq = self.row(target).effects[at].seq;
+        let seq = self.row(target).effects[at].seq();
         self.check_change(target, seq, change)?;
         self.change_one(target, seq, change)
     }
@@ -144,7 +144,9 @@ impl Flow<'_> {
         self.unlink_filter(target, seq, old_source);
         self.take_mods(target, seq, &def);
         let e = &mut self.row_mut(target).effects[at];
-        (e.level, e.source, e.stacks) = (spec.level, spec.source, spec.stacks);
+        e.source = spec.source;
+        e.set_level(spec.level);
+        e.set_stacks(spec.stacks);
         let context = super::apply::context_of(spec);
         if context.is_some() || e.extra().is_some() {
             e.rest_mut().extra = context;
@@ -193,8 +195,8 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let e = &mut row.effects[at];
         let (key, source, effect) = (e.key(row.id), e.source, e.def);
-        let alone = e.stacks == 1;
-        e.stacks = stacks;
+        let alone = e.stacks() == 1;
+        e.set_stacks(stacks);
         if alone {
             row.effects[at].rest_mut().units = before.into();
         }
@@ -220,7 +222,7 @@ impl Flow<'_> {
         let Some(at) = row.effect_at(seq) else { return };
         let (e, who) = (&row.effects[at], row.id);
         let via = Via { source: e.source, key: e.key(who), effect: e.def };
-        let kind = FactKind::EffectChanged { what, stacks: e.stacks, level: e.level };
+        let kind = FactKind::EffectChanged { what, stacks: e.stacks(), level: e.level() };
         self.fact(who, via, kind);
         if self.def(via.effect).is_some_and(|d| !d.rules.is_empty()) {
             self.recharge(target);

@@ -148,7 +148,7 @@ impl Flow<'_> {
     /// is; which attribute that was is told.
     pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
         let mut linked = Ok(());
-        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         let who = self.row(target).id;
         for (seq, def, source) in effects {
             let Some(def) = self.def(def) else { continue };
@@ -170,13 +170,21 @@ impl Flow<'_> {
 
     /// A row was put back: its live modifiers follow what their sources show now, and whoever follows it moves along.
     pub(crate) fn catch_up_live(&mut self, target: usize) {
-        let (row, who) = (self.row(target), self.row(target).id);
-        let own: Vec<_> = row.effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let row = self.row(target);
+        let own: Vec<_> = row.effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         for (seq, def, source) in own {
             if let Some(def) = self.def(def).filter(|d| d.has_live) {
                 self.follow_all(&def, target, seq, source);
             }
         }
+        self.mark_followers(target);
+        self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
+        self.react();
+    }
+
+    /// A row's values may have changed behind the backs of those elsewhere who follow them.
+    pub(crate) fn mark_followers(&mut self, target: usize) {
+        let who = self.row(target).id;
         let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
         for edge in edges {
             let Some(reader) = self.st.controllers.slot(edge.target) else { continue };
@@ -188,8 +196,6 @@ impl Flow<'_> {
                 self.mark(reader, slot as usize);
             }
         }
-        self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
-        self.react();
     }
 
     /// A controller that others may have followed before is in the sim again.
@@ -232,7 +238,7 @@ impl Flow<'_> {
 
     /// Forgets every edge into a row.
     pub(crate) fn unlink_row(&mut self, target: usize) {
-        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq, e.def, e.source)).collect();
+        let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         for (seq, def, source) in effects {
             if let Some(def) = self.def(def) {
                 self.unlink_live(target, &def, seq, source);

@@ -136,7 +136,7 @@ impl Flow<'_> {
         let spec = self.row(target).effects[at].spec(who);
         self.journal_source(who, spec.source);
         let e = &mut self.row_mut(target).effects[at];
-        let (key, stacks) = (e.key(who), e.stacks);
+        let (key, stacks) = (e.key(who), e.stacks());
         let Some(p) = e.periodic_mut() else { return };
         let execution = p.executed;
         p.executed = p.executed.saturating_add(1);

@@ -8,9 +8,8 @@ use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
 impl Flow<'_> {
     fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
-        self.touch(target);
-        let (row, shown) = self.st.controllers.tagged_mut(target);
-        let count = row.tags.add(tags, tag, shown, &mut row.signature, flips);
+        let row = self.row_mut(target);
+        let count = row.tags.add(tags, tag, &mut row.signature, flips);
         let who = row.id;
         let only_one = self.rules.tags.def(tag).is_some_and(|d| d.declared && !d.allow_multiple);
         if count == 2 && only_one && cfg!(debug_assertions) {
@@ -20,10 +19,9 @@ impl Flow<'_> {
 
     fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
-        self.touch(target);
-        let (row, shown) = self.st.controllers.tagged_mut(target);
+        let row = self.row_mut(target);
         let who = row.id;
-        if !row.tags.remove(tags, tag, shown, &mut row.signature, flips) {
+        if !row.tags.remove(tags, tag, &mut row.signature, flips) {
             self.diagnose(who, crate::EffectId::NONE, DiagnosticKind::TagUnderflow { tag });
         }
     }
@@ -46,11 +44,6 @@ impl Flow<'_> {
         if !def.granted_tags.is_empty() || !own.is_empty() {
             self.tags_changed(target, flips);
         }
-    }
-
-    pub(crate) fn own_tags(&self, target: usize, seq: u64) -> Vec<TagId> {
-        let row = self.row(target);
-        row.effect_at(seq).map_or(Vec::new(), |e| row.effects[e].own_tags().to_vec())
     }
 
     /// An instant effect's tags appear and vanish inside the application, so that observers see them.
@@ -117,7 +110,7 @@ impl Flow<'_> {
 
     /// Revokes what an effect granted.
     pub(crate) fn revoke_by(&mut self, target: usize, by: u64, via: Via) {
-        while let Some(g) = self.row(target).grants.iter().find(|g| g.by == by).map(|g| g.id) {
+        while let Some(g) = self.row(target).grants.iter().find(|g| g.by() == by).map(|g| g.id) {
             self.revoke_grant(target, g, via);
         }
     }

@@ -44,6 +44,11 @@ impl Flow<'_> {
         }
         self.st.next_id = self.st.next_id.max(who.0 + 1);
         let target = self.st.controllers.insert(row, &rules.tags);
+        // A place for each controller, in small portions: there is never more than one.
+        let dirty = &mut self.st.hash_dirty;
+        if dirty.len() == dirty.capacity() {
+            dirty.reserve_exact(dirty.len() / 8 + 16);
+        }
         self.step(who, LifecycleStep::Instantiated);
         for &set in &sets {
             self.step(who, LifecycleStep::SetRegistered(set));
@@ -141,9 +146,14 @@ impl Flow<'_> {
             self.grant_ability(target, *g, 0, Via::NOTHING);
             self.step(who, LifecycleStep::AbilityGranted(g.ability));
         }
-        let tags: Vec<TagId> = template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags).copied().collect();
+        let mut tags: Vec<TagId> = Vec::new();
+        for &tag in template.iter().flat_map(|t| t.tags.iter()).chain(&spec.tags) {
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
         if !tags.is_empty() {
-            self.grant_innate(target, tags);
+            self.grant_innate(target, &tags);
         }
         let birth = self.cause.root.0;
         let start = |flow: &mut Self, s: Spec| match flow.apply(&s, birth) {
@@ -165,9 +175,10 @@ impl Flow<'_> {
         self.furnish_sets(who, &sets.collect::<Vec<_>>());
     }
 
-    /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it.
-    fn grant_innate(&mut self, target: usize, tags: Vec<TagId>) {
-        let who = self.row(target).id;
+    /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it. One named
+    /// twice is innate once.
+    fn grant_innate(&mut self, target: usize, tags: &[TagId]) {
+        let (rules, who) = (self.rules, self.row(target).id);
         let birth = self.cause.root.0;
         let ordinal = self.number(target, birth);
         let key = EffectKey { birth, target: who, ordinal };
@@ -177,27 +188,27 @@ impl Flow<'_> {
         let seq = row.next_seq;
         row.next_seq += 1;
         let start = row.clock.local(now);
-        let mut effect = Effect {
-            seq,
-            birth,
-            start,
-            end: SimTime::NEVER,
-            ordinal,
-            def: INITIAL_TAGS,
-            source: who,
-            level: 1,
-            stacks: 1,
-            link,
-            cold: None,
-        };
-        effect.rest_mut().tags = tags.as_slice().into();
-        row.push_effect(effect);
+        let spec = Spec::new(INITIAL_TAGS, who).from(who);
+        row.push_effect(Effect::new(seq, key, (start, SimTime::NEVER), &spec, link));
         let mut flips = Vec::new();
         if let Some(def) = self.def(INITIAL_TAGS) {
-            self.grant_tags(&def, &tags, target, &mut flips);
+            self.grant_tags(&def, tags, target, &mut flips);
         }
+        let (row, table) = (self.row_mut(target), &rules.tags);
+        tags.iter().for_each(|&tag| row.tags.set_innate(table, tag, true));
         self.emit_flips(target, &flips, via);
         self.tell_applied(target, via, 1, 1);
+        // A verb like any other: what follows from it comes before what follows from the next.
+        self.finish_verb();
+    }
+
+    /// The tags an effect granted beyond its definition's, which are no longer innate.
+    pub(super) fn take_innate(&mut self, e: &Effect, target: usize) -> Vec<TagId> {
+        let table = &self.rules.tags;
+        let row = self.st.controllers.row_mut(target);
+        let own: Vec<TagId> = row.own_tags(e, table).collect();
+        own.iter().for_each(|&tag| row.tags.set_innate(table, tag, false));
+        own
     }
 
     /// Makes many controllers from one template: a plain one is a copy of a prototype.
@@ -242,18 +253,31 @@ impl Flow<'_> {
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         self.row_mut(target).side_mut().queue.clear();
-        let all: Vec<u64> = self.row(target).effects.iter().map(|e| e.seq).collect();
-        for seq in all {
-            self.end(target, seq, RemoveReason::Destroyed, None);
-        }
+        self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);
         self.revoke_all(target, Via::NOTHING);
         self.step(who, LifecycleStep::AbilitiesRevoked);
+        // What abilities did as they ended goes too. Nothing starts any more, so this comes to an end.
+        while !self.row(target).effects.is_empty() || !self.row(target).grants.is_empty() {
+            self.end_everything(target);
+            self.revoke_all(target, Via::NOTHING);
+        }
         self.fact(who, Via::NOTHING, FactKind::Despawned);
         self.step(who, LifecycleStep::SubscriptionsCleared);
         self.drop_row(target);
         self.step(who, LifecycleStep::ReplicationEnded);
         Ok(())
+    }
+
+    /// Ends the effects of a row that goes, in order of application; also those that come meanwhile.
+    fn end_everything(&mut self, target: usize) {
+        while let Some(seq) = self.row(target).effects.first().map(|e| e.seq()) {
+            self.end(target, seq, RemoveReason::Destroyed, None);
+            if self.row(target).effects.first().is_some_and(|e| e.seq() == seq) {
+                debug_assert!(false, "an effect that cannot end");
+                self.row_mut(target).effects.remove(0);
+            }
+        }
     }
 
     /// Takes a row out of the sim; what followed it keeps its last value.
@@ -303,7 +327,7 @@ impl Flow<'_> {
             let placed = e.extra().is_some_and(|x| x.origin.is_some());
             placed && self.def(e.def).is_some_and(|d| d.bound_to_avatar)
         };
-        let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq).collect();
+        let list: Vec<u64> = self.row(target).effects.iter().filter(bound).map(|e| e.seq()).collect();
         for seq in list {
             let spec = self.spec_of(target, seq);
             let valid = self.rules.hooks.avatar.as_ref().is_some_and(|f| {

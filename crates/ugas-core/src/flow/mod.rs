@@ -38,7 +38,7 @@ pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use magnitude::{About, SITE_CHANCE, SITE_DURATION};
 pub(crate) use pipeline::{Sums, sums};
-pub(crate) use react::{AbilityNews, Notice, Reaction};
+pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Strike};
 pub(crate) use task::{ListKind, Work};
@@ -121,7 +121,7 @@ pub(crate) struct Scratch {
     pub(crate) results: Vec<crate::rules::CalcResult>,
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<(ControllerId, Cause)>,
-    pub(crate) notices: Vec<(ControllerId, Notice, Cause)>,
+    pub(crate) notices: Vec<(ControllerId, Notice, Cause, Since)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
@@ -163,7 +163,7 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
         let row = self.st.controllers.row_mut(slot);
-        row.published.stamp = row.published.stamp.wrapping_add(1).max(1);
+        row.changes = row.changes.wrapping_add(1).max(1);
         if !row.hash_dirty {
             row.hash_dirty = true;
             self.st.hash_dirty.push(row.id);
@@ -180,7 +180,7 @@ impl<'a> Flow<'a> {
     /// Whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.st.controllers.has(slot, tag)
+        self.row(slot).has(&self.rules.tags, tag)
     }
 
     pub(crate) fn layout(&self, slot: usize) -> &Layout {
@@ -262,12 +262,12 @@ impl<'a> Flow<'a> {
             Some(d) => (row.clock.due(d.at), d.phase()),
             None => (SimTime::NEVER, 0),
         };
-        if next != (row.published.at, row.published.phase) {
-            (row.published.at, row.published.phase) = next;
+        if next != (row.published, row.phase) {
+            (row.published, row.phase) = next;
             if next.0 != SimTime::NEVER {
                 let id = row.id;
                 self.ix.agenda.push(next.0, next.1, id);
-                if self.ix.agenda.len() > 1024 + 4 * self.st.controllers.len() {
+                if self.ix.agenda.len() > 1024 + self.st.controllers.len() * 3 / 2 {
                     self.renew_agenda();
                 }
             }
@@ -279,13 +279,14 @@ impl<'a> Flow<'a> {
     fn renew_agenda(&mut self) {
         self.ix.agenda.drain();
         for row in self.st.controllers.iter() {
-            if row.published.at != SimTime::NEVER {
-                self.ix.agenda.push(row.published.at, row.published.phase, row.id);
+            if row.published != SimTime::NEVER {
+                self.ix.agenda.push(row.published, row.phase, row.id);
             }
         }
         if self.ix.next_frame > self.st.now && self.ix.next_frame != SimTime::NEVER {
             self.ix.agenda.push(self.ix.next_frame, crate::state::Due::FRAME, ControllerId::NONE);
         }
+        self.ix.agenda.trim();
     }
 
     /// An Override's priority.

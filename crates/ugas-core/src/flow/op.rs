@@ -133,7 +133,7 @@ impl Flow<'_> {
         for &who in targets {
             if let Some(found) = self.st.controllers.slot(who) {
                 let row = self.row(found);
-                seen ^= row.modded ^ row.attrs.first().map_or(0, |a| a.base.to_bits());
+                seen ^= row.modded as u64 ^ row.attrs.first().map_or(0, |a| a.base.to_bits());
             }
         }
         std::hint::black_box(seen);

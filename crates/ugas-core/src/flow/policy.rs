@@ -62,7 +62,7 @@ impl Flow<'_> {
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
         let e = &self.row(target).effects[at];
-        let (seq, level, stacks, end) = (e.seq, e.level, e.stacks, e.end);
+        let (seq, level, stacks, end) = (e.seq(), e.level(), e.stacks(), e.end);
         let existing = e.key(spec.target);
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
@@ -97,7 +97,7 @@ impl Flow<'_> {
             return Err(Refusal::StaleHandle);
         };
         let e = &self.row(target).effects[at];
-        let (seq, have, source) = (e.seq, e.stacks, e.source);
+        let (seq, have, source) = (e.seq(), e.stacks(), e.source);
         let existing = e.key(spec.target);
         let wanted = have as u64 + spec.stacks as u64;
         let stacks = wanted.min(rule.limit as u64).min(self.limits.stacks as u64) as u32;

@@ -5,10 +5,10 @@ use super::remove::Trigger;
 use super::settle::Emit;
 use super::{Flow, Via, child_birth};
 use crate::rules::EffectDef;
-use crate::state::{CauseWhat, FILTERED};
+use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
-    AbilityId, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId, EffectKey,
-    EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
+    AbilityId, AbilityState, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId,
+    EffectKey, EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
 };
 use ugas_doc::{OnOngoingFail, PeriodInhibition};
 
@@ -33,6 +33,7 @@ pub(crate) enum Reaction {
     Hear {
         who: ControllerId,
         notice: Notice,
+        since: Since,
         cause: Cause,
         depth: u32,
     },
@@ -42,6 +43,20 @@ pub(crate) enum Reaction {
         cast: u64,
         cause: Cause,
     },
+}
+
+/// How far a row's numbers had come when something happened: what began later does not hear of it, whoever else
+/// listens.
+#[derive(Clone, Debug)]
+pub(crate) struct Since {
+    /// Tasks and activations from this number on began later.
+    pub(crate) seq: u64,
+    /// The activation that was about to begin, or 0: what its own commit does is no reason to cancel it.
+    pub(crate) activating: u64,
+    /// Grants from this number on came later.
+    pub(crate) grants: u32,
+    /// Passive abilities that ran: what happened then is no reason to start them again.
+    pub(crate) passives: Vec<GrantId>,
 }
 
 /// What a row's tasks, triggers and cancel lists are told after a verb.
@@ -138,9 +153,22 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn notify(&mut self, target: usize, heard: u8, notice: impl FnOnce() -> Notice) {
         if self.row(target).alert & heard != 0 {
-            let (who, cause) = (self.row(target).id, self.cause);
-            self.sc.notices.push((who, notice(), cause));
+            self.notify_anyway(target, notice());
         }
+    }
+
+    /// Tells a row something after the verb.
+    pub(crate) fn notify_anyway(&mut self, target: usize, notice: Notice) {
+        let (row, cause) = (self.row(target), self.cause);
+        let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
+        let mut passives = Vec::new();
+        if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
+            let passive = |a: &&Activation| self.ability(a.ability).is_some_and(|d| d.passive);
+            passives.extend(row.play().activations.iter().filter(passive).map(|a| a.grant));
+        }
+        let activating = activating.map_or(0, |a| a.seq);
+        let since = Since { seq: row.next_seq, activating, grants: row.next_grant, passives };
+        self.sc.notices.push((row.id, notice, cause, since));
     }
 
     /// The end of a verb: what its tag changes ask for comes after its conditional effects, then the news.
@@ -155,8 +183,8 @@ impl Flow<'_> {
         }
         self.sc.rechecks.clear();
         let depth = self.depth + 1;
-        for (who, notice, cause) in self.sc.notices.drain(..) {
-            self.sc.reactions.push_back(Reaction::Hear { who, notice, cause, depth });
+        for (who, notice, cause, since) in self.sc.notices.drain(..) {
+            self.sc.reactions.push_back(Reaction::Hear { who, notice, since, cause, depth });
         }
     }
 
@@ -221,13 +249,13 @@ impl Flow<'_> {
                     self.start_next(target, effect);
                 }
             }
-            Reaction::Hear { who, notice, cause, depth } => {
+            Reaction::Hear { who, notice, since, cause, depth } => {
                 (self.cause, self.depth) = (cause, depth);
                 if depth > self.limits.chain_depth {
                     let refusal = self.limit(LimitKind::ChainDepth, self.limits.chain_depth);
                     self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 } else if let Some(target) = self.st.controllers.slot(who) {
-                    self.hear(target, &notice);
+                    self.hear(target, &notice, &since);
                 }
             }
             Reaction::Ticks { who, cast, cause } => {
@@ -259,7 +287,7 @@ impl Flow<'_> {
 
     /// Looks at every watching effect of a row again, in order of application.
     pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq).collect();
+        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect();
         for seq in watching {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
@@ -303,9 +331,9 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        let own: Vec<TagId> =
-            if inhibited { Vec::new() } else { def.granted_tags.iter().chain(e.own_tags()).copied().collect() };
-        let holds = self.ongoing_holds(&def, &own, target);
+        // Only what is innate is granted beyond a definition, and that has no requirements.
+        let own = if inhibited { &[][..] } else { &def.granted_tags };
+        let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {
             return;
         }
@@ -348,13 +376,12 @@ impl Flow<'_> {
     fn inhibit_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Removed(def.id), via.key.target, via.source);
-        let own = self.own_tags(target, seq);
         if let Some(at) = self.row(target).effect_at(seq) {
-            self.row_mut(target).effects[at].cold_mut().inhibited = true;
+            self.row_mut(target).effects[at].set_inhibited(true);
         }
         self.switch_mods(target, seq, true);
         let mut flips = Vec::new();
-        self.take_tags(def, &own, target, &mut flips);
+        self.take_tags(def, &[], target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Inhibited);
@@ -369,20 +396,21 @@ impl Flow<'_> {
         let mut missed = 0;
         let policy = def.period_inhibition;
         self.reschedule(target, seq, |e| {
-            e.cold_mut().inhibited = false;
+            e.set_inhibited(false);
             if let Some(p) = e.periodic_mut() {
                 match policy {
                     PeriodInhibition::Skip => {}
                     PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
-                    PeriodInhibition::CatchUp => missed = p.missed,
+                    PeriodInhibition::CatchUp => {}
                 }
-                p.missed = 0;
+            }
+            if let Some(cold) = e.cold.as_mut() {
+                missed = std::mem::take(&mut cold.missed);
             }
         });
         self.switch_mods(target, seq, false);
         let mut flips = Vec::new();
-        let own = self.own_tags(target, seq);
-        self.grant_tags(def, &own, target, &mut flips);
+        self.grant_tags(def, &[], target, &mut flips);
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
         self.changed_fact(target, seq, EffectChange::Restored);

@@ -32,7 +32,7 @@ impl Flow<'_> {
         }
         let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
         let e = &self.row(target).effects[at];
-        let (seq, have) = (e.seq, e.stacks);
+        let (seq, have) = (e.seq(), e.stacks());
         if stacks < 0 || stacks as u32 >= have {
             self.end_at(target, at, RemoveReason::Removed, Some(Trigger::Removed));
         } else {
@@ -73,7 +73,7 @@ impl Flow<'_> {
                     self.def(e.def).is_some_and(|d| d.modifiers.iter().any(|m| layout.slot(m.attribute) == Some(slot)))
                 })
         };
-        row.effects.iter().filter(hit).map(|e| e.seq).collect()
+        row.effects.iter().filter(hit).map(|e| e.seq()).collect()
     }
 
     /// Whether an effect's own or granted tags match any of these.
@@ -109,7 +109,7 @@ impl Flow<'_> {
             return;
         };
         let e = &self.row(target).effects[at];
-        let (def, stacks) = (e.def, e.stacks);
+        let (def, stacks) = (e.def, e.stacks());
         let length = e.length();
         let policy = self.def(def).and_then(|d| d.stacking.as_ref().map(|s| s.on_expire));
         match policy {
@@ -157,7 +157,8 @@ impl Flow<'_> {
     /// The same for the effect that lies at `at`.
     fn end_at(&mut self, target: usize, at: usize, reason: RemoveReason, then: Option<Trigger>) {
         let row = self.row(target);
-        let (who, &Effect { seq, def: effect, source, .. }) = (row.id, &row.effects[at]);
+        let (who, e) = (row.id, &row.effects[at]);
+        let (seq, effect, source) = (e.seq(), e.def, e.source);
         let Some(def) = self.def(effect) else { return };
         let what =
             if reason == RemoveReason::Expired { CauseWhat::Expired(effect) } else { CauseWhat::Removed(effect) };
@@ -168,7 +169,8 @@ impl Flow<'_> {
         let mut flips = std::mem::take(&mut self.sc.flips);
         flips.clear();
         if !e.inhibited() {
-            self.take_tags(&def, e.own_tags(), target, &mut flips);
+            let own = self.take_innate(&e, target);
+            self.take_tags(&def, &own, target, &mut flips);
         }
         self.settle(via, Emit::Facts);
         self.emit_flips(target, &flips, via);
@@ -196,7 +198,7 @@ impl Flow<'_> {
 
     /// Takes an effect's record, modifiers and due work off a row and marks what they touched.
     pub(crate) fn take_effect(&mut self, target: usize, at: usize, def: &EffectDef) -> Effect {
-        let (seq, source) = (self.row(target).effects[at].seq, self.row(target).effects[at].source);
+        let (seq, source) = (self.row(target).effects[at].seq(), self.row(target).effects[at].source);
         if def.has_live {
             self.unlink_live(target, def, seq, source);
         }
@@ -208,7 +210,7 @@ impl Flow<'_> {
         if let Some(due) = e.due() {
             row.unschedule(due);
         }
-        row.watching -= e.watches() as u32;
+        row.watching -= e.watches() as u16;
         row.immunities -= def.refuses_others() as u16;
         self.take_mods(target, seq, def);
         e

@@ -110,14 +110,18 @@ impl Flow<'_> {
 
     /// Whether a controller can do without these attribute sets.
     fn can_lose(&mut self, target: usize, who: ControllerId, doomed: &[SetId]) -> Result<(), Refusal> {
-        if doomed.is_empty() {
-            return Ok(());
+        let mut kept: Vec<SetId> = self.layout(target).sets.to_vec();
+        for &set in doomed.iter().filter(|s| self.layout(target).sets.contains(s)).collect::<Vec<_>>() {
+            let layout = self.layout_for(&kept, who)?;
+            if let Some(by) = self.ix.layouts[layout as usize].needed_by(self.rules, set) {
+                return Err(Refusal::SetNeeded { by });
+            }
+            kept.retain(|&s| s != set);
+            if kept.is_empty() {
+                return Err(Refusal::NoSets);
+            }
         }
-        let kept: Vec<SetId> = self.layout(target).sets.iter().copied().filter(|s| !doomed.contains(s)).collect();
-        if kept.is_empty() {
-            return Err(Refusal::NoSets);
-        }
-        self.layout_for(&kept, who).map(|_| ())
+        Ok(())
     }
 
     /// Grants the ability sets a controller starts with; a refusal is a diagnostic, like that of a first effect.

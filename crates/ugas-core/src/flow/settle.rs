@@ -346,7 +346,7 @@ impl Flow<'_> {
         };
         let old = row.mods[at];
         let Some(e) = row.effect_at(edge.seq) else { return false };
-        let (def, level, stacks) = (row.effects[e].def, row.effects[e].level, row.effects[e].stacks);
+        let (def, level, stacks) = (row.effects[e].def, row.effects[e].level(), row.effects[e].stacks());
         let spec_extra = row.effects[e].extra().cloned();
         let Some(def) = self.def(def) else { return false };
         let m = &def.modifiers[edge.index as usize];

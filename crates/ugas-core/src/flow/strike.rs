@@ -6,7 +6,7 @@
 use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
 use crate::limits::Limits;
-use crate::rules::{Aim, Blow, EffectDef, Layout, Rules, clamp};
+use crate::rules::{Aim, Blow, EffectDef, Layout, Rules, TagTable, clamp};
 use crate::state::{Attr, CauseWhat, Due, ModOp, Row, alert};
 use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec, TagId};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ pub(crate) struct Strike<'d> {
     def: &'d EffectDef,
     blow: Blow,
     spec: &'d Spec,
+    tags: &'d TagTable,
 }
 
 /// Room for the facts of one blow: the change, a death, and the verb.
@@ -36,7 +37,7 @@ impl<'d> Strike<'d> {
             && (spec.source == ControllerId::NONE || spec.source.0 < next_id)
             && !rules.hooks.any();
         let magnitude = stacked(blow.op, blow.magnitude, spec.stacks);
-        plain.then_some(Strike { def, blow: Blow { magnitude, ..blow }, spec })
+        plain.then_some(Strike { def, blow: Blow { magnitude, ..blow }, spec, tags: &rules.tags })
     }
 }
 
@@ -53,12 +54,13 @@ impl Reach<'_> {
     /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
     #[inline(always)]
     pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
-        let Strike { def, ref blow, spec } = *strike;
+        let Strike { def, ref blow, spec, tags } = *strike;
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let target = controllers.slot(who)?;
         let row = controllers.row(target);
-        let has = |t: &TagId| row.may_have(*t) && controllers.has(target, *t);
-        if !def.required.iter().all(has) || def.blocked.iter().any(has) {
+        let has = |t: &TagId| row.has(tags, *t);
+        // Whoever has no tags is not asked for any.
+        if !def.required.iter().all(has) || row.signature != 0 && def.blocked.iter().any(has) {
             return None;
         }
         let row = controllers.row_mut(target);
@@ -176,8 +178,8 @@ impl<'r> Flow<'r> {
         let Some(def) = self.rules.effect_def(e.def) else { return false };
         let (Some(blow), Some(cold)) = (&def.blow, &e.cold) else { return false };
         let (who, key, source) = (row.id, e.key(row.id), e.source);
-        let blow = Blow { magnitude: stacked(blow.op, blow.magnitude, e.stacks), ..*blow };
-        if cold.inhibited
+        let blow = Blow { magnitude: stacked(blow.op, blow.magnitude, e.stacks()), ..*blow };
+        if e.inhibited()
             || cold.rest.as_ref().is_some_and(|r| !r.dropped.is_empty())
             || facts.len() + FACTS > self.limits.facts as usize
             || !self.journals.is_empty()
@@ -186,7 +188,7 @@ impl<'r> Flow<'r> {
         }
         let Some(&aim) = self.ix.layouts[row.layout as usize].aim(blow.attribute) else { return false };
         let Some((old, new)) = land(row, &aim, &blow) else { return false };
-        row.published.stamp = row.published.stamp.wrapping_add(1).max(1);
+        row.changes = row.changes.wrapping_add(1).max(1);
         let e = &mut row.effects[at];
         let mut execution = 0;
         if let Some(p) = e.periodic_mut() {

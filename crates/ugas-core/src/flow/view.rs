@@ -45,7 +45,7 @@ impl<'a> View<'a> {
     /// Whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.st.controllers.has(slot, tag)
+        self.row(slot).has(&self.rules.tags, tag)
     }
 
     #[inline]

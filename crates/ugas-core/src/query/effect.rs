@@ -90,8 +90,8 @@ impl Sim {
             key: e.key(who),
             effect: e.def,
             source: e.source,
-            level: e.level,
-            stacks: e.stacks,
+            level: e.level(),
+            stacks: e.stacks(),
             state: if e.inhibited() { EffectState::Inhibited } else { EffectState::Active },
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
@@ -161,7 +161,7 @@ impl Sim {
         Ok(row
             .grants
             .iter()
-            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level, input: g.input, by: by(g.by) })
+            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level(), input: g.input(), by: by(g.by()) })
             .collect())
     }
 }

@@ -8,10 +8,10 @@ impl Sim {
         if known { Ok(()) } else { Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
     }
 
-    /// Whether the controller has the tag or a descendant of it. One bit test.
+    /// Whether the controller has the tag or a descendant of it. Costs the same however many tags there are.
     #[inline]
     pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
-        Ok(self.state().controllers.has(self.slot(who)?, tag))
+        Ok(self.row(who)?.tags.has(&self.rules().tags, tag))
     }
 
     /// Whether the tag itself is granted.
@@ -34,16 +34,16 @@ impl Sim {
     /// Whether any of the tags is there; false for an empty list.
     #[inline]
     pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
-        let slot = self.slot(who)?;
+        let (row, table) = (self.row(who)?, &self.rules().tags);
         // All of them, without a branch on each answer: lists are short, and a wrong guess costs more than a look.
-        Ok(tags.iter().fold(false, |any, &t| any | self.state().controllers.has(slot, t)))
+        Ok(tags.iter().fold(false, |any, &t| any | row.tags.has(table, t)))
     }
 
     /// Whether every one of the tags is there; true for an empty list.
     #[inline]
     pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
-        let slot = self.slot(who)?;
-        Ok(tags.iter().fold(true, |all, &t| all & self.state().controllers.has(slot, t)))
+        let (row, table) = (self.row(who)?, &self.rules().tags);
+        Ok(tags.iter().fold(true, |all, &t| all & row.tags.has(table, t)))
     }
 
     /// Whether none of the tags is there.
@@ -60,7 +60,7 @@ impl Sim {
 
     /// Explicit tags with their counts, in hierarchy order.
     pub fn tags(&self, who: ControllerId) -> Result<Vec<(TagId, u32)>, Refusal> {
-        Ok(self.row(who)?.tags.iter().collect())
+        Ok(self.row(who)?.tags.iter(&self.rules().tags).collect())
     }
 
     /// How many distinct tags are granted.

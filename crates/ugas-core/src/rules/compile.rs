@@ -116,7 +116,7 @@ impl Compiler<'_> {
         let duration = match (doc.duration_policy, &doc.duration) {
             (DurationPolicy::HasDuration, Some(m)) => self.magnitude("Duration", m),
             (DurationPolicy::HasDuration, None) => {
-                self.error("missing-field", "HasDuration needs Duration".into());
+                self.error("missing-field", "DurationPolicy: HasDuration needs Duration".into());
                 None
             }
             (DurationPolicy::Instant | DurationPolicy::Infinite, Some(_)) => {
@@ -241,17 +241,23 @@ impl Compiler<'_> {
     fn period(&mut self, doc: &Effect) -> Option<SimTime> {
         let p = doc.period?;
         if doc.duration_policy == DurationPolicy::Instant {
-            self.warn("unused-field", "Period is not used by Instant".into());
+            self.error("bad-period", "Period: an Instant effect happens once and has no Period".into());
             return None;
         }
         if p.period == 0.0 {
-            self.warn("zero-period", "a Period of 0 is not periodic".into());
+            self.warn(
+                "zero-period",
+                "Period.Period: a Period of 0 is not periodic; write its length, or remove Period".into(),
+            );
             return None;
         }
         match SimTime::try_seconds(p.period) {
             Some(t) if t >= MIN_PERIOD => Some(t),
             _ => {
-                self.error("bad-period", format!("Period is {} s; it must be at least 0.001 and finite", p.period));
+                self.error(
+                    "bad-period",
+                    format!("Period.Period: {} s is no period; it must be at least 0.001", p.period),
+                );
                 None
             }
         }

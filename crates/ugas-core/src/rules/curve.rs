@@ -20,8 +20,8 @@ impl CurveDef {
         if let Some(p) = points.iter().find(|p| !p.0.is_finite() || !p.1.is_finite()) {
             return Err(format!("point ({}, {}) is not finite", p.0, p.1));
         }
-        if let Some(w) = points.windows(2).find(|w| w[0].0 >= w[1].0) {
-            return Err(format!("X must rise, but {} follows {}", w[1].0, w[0].0));
+        if let Some((i, w)) = points.windows(2).enumerate().find(|(_, w)| w[0].0 >= w[1].0) {
+            return Err(format!("Points[{}]: X must rise, but {} follows {}", i + 1, w[1].0, w[0].0));
         }
         let slopes = match doc.interpolation {
             Interpolation::Cubic => monotone_slopes(&points),

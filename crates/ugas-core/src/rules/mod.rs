@@ -65,7 +65,7 @@ pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
 pub(crate) use program::{Inst, NO_PC, Test};
 pub(crate) use scope::{Bearer, Local};
-pub(crate) use tag::TagTable;
+pub(crate) use tag::{Sieve, TagTable};
 pub(crate) use task::{
     AbilityPick, AbilityStep, ApplyDef, EffectPick, EventTo, Num, OnFail, RemoveDef, TaskDef, TaskKind,
 };
@@ -151,6 +151,12 @@ impl Rules {
     /// A hash of everything compiled in: two rules with equal hashes play alike.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+
+    /// The same for what lies in memory, where tags go by their ranks: these also depend on tags that documents no
+    /// longer name.
+    pub(crate) fn image_print(&self) -> u64 {
+        crate::rng::fold(self.fingerprint, self.tags.order())
     }
 
     /// What was noticed while building.

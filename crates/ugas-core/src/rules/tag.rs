@@ -2,6 +2,7 @@
 
 use super::names::Names;
 use crate::TagId;
+use crate::rng::fold;
 
 /// Checks one tag name: segments of A-Z then letters and digits, joined by dots.
 ///
@@ -36,13 +37,52 @@ pub(crate) struct TagDef {
     pub(crate) is_cooldown: bool,
 }
 
+/// Finds ranks of one span, four at a time: adding what a bound lacks to 0x8000 sets the top bit of each rank that is
+/// not below it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sieve {
+    start: u64,
+    end: u64,
+}
+
+impl Sieve {
+    /// Ranks must lie below; a span may end where others begin.
+    pub(crate) const LIMIT: u32 = 0x7fff;
+    const NOTHING: Sieve = Sieve::new((0, 0));
+
+    const fn new((start, end): (u32, u32)) -> Sieve {
+        const fn four(bound: u32) -> u64 {
+            let bound = if bound < Sieve::LIMIT { bound } else { Sieve::LIMIT };
+            0x0001_0001_0001_0001 * (0x8000 - bound) as u64
+        }
+        Sieve { start: four(start), end: four(end) }
+    }
+
+    /// Bits of which some tell whether one of four ranks lies in the span.
+    #[inline]
+    pub(crate) fn sift(self, four: u64) -> u64 {
+        (four + self.start) & !(four + self.end)
+    }
+
+    #[inline]
+    pub(crate) fn any(found: u64) -> bool {
+        found & 0x8000_8000_8000_8000 != 0
+    }
+}
+
 /// All tags of the rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TagTable {
     names: Names,
     defs: Vec<TagDef>,
-    rank: Vec<u32>,
-    end: Vec<u32>,
+    /// Ranks of each tag and everything below it: the first, which is its own, and the one after the last.
+    spans: Vec<(u32, u32)>,
+    sieves: Vec<Sieve>,
+    signatures: Vec<u32>,
+    by_rank: Vec<TagId>,
+    /// Ranks that share a bit of a signature, as a power of two.
+    shift: u32,
+    order: u64,
 }
 
 impl TagTable {
@@ -102,46 +142,81 @@ impl TagTable {
                 None => roots.push(i as u32),
             }
         }
-        self.rank = vec![0; n];
-        self.end = vec![0; n];
-        let mut next = 0;
+        self.spans = vec![(0, 0); n];
+        self.by_rank = Vec::with_capacity(n);
+        self.shift = n.div_ceil(32).next_power_of_two().trailing_zeros();
         let mut stack: Vec<(u32, usize)> = Vec::new();
         for root in roots {
+            self.enter(root);
             stack.push((root, 0));
-            self.rank[root as usize] = next;
-            next += 1;
             while let Some((tag, child)) = stack.pop() {
                 match children[tag as usize].get(child) {
                     Some(&c) => {
+                        self.enter(c);
                         stack.push((tag, child + 1));
                         stack.push((c, 0));
-                        self.rank[c as usize] = next;
-                        next += 1;
                     }
-                    None => self.end[tag as usize] = next,
+                    None => self.spans[tag as usize].1 = self.by_rank.len() as u32,
                 }
             }
         }
+        let signature = |&(start, end): &(u32, u32)| {
+            let (first, last) = (self.stretch(start), self.stretch(end - 1));
+            u32::MAX << first & u32::MAX >> (31 - last)
+        };
+        self.signatures = self.spans.iter().map(signature).collect();
+        self.sieves = self.spans.iter().map(|&span| Sieve::new(span)).collect();
+        self.order = self.by_rank.iter().fold(n as u64, |hash, tag| fold(hash, tag.0 as u64));
+    }
+
+    fn enter(&mut self, tag: u32) {
+        self.spans[tag as usize].0 = self.by_rank.len() as u32;
+        self.by_rank.push(TagId(tag));
     }
 
     #[inline]
     pub(crate) fn parent(&self, tag: TagId) -> Option<TagId> {
         self.defs[tag.index()].parent
     }
-    #[inline]
-    pub(crate) fn rank_of(&self, tag: TagId) -> u32 {
-        self.rank[tag.index()]
+    /// A hash of which tag has which rank.
+    pub(crate) fn order(&self) -> u64 {
+        self.order
     }
-    /// Ranks of the tag and everything below it.
+    /// The tag of a rank.
+    #[inline]
+    pub(crate) fn at_rank(&self, rank: u32) -> TagId {
+        self.by_rank[rank as usize]
+    }
+    /// Ranks of the tag and everything below it; its own is the first.
     #[inline]
     pub(crate) fn span(&self, tag: TagId) -> (u32, u32) {
-        (self.rank[tag.index()], self.end[tag.index()])
+        self.spans[tag.index()]
+    }
+    /// The same, and an empty one for a tag that does not exist.
+    #[inline]
+    pub(crate) fn span_or_none(&self, tag: TagId) -> (u32, u32) {
+        self.spans.get(tag.index()).copied().unwrap_or_default()
+    }
+    /// What finds the tag and everything below it; nothing for a tag that does not exist.
+    #[inline]
+    pub(crate) fn sieve(&self, tag: TagId) -> Sieve {
+        self.sieves.get(tag.index()).copied().unwrap_or(Sieve::NOTHING)
     }
     /// Whether `tag` is `of` or stands below it.
     #[inline]
     pub(crate) fn is_under(&self, tag: TagId, of: TagId) -> bool {
         let (start, end) = self.span(of);
-        (start..end).contains(&self.rank[tag.index()])
+        (start..end).contains(&self.span(tag).0)
+    }
+    /// Which of the 32 stretches of ranks one lies in.
+    #[inline]
+    pub(crate) fn stretch(&self, rank: u32) -> u32 {
+        rank >> self.shift & 31
+    }
+    /// The bits a signature can have where the tag or anything below it is granted.
+    #[inline]
+    pub(crate) fn signature(&self, tag: TagId) -> u32 {
+        self.signatures.get(tag.index()).copied().unwrap_or(0)
     }
 }
 
@@ -275,7 +350,8 @@ impl Parser<'_> {
         let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
         let name = &rest[..len];
         if tag_segments(name).is_none() {
-            return Err(format!("column {}: expected a tag, ! or (, found {:?}", self.at + 1, rest));
+            let found = if rest.is_empty() { "the end".to_owned() } else { format!("{rest:?}") };
+            return Err(format!("column {}: expected a tag, ! or (, found {found}", self.at + 1));
         }
         let column = self.at + 1;
         self.at += len;

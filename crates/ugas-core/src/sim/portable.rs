@@ -4,7 +4,7 @@ use super::Sim;
 use crate::check::{Check, closes_circle};
 use crate::flow::Via;
 use crate::image::{PORTABLE_VERSION, Portable};
-use crate::state::Row;
+use crate::state::{Row, Tags};
 use crate::{ControllerId, EffectId, FactKind, InsertError, LimitKind, RUNTIME_BIT, Refusal, SimTime};
 use ugas_doc::Doc;
 
@@ -34,7 +34,8 @@ impl Sim {
         let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
         flow.react();
-        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, definitions })
+        let tags = row.tags.to_list(&self.rules.tags);
+        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
     }
 
     /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
@@ -68,6 +69,7 @@ impl Sim {
             return Err(InsertError::Damaged("the time"));
         }
         let mut row = from.row.clone();
+        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
         let made = self.adopt(from, &mut row)?;
         let id = self.next_op();
         let mut flow = self.flow();

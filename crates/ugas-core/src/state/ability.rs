@@ -1,24 +1,90 @@
 //! What a row keeps about abilities: grants, and, only while something runs, is held or was granted as a set, the play.
 
 use crate::{
-    AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit, InputId,
-    OpId, ParamId, SetId, SimTime, TagId, Target,
+    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit,
+    InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
 };
 use serde::{Deserialize, Serialize};
 
-/// A granted ability.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A granted ability: half a cache line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub(crate) id: GrantId,
     pub(crate) ability: AbilityId,
-    pub(crate) level: u32,
-    pub(crate) input: InputId,
-    /// The effect that granted it and takes it away, or 0.
-    pub(crate) by: u64,
     pub(crate) more: Option<Box<GrantMore>>,
-    /// What of the castable status follows from the row alone, and the stamp of the row it was computed at. Not state.
+    /// Of the status. Not state.
     #[serde(skip)]
-    pub(crate) status: Status,
+    seen: u32,
+    /// The level where 8 bits are enough, then what fails of the status, which is not state.
+    #[serde(serialize_with = "level_alone")]
+    level_fails: u32,
+    /// Of the status. Not state.
+    #[serde(skip)]
+    ready_at: SimTime,
+}
+
+const _: () = assert!(size_of::<Grant>() == 32);
+
+/// Bits for what fails.
+pub(crate) const FAILS_BITS: u32 = 24;
+const FAILS: u32 = (1 << FAILS_BITS) - 1;
+
+fn level_alone<S: serde::Serializer>(level_fails: &u32, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u32(level_fails & !FAILS)
+}
+
+impl Grant {
+    /// A grant; `by` is the effect that takes it away again, or 0.
+    pub(crate) fn new(id: GrantId, grant: AbilityGrant, by: u64) -> Grant {
+        let AbilityGrant { ability, level, input } = grant;
+        let mut g = Grant { id, ability, more: None, seen: 0, level_fails: 0, ready_at: SimTime::ZERO };
+        g.set_level(level);
+        if by != 0 || input != InputId::NONE {
+            let more = g.more.get_or_insert_default();
+            (more.by, more.input) = (by, input);
+        }
+        g
+    }
+
+    #[inline]
+    pub(crate) fn level(&self) -> u32 {
+        match self.level_fails >> FAILS_BITS {
+            0 => self.more.as_ref().map_or(0, |m| m.level),
+            level => level,
+        }
+    }
+
+    pub(crate) fn set_level(&mut self, level: u32) {
+        let short = u8::try_from(level).unwrap_or(0);
+        self.level_fails = self.level_fails & FAILS | (short as u32) << FAILS_BITS;
+        if let Some(more) = &mut self.more {
+            more.level = 0;
+        }
+        if short == 0 {
+            self.more.get_or_insert_default().level = level;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn input(&self) -> InputId {
+        self.more.as_ref().map_or(InputId::NONE, |m| m.input)
+    }
+
+    /// The effect that granted it and takes it away, or 0.
+    pub(crate) fn by(&self) -> u64 {
+        self.more.as_ref().map_or(0, |m| m.by)
+    }
+
+    /// What of the castable status follows from the row alone, as last computed.
+    #[inline]
+    pub(crate) fn status(&self) -> Status {
+        Status { seen: self.seen, fails: self.level_fails & FAILS, ready_at: self.ready_at }
+    }
+
+    pub(crate) fn set_status(&mut self, status: Status) {
+        (self.seen, self.ready_at) = (status.seen, status.ready_at);
+        self.level_fails = self.level_fails & !FAILS | status.fails & FAILS;
+    }
 }
 
 /// A castable status as last computed.
@@ -32,16 +98,14 @@ pub(crate) struct Status {
     pub(crate) ready_at: SimTime,
 }
 
-/// What is computed is no difference.
-impl PartialEq for Status {
-    fn eq(&self, _: &Status) -> bool {
-        true
-    }
-}
-
 /// What few grants have.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GrantMore {
+    /// The effect that granted it, or 0.
+    by: u64,
+    /// Used where the level does not fit beside the status.
+    level: u32,
+    input: InputId,
     /// The ability-set grant it belongs to, or 0.
     pub(crate) set: u64,
     /// Sorted by name.
@@ -51,8 +115,19 @@ pub(crate) struct GrantMore {
     pub(crate) restrictions: Vec<ParamId>,
 }
 
+impl Default for GrantMore {
+    fn default() -> GrantMore {
+        let (params, restrictions) = (Vec::new(), Vec::new());
+        GrantMore { by: 0, level: 0, input: InputId::NONE, set: 0, params, charges: None, restrictions }
+    }
+}
+
 impl GrantMore {
+    /// What a grant itself is hashed by is left out.
     pub(crate) fn hash(&self, put: &mut impl FnMut(u64)) {
+        if self.set == 0 && self.params.is_empty() && self.charges.is_none() && self.restrictions.is_empty() {
+            return;
+        }
         put(self.set);
         for (name, value) in &self.params {
             put(name.0 as u64);

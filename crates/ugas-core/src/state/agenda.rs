@@ -5,7 +5,7 @@
 //! Order is (due time, phase, controller id); a row's own order decides among its due work.
 
 use crate::{ControllerId, SimTime};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Width of a bucket as a power of two in flicks: about 12 ms.
@@ -13,30 +13,58 @@ const SHIFT: u32 = 23;
 /// Buckets in the ring: about 12 s.
 const RING: usize = 1024;
 
-/// When, in which phase, and who.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// When, in which phase, and who. In words of 32 bits, so that it takes three of them and not four.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub(crate) struct Entry {
-    pub(crate) at: SimTime,
-    phase_who: u64,
+    /// Time, then phase in the lowest two bits; a time that would need those is never reached.
+    low: u32,
+    high: i32,
+    who: ControllerId,
 }
+
+const _: () = assert!(size_of::<Entry>() == 12);
 
 impl Entry {
     #[inline]
     fn new(at: SimTime, phase: u8, who: ControllerId) -> Entry {
-        Entry { at, phase_who: (phase as u64) << 32 | who.0 as u64 }
+        let when = at.0 << 2 | phase as i64;
+        Entry { low: when as u32, high: (when >> 32) as i32, who }
+    }
+    #[inline]
+    fn when(self) -> i64 {
+        (self.high as i64) << 32 | self.low as i64
+    }
+    #[inline]
+    pub(crate) fn at(self) -> SimTime {
+        SimTime(self.when() >> 2)
     }
     #[inline]
     pub(crate) fn who(self) -> ControllerId {
-        ControllerId(self.phase_who as u32)
+        self.who
     }
     #[inline]
     pub(crate) fn phase(self) -> u8 {
-        (self.phase_who >> 32) as u8
+        (self.low & 3) as u8
     }
 }
 
-/// Entries a block holds: with its link it fills four cache lines.
-const BLOCK: usize = 15;
+impl Ord for Entry {
+    #[inline]
+    fn cmp(&self, other: &Entry) -> Ordering {
+        (self.when(), self.who).cmp(&(other.when(), other.who))
+    }
+}
+
+impl PartialOrd for Entry {
+    #[inline]
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Entries a block holds: with its link it fills two cache lines.
+const BLOCK: usize = 10;
 /// No block.
 const NIL: u32 = u32::MAX;
 
@@ -47,6 +75,8 @@ struct Block {
     len: u32,
     next: u32,
 }
+
+const _: () = assert!(size_of::<Block>() == 128);
 
 /// See the module. Lanes are chains of blocks from one pool, so a steady agenda allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +101,9 @@ impl Agenda {
 
     #[inline]
     pub(crate) fn push(&mut self, at: SimTime, phase: u8, who: ControllerId) {
+        if at > SimTime::LONGEST {
+            return;
+        }
         let entry = Entry::new(at, phase, who);
         let day = Agenda::day_of(at);
         if day <= self.day {
@@ -79,6 +112,10 @@ impl Agenda {
         } else if day < self.day + RING as i64 {
             self.push_lane(day, entry);
         } else {
+            // In small portions, as the pool: it is as long as there are controllers.
+            if self.far.len() == self.far.capacity() {
+                self.far.reserve_exact(self.far.len() / 8 + 16);
+            }
             self.far.push(Reverse(entry));
         }
     }
@@ -98,7 +135,7 @@ impl Agenda {
                 }
                 None => {
                     if self.pool.len() == self.pool.capacity() {
-                        self.pool.reserve_exact(self.pool.len() / 4 + 16);
+                        self.pool.reserve_exact(self.pool.len() / 8 + 16);
                         // Room for all of them to be free at once: that must not allocate in the middle of a step.
                         self.free.reserve_exact(self.pool.capacity() - self.free.len());
                     }
@@ -133,7 +170,7 @@ impl Agenda {
     pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
         loop {
             if let Some(&entry) = self.today.last() {
-                if entry.at > until {
+                if entry.at() > until {
                     return None;
                 }
                 self.today.pop();
@@ -157,14 +194,14 @@ impl Agenda {
         // With an empty ring the next day is the first far one; nothing lies between.
         self.day = match (self.in_ring, self.far.peek()) {
             (0, None) => last,
-            (0, Some(Reverse(first))) => Agenda::day_of(first.at).min(last).max(self.day + 1),
+            (0, Some(Reverse(first))) => Agenda::day_of(first.at()).min(last).max(self.day + 1),
             _ => self.day + 1,
         };
         self.open_lane();
         // What came within the ring's horizon moves in, so that the ring stays the nearest place to look.
-        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at) < self.day + RING as i64) {
+        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at()) < self.day + RING as i64) {
             if let Some(Reverse(e)) = self.far.pop() {
-                let day = Agenda::day_of(e.at);
+                let day = Agenda::day_of(e.at());
                 if day <= self.day {
                     self.today.push(e);
                 } else {
@@ -185,6 +222,13 @@ impl Agenda {
         let day = self.day;
         self.clear();
         self.day = day;
+    }
+
+    /// Gives back what a peak left behind; what is in use keeps room to grow.
+    pub(crate) fn trim(&mut self) {
+        if self.far.capacity() > 4 * self.far.len() {
+            self.far.shrink_to(2 * self.far.len());
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -220,7 +264,7 @@ mod tests {
                 while let Some(e) = agenda.pop(now) {
                     out.push(e);
                 }
-                while model.peek().is_some_and(|Reverse(e)| e.at <= now) {
+                while model.peek().is_some_and(|Reverse(e)| e.at() <= now) {
                     expected.extend(model.pop().map(|Reverse(e)| e));
                 }
             }

@@ -1,9 +1,9 @@
 //! Where rows live: slots reused, ids never. A paged table finds the slot of an id; a page without live ids is freed,
 //! so a long-running sim that spawns and destroys does not grow.
 
-use super::{Presence, PresenceMut, Row};
+use super::Row;
 use crate::rules::TagTable;
-use crate::{ActorId, ControllerId, TagId};
+use crate::{ActorId, ControllerId};
 use std::collections::BTreeSet;
 
 const PAGE: usize = 1024;
@@ -16,7 +16,7 @@ struct Page {
 }
 
 /// Rows of one chunk: growing never moves rows and wastes at most a chunk.
-const CHUNK: usize = 64;
+const CHUNK: usize = 32;
 
 #[derive(Clone, Debug)]
 struct Chunk {
@@ -24,15 +24,12 @@ struct Chunk {
     rows: Vec<Row>,
     /// Each row's part of the sim's hash when it was last asked for.
     hashes: [u64; CHUNK],
-    presence: Presence,
 }
 
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
     chunks: Vec<Chunk>,
-    /// Words of presence bits one controller has.
-    stride: usize,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
@@ -41,34 +38,16 @@ pub(crate) struct Controllers {
 }
 
 impl Controllers {
-    /// No controllers yet, in a world of so many tags.
-    pub(crate) fn new(tags: usize) -> Controllers {
-        Controllers { stride: Presence::stride(tags), ..Controllers::default() }
-    }
-
-    /// Whether the controller in a slot has a tag or a descendant of it.
-    #[inline]
-    pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
-        self.chunks[slot / CHUNK].presence.has(self.stride, slot % CHUNK, tag)
-    }
-
-    /// A row and its presence bits, to change its tags.
-    #[inline]
-    pub(crate) fn tagged_mut(&mut self, slot: usize) -> (&mut Row, PresenceMut<'_>) {
-        let chunk = &mut self.chunks[slot / CHUNK];
-        (&mut chunk.rows[slot % CHUNK], chunk.presence.of_mut(self.stride, slot % CHUNK))
-    }
-
     /// A row's part of the sim's hash when it was last asked for.
     pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
         &mut self.chunks[slot / CHUNK].hashes[slot % CHUNK]
     }
 
     /// Puts another row into a slot in use.
-    pub(crate) fn replace(&mut self, slot: usize, row: Row, table: &TagTable) {
+    pub(crate) fn replace(&mut self, slot: usize, mut row: Row, table: &TagTable) {
+        row.signature = row.tags.signature(table);
         self.hide_avatar(slot);
         *self.row_mut(slot) = row;
-        self.show_tags(slot, table);
         self.show_avatar(slot);
     }
 
@@ -99,12 +78,6 @@ impl Controllers {
         self.avatars.range(range).map(|&(_, id)| id).find(|&id| id != except)
     }
 
-    /// Brings what follows from a row's explicit tags up to date.
-    fn show_tags(&mut self, slot: usize, table: &TagTable) {
-        let (row, mut shown) = self.tagged_mut(slot);
-        row.signature = shown.show(&row.tags, table);
-    }
-
     #[inline]
     pub(crate) fn slot(&self, id: ControllerId) -> Option<usize> {
         let page = self.pages.get(id.index() / PAGE)?.as_ref()?;
@@ -128,7 +101,8 @@ impl Controllers {
         &mut self.chunks[slot / CHUNK].rows[slot % CHUNK]
     }
 
-    pub(crate) fn insert(&mut self, row: Row, table: &TagTable) -> usize {
+    pub(crate) fn insert(&mut self, mut row: Row, table: &TagTable) -> usize {
+        row.signature = row.tags.signature(table);
         let id = row.id.index();
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -137,8 +111,10 @@ impl Controllers {
             }
             None => {
                 if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
-                    let presence = Presence::new(CHUNK, self.stride);
-                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK], presence });
+                    if self.chunks.len() == self.chunks.capacity() {
+                        self.chunks.reserve_exact(self.chunks.len() / 8 + 1);
+                    }
+                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK] });
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;
                 let rows = &mut self.chunks.last_mut().expect("just made").rows;
@@ -152,7 +128,6 @@ impl Controllers {
         let page = self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
-        self.show_tags(slot, table);
         self.show_avatar(slot);
         self.len += 1;
         slot

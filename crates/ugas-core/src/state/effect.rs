@@ -1,16 +1,17 @@
-//! Active effects. What every effect has is one cache line; what some need is a second, boxed one; the rest is boxed
-//! again.
+//! Active effects. What every effect has is less than a cache line; what some need is a second, boxed one; the rest is
+//! boxed again.
 
-use crate::{AbilityId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
+use crate::{AbilityId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra};
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 
-/// An active effect on a row: one cache line. Times are the row's local time.
+/// An active effect on a row. Times are the row's local time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Effect {
-    /// The row's rising application number; effects are kept in this order.
-    pub(crate) seq: u64,
+    /// The row's rising application number, by which effects are sorted, then the level where 16 bits are enough, then
+    /// flags.
+    number: u64,
     pub(crate) birth: u64,
     /// [`SimTime::NEVER`] for infinite.
     pub(crate) end: SimTime,
@@ -18,13 +19,19 @@ pub(crate) struct Effect {
     pub(crate) ordinal: u32,
     pub(crate) def: EffectId,
     pub(crate) source: ControllerId,
-    pub(crate) level: u32,
-    pub(crate) stacks: u32,
     pub(crate) link: u32,
     pub(crate) cold: Option<Box<Cold>>,
 }
 
-const _: () = assert!(size_of::<Effect>() == 64 && size_of::<Cold>() == 64);
+const _: () = assert!(size_of::<Effect>() == 56 && size_of::<Cold>() == 56);
+
+/// Where the number, and where the level begins.
+const SEQ_SHIFT: u32 = 64 - SEQ_BITS;
+const LEVEL_SHIFT: u32 = 3;
+/// Its ongoing requirements do not hold.
+const INHIBITED: u64 = 1;
+/// Its modifiers have filters, or it has ongoing tags: looked at again when tags change.
+const WATCHES: u64 = 2;
 
 /// The periodic part of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,21 +43,18 @@ pub(crate) struct Periodic {
     pub(crate) n: u32,
     /// Executions so far, the one at application included.
     pub(crate) executed: u32,
-    /// Fell due while inhibited.
-    pub(crate) missed: u32,
 }
 
 impl Periodic {
     /// Starts at `anchor`; the first execution is due one period later.
     pub(crate) fn new(period: SimTime, anchor: SimTime) -> Periodic {
         let period = NonZero::new(period.0).unwrap_or(NonZero::<i64>::MAX);
-        Periodic { period, anchor, n: 1, executed: 0, missed: 0 }
+        Periodic { period, anchor, n: 1, executed: 0 }
     }
 
     /// Another period, from `now` on.
     pub(crate) fn restart(&mut self, period: SimTime, now: SimTime) {
-        let Periodic { executed, missed, .. } = *self;
-        *self = Periodic { executed, missed, ..Periodic::new(period, now) };
+        *self = Periodic { executed: self.executed, ..Periodic::new(period, now) };
     }
 
     pub(crate) fn period(&self) -> SimTime {
@@ -72,15 +76,18 @@ pub(crate) struct Cold {
     /// The length last given, for stacks that start their time anew.
     pub(crate) length: SimTime,
     pub(crate) ability: AbilityId,
-    pub(crate) inhibited: bool,
-    /// Whether its modifiers have filters or ongoing tags: looked at again when tags change.
-    pub(crate) watches: bool,
+    /// Periodic executions that fell due while it was inhibited.
+    pub(crate) missed: u32,
     pub(crate) rest: Option<Box<Rest>>,
 }
 
 /// What few effects need.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rest {
+    /// Used where the level does not fit into 16 bits.
+    level: u32,
+    /// Without this part they are 1.
+    stacks: u32,
     /// Level, caller's values and context of the latest application that counts.
     pub(crate) extra: Option<Box<SpecExtra>>,
     /// Reads captured at application, one list per execution, joined.
@@ -89,8 +96,6 @@ pub(crate) struct Rest {
     /// Magnitude per stack of each modifier; NaN for one that was skipped. Empty while stacks are 1.
     #[serde(with = "bits")]
     pub(crate) units: Box<[f64]>,
-    /// Tags granted by this instance beyond its definition's.
-    pub(crate) tags: Box<[TagId]>,
     /// Modifiers that went for good with a set that was removed by force.
     pub(crate) dropped: Vec<u16>,
 }
@@ -108,7 +113,67 @@ mod bits {
     }
 }
 
+impl Default for Rest {
+    fn default() -> Rest {
+        let (captures, units) = (Box::default(), Box::default());
+        Rest { level: 0, stacks: 1, extra: None, captures, units, dropped: Vec::new() }
+    }
+}
+
 impl Effect {
+    /// An effect that began, as one stack.
+    #[inline]
+    pub(crate) fn new(seq: u64, key: EffectKey, (start, end): (SimTime, SimTime), spec: &Spec, link: u32) -> Effect {
+        let Spec { effect: def, source, level, .. } = *spec;
+        let number = seq << SEQ_SHIFT | ((level & 0xffff) as u64) << LEVEL_SHIFT;
+        let (birth, ordinal) = (key.birth, key.ordinal);
+        let mut effect = Effect { number, birth, end, start, ordinal, def, source, link, cold: None };
+        if level > 0xffff {
+            effect.set_level(level);
+        }
+        effect
+    }
+
+    #[inline]
+    pub(crate) fn seq(&self) -> u64 {
+        self.number >> SEQ_SHIFT
+    }
+
+    #[inline]
+    pub(crate) fn level(&self) -> u32 {
+        match (self.number >> LEVEL_SHIFT) as u16 {
+            0 => self.rest().map_or(0, |r| r.level),
+            level => level as u32,
+        }
+    }
+
+    pub(crate) fn set_level(&mut self, level: u32) {
+        let short = u16::try_from(level).unwrap_or(0);
+        self.number = self.number & !(0xffff << LEVEL_SHIFT) | (short as u64) << LEVEL_SHIFT;
+        if short == 0 {
+            self.rest_mut().level = level;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn stacks(&self) -> u32 {
+        self.rest().map_or(1, |r| r.stacks)
+    }
+
+    pub(crate) fn set_stacks(&mut self, stacks: u32) {
+        if stacks != self.stacks() {
+            self.rest_mut().stacks = stacks;
+        }
+    }
+
+    pub(crate) fn set_inhibited(&mut self, on: bool) {
+        self.number = self.number & !INHIBITED | (on as u64 * INHIBITED);
+    }
+
+    pub(crate) fn set_watches(&mut self) {
+        self.number |= WATCHES;
+    }
+
     pub(crate) fn key(&self, target: ControllerId) -> EffectKey {
         EffectKey { birth: self.birth, target, ordinal: self.ordinal }
     }
@@ -117,7 +182,7 @@ impl Effect {
         let (root, ability) = (OpId(self.birth), AbilityId::NONE);
         self.cold.get_or_insert_with(|| {
             let length = SimTime::ZERO;
-            Box::new(Cold { periodic: None, root, length, ability, inhibited: false, watches: false, rest: None })
+            Box::new(Cold { periodic: None, root, length, ability, missed: 0, rest: None })
         })
     }
 
@@ -136,17 +201,21 @@ impl Effect {
 
     #[inline]
     pub(crate) fn inhibited(&self) -> bool {
-        self.cold.as_ref().is_some_and(|c| c.inhibited)
+        self.number & INHIBITED != 0
     }
 
     #[inline]
     pub(crate) fn watches(&self) -> bool {
-        self.cold.as_ref().is_some_and(|c| c.watches)
+        self.number & WATCHES != 0
     }
 
     #[inline]
     pub(crate) fn periodic(&self) -> Option<&Periodic> {
         self.cold.as_ref()?.periodic.as_ref()
+    }
+
+    pub(crate) fn missed(&self) -> u32 {
+        self.cold.as_ref().map_or(0, |c| c.missed)
     }
 
     #[inline]
@@ -188,19 +257,14 @@ impl Effect {
         self.dropped().contains(&index)
     }
 
-    #[inline]
-    pub(crate) fn own_tags(&self) -> &[TagId] {
-        self.rest().map_or(&[], |r| &r.tags)
-    }
-
     /// The spec as it stands now, for evaluations after application.
     pub(crate) fn spec(&self, target: ControllerId) -> Spec {
         Spec {
             effect: self.def,
             target,
             source: self.source,
-            level: self.level,
-            stacks: self.stacks,
+            level: self.level(),
+            stacks: self.stacks(),
             ability: self.ability(),
             extra: self.rest().and_then(|r| r.extra.clone()),
         }
@@ -209,9 +273,9 @@ impl Effect {
     /// What falls due next: a periodic execution before the end at the same moment.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
-        let end = Due::new(self.end, Due::EXPIRY, self.seq);
+        let end = Due::new(self.end, Due::EXPIRY, self.seq());
         match self.periodic() {
-            Some(p) => Some(Due::new(p.next(), Due::EXECUTION, self.seq).min(end)),
+            Some(p) => Some(Due::new(p.next(), Due::EXECUTION, self.seq()).min(end)),
             None => (self.end != SimTime::NEVER).then_some(end),
         }
     }

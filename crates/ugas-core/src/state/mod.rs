@@ -15,15 +15,17 @@ mod row;
 mod tag;
 mod values;
 
-pub(crate) use ability::{Activation, Cast, Charge, Gcd, Grant, GrantMore, Held, Play, SetGrant, Status, Task};
+pub(crate) use ability::{
+    Activation, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, Held, Play, SetGrant, Status, Task,
+};
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
 pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
-pub(crate) use effect::{Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
+pub(crate) use effect::{Cold, Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, alert};
-pub(crate) use tag::{Presence, PresenceMut, TagFlip, Tags};
+pub(crate) use tag::{TagFlip, Tags};
 pub(crate) use values::Values;

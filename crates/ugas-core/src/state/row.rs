@@ -4,6 +4,7 @@
 use super::digest::digest;
 use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
 use crate::rng::{fold, mix};
+use crate::rules::{INITIAL_TAGS, TagTable};
 use crate::time::Clock;
 use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
@@ -51,15 +52,16 @@ pub(crate) struct Row {
     /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
     /// An ability that commits late goes on with its count, so it goes wherever the row goes; no hash holds it.
     pub(crate) last_birth: (u64, u32, u32),
-    /// Which of the first 63 slots carry modifiers; bit 63 stands for all from 63 on.
-    pub(crate) modded: u64,
     pub(crate) next_seq: u64,
+    /// Which of the first 31 slots carry modifiers; bit 31 stands for all from 31 on.
+    pub(crate) modded: u32,
+    pub(crate) id: ControllerId,
     /// Index of the sim's layouts; derived from the registered sets.
     pub(crate) layout: u32,
     /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it. Not state.
     #[serde(skip)]
     pub(crate) readers: u32,
-    /// One bit per hash of a present tag: a quick "surely not". Not state.
+    /// Where among all tags some are granted: a quick "surely not". Not state.
     #[serde(skip)]
     pub(crate) signature: u32,
     /// Effects that refuse others.
@@ -71,50 +73,52 @@ pub(crate) struct Row {
     pub(crate) alert: u8,
     pub(crate) attrs: Values,
 
-    /// What the agenda holds for this row. Not state.
+    /// When and in which phase the agenda holds this row; [`SimTime::NEVER`] if it does not. Not state.
     #[serde(skip, default = "never")]
-    pub(crate) published: Published,
+    pub(crate) published: SimTime,
+    /// Moves with every change of the row that takes no number; see [`Row::stamp`]. Not state.
+    #[serde(skip, default = "unchanged")]
+    pub(crate) changes: u32,
+    /// Effects that watch tags.
+    pub(crate) watching: u16,
+    #[serde(skip)]
+    pub(crate) phase: u8,
     /// Latest due last, so that the next one pops. Not state: derived from the effects.
     #[serde(skip)]
     pub(crate) due: Vec<Due>,
     pub(crate) clock: Clock,
+    pub(crate) owner: ActorId,
 
-    pub(crate) id: ControllerId,
-    /// Effects that watch tags.
-    pub(crate) watching: u32,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) mods: Vec<Mod>,
+    pub(crate) grants: Box<[Grant]>,
+
+    /// Written as a list, because ranks belong to the rules.
+    #[serde(skip)]
+    pub(crate) tags: Tags,
     /// Live modifiers on this row.
     pub(crate) live: u32,
     pub(crate) next_grant: u32,
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) mods: Vec<Mod>,
-
-    pub(crate) tags: Tags,
-    pub(crate) grants: Vec<Grant>,
-    pub(crate) owner: ActorId,
     pub(crate) side: Option<Box<Side>>,
 }
 
 const _: () = assert!(size_of::<Row>() == 512);
 
-/// What the agenda holds for a row, and how often the row changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Published {
-    pub(crate) at: SimTime,
-    /// Moves with every change of the row that takes no number; see [`Row::stamp`].
-    pub(crate) stamp: u32,
-    pub(crate) phase: u8,
+fn never() -> SimTime {
+    SimTime::NEVER
 }
 
-fn never() -> Published {
-    Published { at: SimTime::NEVER, stamp: 1, phase: 0 }
+fn unchanged() -> u32 {
+    1
 }
 
 impl Row {
     pub(crate) fn new(id: ControllerId, layout: u32, attrs: Values, now: SimTime) -> Row {
         Row {
             last_birth: (0, 0, 0),
-            modded: 0,
             next_seq: 1,
+            modded: 0,
+            id,
             layout,
             readers: 0,
             signature: 0,
@@ -123,17 +127,18 @@ impl Row {
             alert: 0,
             attrs,
             published: never(),
+            changes: unchanged(),
+            watching: 0,
+            phase: 0,
             due: Vec::new(),
             clock: Clock::starting(now),
-            id,
-            watching: 0,
-            live: 0,
-            next_grant: 0,
+            owner: ActorId::NONE,
             effects: Vec::new(),
             mods: Vec::new(),
+            grants: Box::default(),
             tags: Tags::default(),
-            grants: Vec::new(),
-            owner: ActorId::NONE,
+            live: 0,
+            next_grant: 0,
             side: None,
         }
     }
@@ -177,7 +182,7 @@ impl Row {
     /// next application, which lies in the cache line it touches anyway.
     #[inline]
     pub(crate) fn stamp(&self) -> u32 {
-        self.published.stamp.wrapping_add(self.next_seq as u32).max(1)
+        self.changes.wrapping_add(self.next_seq as u32).max(1)
     }
 
     /// What runs.
@@ -217,15 +222,40 @@ impl Row {
         self.next_seq - 1
     }
 
-    /// Whether a tag may be present; "no" is certain.
+    /// Whether a tag or a descendant of it is granted. Most that are asked for are not, and nothing near them is: the
+    /// signature lies in a line that is read anyway.
     #[inline]
-    pub(crate) fn may_have(&self, tag: TagId) -> bool {
-        self.signature >> (tag.0 % 32) & 1 != 0
+    pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
+        self.signature & table.signature(tag) != 0 && self.tags.has(table, tag)
+    }
+
+    /// The tags an effect of this row grants beyond its definition's: the first of the automatic effects has those
+    /// that are innate.
+    pub(crate) fn own_tags(&self, e: &Effect, table: &TagTable) -> impl Iterator<Item = TagId> {
+        let automatic = |e: &Effect| e.def == INITIAL_TAGS;
+        let first = automatic(e) && !self.effects.iter().any(|other| automatic(other) && other.seq() < e.seq());
+        first.then(|| self.tags.innate(table)).into_iter().flatten()
+    }
+
+    /// Adds a grant after all others; where it lies.
+    pub(crate) fn push_grant(&mut self, grant: Grant) -> usize {
+        let mut list = std::mem::take(&mut self.grants).into_vec();
+        list.reserve_exact(1);
+        list.push(grant);
+        self.grants = list.into();
+        self.grants.len() - 1
+    }
+
+    pub(crate) fn take_grant(&mut self, at: usize) -> Grant {
+        let mut list = std::mem::take(&mut self.grants).into_vec();
+        let grant = list.remove(at);
+        self.grants = list.into();
+        grant
     }
 
     #[inline]
     pub(crate) fn is_modded(&self, slot: usize) -> bool {
-        self.modded >> slot.min(63) & 1 != 0
+        self.modded >> slot.min(31) & 1 != 0
     }
 
     /// The modifiers on one slot.
@@ -242,23 +272,23 @@ impl Row {
         let at = self.mods.partition_point(|x| x.order(&m).is_lt());
         make_room(&mut self.mods);
         self.mods.insert(at, m);
-        self.modded |= 1 << m.slot.min(63);
+        self.modded |= 1 << m.slot.min(31);
     }
 
     pub(crate) fn rebuild_modded(&mut self) {
-        self.modded = self.mods.iter().fold(0, |bits, m| bits | 1 << m.slot.min(63));
+        self.modded = self.mods.iter().fold(0, |bits, m| bits | 1 << m.slot.min(31));
     }
 
     /// The effect that due work is about.
     #[inline]
     pub(crate) fn effect_due(&self, due: Due) -> Option<usize> {
         let (place, seq) = (due.place(), due.seq());
-        if self.effects.get(place).is_some_and(|e| e.seq == seq) { Some(place) } else { self.effect_at(seq) }
+        if self.effects.get(place).is_some_and(|e| e.seq() == seq) { Some(place) } else { self.effect_at(seq) }
     }
 
     #[inline]
     pub(crate) fn effect_at(&self, seq: u64) -> Option<usize> {
-        self.effects.binary_search_by_key(&seq, |e| e.seq).ok()
+        self.effects.binary_search_by_key(&seq, |e| e.seq()).ok()
     }
 
     /// Whether a definition of this number is in use here.
@@ -318,8 +348,8 @@ impl Row {
         let timers = self.timers();
         self.due.extend(timers);
         self.due.sort_unstable_by(|a, b| b.cmp(a));
-        self.published = never();
-        self.grants.iter_mut().for_each(|g| g.status = Default::default());
+        (self.published, self.changes, self.phase) = (never(), unchanged(), 0);
+        self.grants.iter_mut().for_each(|g| g.set_status(Default::default()));
         self.hash_dirty = true;
     }
 
@@ -337,7 +367,7 @@ impl Row {
 
     /// The canonical hash: the same state gives the same bits however it came about. `sets` stands for the layout.
     /// Numbers yet to be given are left out: what came and went again leaves no trace.
-    pub(crate) fn compute_hash(&self, sets: &[crate::SetId]) -> u64 {
+    pub(crate) fn compute_hash(&self, sets: &[crate::SetId], table: &TagTable) -> u64 {
         let mut h = mix(self.id.0 as u64);
         let mut put = |word: u64| h = fold(h, word);
         let number = |v: f64| (v + 0.0).to_bits();
@@ -357,14 +387,15 @@ impl Row {
         }
         for e in &self.effects {
             hash_effect(e, &mut put);
+            self.own_tags(e, table).for_each(|t| put(t.0 as u64));
         }
-        for (tag, count) in self.tags.iter() {
+        for (tag, count) in self.tags.iter(table) {
             put((tag.0 as u64) << 32 | count as u64);
         }
         for g in &self.grants {
             put((g.id.0 as u64) << 32 | g.ability.0 as u64);
-            put((g.level as u64) << 32 | g.input.0 as u64);
-            put(g.by);
+            put((g.level() as u64) << 32 | g.input().0 as u64);
+            put(g.by());
             g.more.iter().for_each(|m| m.hash(&mut put));
         }
         if !self.play().is_empty() {
@@ -395,25 +426,24 @@ fn make_room<T>(list: &mut Vec<T>) {
 }
 
 fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
-    put(e.seq);
+    put(e.seq());
     put(e.birth);
     put(e.root().0);
     put(e.start.0 as u64);
     put(e.end.0 as u64);
     put((e.ordinal as u64) << 32 | e.def.0 as u64);
-    put((e.source.0 as u64) << 32 | e.level as u64);
-    put((e.stacks as u64) << 1 | e.inhibited() as u64);
+    put((e.source.0 as u64) << 32 | e.level() as u64);
+    put((e.stacks() as u64) << 1 | e.inhibited() as u64);
     if let Some(p) = e.periodic() {
         put(p.period().0 as u64);
         put(p.anchor.0 as u64);
         put((p.n as u64) << 32 | p.executed as u64);
-        put(p.missed as u64);
+        put(e.missed() as u64);
     }
     put(e.length().0 as u64);
     put(e.ability().0 as u64);
     hash_extra(e.extra(), put);
     e.captures().iter().chain(e.units()).for_each(|v| put(v.to_bits()));
-    e.own_tags().iter().for_each(|t| put(t.0 as u64));
     e.dropped().iter().for_each(|&i| put(i as u64));
 }
 

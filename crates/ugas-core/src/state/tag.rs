@@ -1,17 +1,25 @@
-//! A controller's tags: explicit grants counted, hierarchical presence as bits.
+//! A controller's tags: explicit grants counted, by the tags' depth-first rank.
 //!
-//! Presence of a tag (it or a descendant is granted) is one bit test. Explicit counts are a short list sorted by the
-//! tags' depth-first rank, so "is anything left below" is a test of two neighbours when a grant goes. Counts of a whole subtree
-//! are summed on demand; they always equal the sum of explicit grants because nothing else is stored.
+//! "Is anything granted below" is a test of a range of ranks. A dozen tags lie in the row itself and are all compared,
+//! without a branch; where there are more, one bit per tag says what is present, hierarchy included. Either way a query
+//! costs the same however many tags there are. Counts of a whole subtree are summed on demand; they always equal the sum
+//! of explicit grants because nothing else is stored.
 
 use crate::TagId;
-use crate::rules::TagTable;
-use serde::{Deserialize, Serialize};
+use crate::rules::{Sieve, TagTable};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How many tags lie in the row.
+const FEW: usize = 12;
+/// No tag. Tags whose rank is not below it lie outside the row.
+const NONE: u16 = Sieve::LIMIT as u16;
+
+/// An explicit tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Count {
-    tag: TagId,
+    rank: u32,
     count: u32,
+    /// Whether one of its grants is the controller's own from the start.
+    innate: bool,
 }
 
 /// A change of presence or of the explicit count across zero.
@@ -23,100 +31,181 @@ pub(crate) struct TagFlip {
     pub(crate) presence: bool,
 }
 
-/// The explicit tags of one controller.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Tags {
-    counts: Vec<Count>,
-}
-
-/// Which tags are present on a chunk of controllers, hierarchy included: one bit per tag and controller, so that a query
-/// touches one word. Not state: it follows from the explicit tags.
+/// The explicit tags of one controller, by rising rank.
 #[derive(Clone, Debug)]
-pub(crate) struct Presence {
-    words: Box<[u64]>,
+pub(crate) struct Tags {
+    /// [`NONE`] from `len` on.
+    ranks: [u16; FEW],
+    counts: [u8; FEW],
+    /// One bit per place.
+    innate: u16,
+    len: u8,
+    /// All of them where they do not fit.
+    many: Option<Box<Many>>,
 }
 
-impl Presence {
-    /// Words one controller needs for so many tags.
-    pub(crate) fn stride(tags: usize) -> usize {
-        tags.div_ceil(64)
-    }
+/// More tags than fit into the row.
+#[derive(Clone, Debug)]
+struct Many {
+    list: Vec<Count>,
+    /// One bit per rank: whether the tag or a descendant is granted.
+    shown: Box<[u64]>,
+}
 
-    pub(crate) fn new(controllers: usize, stride: usize) -> Presence {
-        Presence { words: vec![0; controllers * stride].into() }
-    }
-
-    #[inline]
-    pub(crate) fn has(&self, stride: usize, place: usize, tag: TagId) -> bool {
-        let (word, bit) = (tag.index() / 64, tag.index() % 64);
-        if word >= stride {
-            return false;
-        }
-        self.words[place * stride + word] >> bit & 1 != 0
-    }
-
-    #[inline]
-    pub(crate) fn of_mut(&mut self, stride: usize, place: usize) -> PresenceMut<'_> {
-        PresenceMut { words: &mut self.words[place * stride..(place + 1) * stride] }
+impl Default for Tags {
+    fn default() -> Tags {
+        Tags { ranks: [NONE; FEW], counts: [0; FEW], innate: 0, len: 0, many: None }
     }
 }
 
-/// The presence bits of one controller, to change.
-pub(crate) struct PresenceMut<'a> {
-    words: &'a mut [u64],
+impl PartialEq for Tags {
+    fn eq(&self, other: &Tags) -> bool {
+        self.entries().eq(other.entries())
+    }
 }
 
-impl PresenceMut<'_> {
+/// Where an explicit tag lies among the others: itself or the place for it, and the ranks beside it.
+struct Place {
+    at: usize,
+    found: bool,
+    /// One more than the rank before; 0 if there is none.
+    before: u32,
+    after: u32,
+}
+
+impl Place {
+    /// Whether anything else stands below the tag with this span.
     #[inline]
-    fn has(&self, tag: TagId) -> bool {
-        self.words[tag.index() / 64] >> (tag.index() % 64) & 1 != 0
+    fn holds(&self, (start, end): (u32, u32)) -> bool {
+        self.before > start || self.after < end
     }
 
+    /// Tells of the tag and of each ancestor that comes or goes with it. What else stands below an ancestor lies in its
+    /// range of ranks, so next to the tag.
     #[inline]
-    fn put(&mut self, tag: TagId, on: bool) {
-        let (word, bit) = (&mut self.words[tag.index() / 64], tag.index() % 64);
-        *word = *word & !(1 << bit) | (on as u64) << bit;
-    }
-
-    /// Shows these tags and nothing else; gives the signature.
-    pub(crate) fn show(&mut self, tags: &Tags, table: &TagTable) -> u32 {
-        self.words.fill(0);
-        for (tag, _) in tags.iter() {
-            self.raise(tag, table);
-        }
-        self.signature()
-    }
-
-    /// All words joined and folded: a bit that is off here is off everywhere.
-    #[inline]
-    fn signature(&self) -> u32 {
-        let joined = self.words.iter().fold(0, |all, word| all | word);
-        (joined | joined >> 32) as u32
-    }
-
-    /// The tag and its ancestors.
-    fn raise(&mut self, tag: TagId, table: &TagTable) {
-        let mut next = Some(tag);
-        while let Some(t) = next.filter(|&t| !self.has(t)) {
-            self.put(t, true);
+    fn flip(&self, table: &TagTable, tag: TagId, added: bool, flips: &mut Vec<TagFlip>) {
+        let mut presence = !self.holds(table.span(tag));
+        flips.push(TagFlip { tag, added, exact: true, presence });
+        let mut next = table.parent(tag);
+        while let Some(t) = next.filter(|_| presence) {
+            presence = !self.holds(table.span(t));
+            if presence {
+                flips.push(TagFlip { tag: t, added, exact: false, presence });
+            }
             next = table.parent(t);
         }
     }
 }
 
-impl Tags {
-    /// Whether the tag or a descendant is granted; for tags that are not of a row, or where speed does not matter.
-    pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
-        table.def(tag).is_some() && self.below(table, tag).next().is_some()
+impl Many {
+    #[inline]
+    fn has(&self, rank: u32) -> bool {
+        self.shown.get(rank as usize / 64).is_some_and(|word| word >> (rank % 64) & 1 != 0)
     }
 
-    fn find(&self, table: &TagTable, tag: TagId) -> Result<usize, usize> {
-        self.counts.binary_search_by_key(&table.rank_of(tag), |c| table.rank_of(c.tag))
+    #[cold]
+    fn shows(&self, table: &TagTable, tag: TagId) -> bool {
+        let (start, end) = table.span_or_none(tag);
+        start < end && self.has(start)
+    }
+
+    fn put(&mut self, rank: u32, on: bool) {
+        let (word, bit) = (&mut self.shown[rank as usize / 64], rank % 64);
+        *word = *word & !(1 << bit) | (on as u64) << bit;
+    }
+
+    fn show(&mut self, table: &TagTable, flips: &[TagFlip]) {
+        flips.iter().filter(|f| f.presence).for_each(|f| self.put(table.span(f.tag).0, f.added));
+    }
+
+    fn new(list: Vec<Count>, table: &TagTable) -> Many {
+        let mut many = Many { list: Vec::new(), shown: vec![0; table.len().div_ceil(64)].into() };
+        for c in &list {
+            let mut next = Some(table.at_rank(c.rank));
+            while let Some(t) = next.filter(|&t| !many.has(table.span(t).0)) {
+                many.put(table.span(t).0, true);
+                next = table.parent(t);
+            }
+        }
+        Many { list, ..many }
+    }
+}
+
+#[inline]
+fn joined([a, b, c, d]: [u16; 4]) -> u64 {
+    a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48
+}
+
+impl Tags {
+    /// Tags from outside, or `None` where the list cannot be one.
+    pub(crate) fn from_list(table: &TagTable, list: &[(TagId, u32, bool)]) -> Option<Tags> {
+        let known = list.iter().all(|&(tag, count, _)| count > 0 && tag.index() < table.len());
+        let rank = |at: usize| table.span(list[at].0).0;
+        if !known || !(1..list.len()).all(|at| rank(at - 1) < rank(at)) {
+            return None;
+        }
+        let count = |&(tag, count, innate): &(TagId, u32, bool)| Count { rank: table.span(tag).0, count, innate };
+        let many = Many::new(list.iter().map(count).collect(), table);
+        let mut tags = Tags { many: Some(Box::new(many)), ..Tags::default() };
+        tags.draw_in(FEW);
+        Some(tags)
+    }
+
+    /// Tags for the outside: each with its count, and whether it is innate.
+    pub(crate) fn to_list(&self, table: &TagTable) -> Vec<(TagId, u32, bool)> {
+        self.entries().map(|c| (table.at_rank(c.rank), c.count, c.innate)).collect()
+    }
+
+    fn few(&self, at: usize) -> Count {
+        Count { rank: self.ranks[at] as u32, count: self.counts[at] as u32, innate: self.innate >> at & 1 != 0 }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Count> {
+        self.entries_from(0)
+    }
+
+    /// Those in the row, or of more those from this rank on.
+    fn entries_from(&self, rank: u32) -> impl Iterator<Item = Count> {
+        let many = self.many.as_deref().map_or(&[][..], |m| &m.list[m.list.partition_point(|c| c.rank < rank)..]);
+        (0..self.len as usize).map(|at| self.few(at)).chain(many.iter().copied())
+    }
+
+    /// Whether the tag or a descendant is granted.
+    #[inline]
+    pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
+        if let Some(many) = &self.many {
+            return many.shows(table, tag);
+        }
+        let (sieve, fours) = (table.sieve(tag), self.ranks.as_chunks::<4>().0);
+        Sieve::any(fours.iter().fold(0, |found, four| found | sieve.sift(joined(*four))))
+    }
+
+    #[inline]
+    fn find(&self, rank: u32) -> Place {
+        if let Some(many) = &self.many {
+            let found = many.list.binary_search_by_key(&rank, |c| c.rank);
+            let (Ok(at) | Err(at)) = found;
+            let rank = |at: usize| many.list.get(at).map(|c| c.rank);
+            let before = at.checked_sub(1).and_then(rank).map_or(0, |r| r + 1);
+            let after = rank(at + found.is_ok() as usize).unwrap_or(u32::MAX);
+            return Place { at, found: found.is_ok(), before, after };
+        }
+        let at = self.ranks.iter().map(|&r| ((r as u32) < rank) as usize).sum::<usize>().min(self.len as usize);
+        let rank_at = |at: usize| self.ranks.get(at).map_or(NONE, |&r| r);
+        let found = rank_at(at) as u32 == rank && at < self.len as usize;
+        let before = if at == 0 { 0 } else { rank_at(at - 1) as u32 + 1 };
+        let after = rank_at(at + found as usize);
+        Place { at, found, before, after: if after == NONE { u32::MAX } else { after as u32 } }
     }
 
     /// How often the tag itself is granted.
     pub(crate) fn count(&self, table: &TagTable, tag: TagId) -> u32 {
-        self.find(table, tag).map_or(0, |i| self.counts[i].count)
+        let place = self.find(table.span(tag).0);
+        match &self.many {
+            _ if !place.found => 0,
+            Some(many) => many.list[place.at].count,
+            None => self.counts[place.at] as u32,
+        }
     }
 
     /// How often the tag or anything below it is granted.
@@ -124,60 +213,79 @@ impl Tags {
         self.below(table, tag).map(|c| c.count as u64).sum()
     }
 
-    fn below(&self, table: &TagTable, tag: TagId) -> impl Iterator<Item = &Count> {
+    fn below(&self, table: &TagTable, tag: TagId) -> impl Iterator<Item = Count> {
         let (start, end) = table.span(tag);
-        let first = self.counts.partition_point(|c| table.rank_of(c.tag) < start);
-        self.counts[first..].iter().take_while(move |c| table.rank_of(c.tag) < end)
+        self.entries_from(start).skip_while(move |c| c.rank < start).take_while(move |c| c.rank < end)
     }
 
     /// Whether the tag or anything below it is granted more often than `own` grants it.
     pub(crate) fn has_besides(&self, table: &TagTable, tag: TagId, own: &[TagId]) -> bool {
-        self.below(table, tag).any(|c| c.count as usize > own.iter().filter(|&&t| t == c.tag).count())
+        let granted = |rank: u32| own.iter().filter(|&&t| table.span(t).0 == rank).count();
+        self.below(table, tag).any(|c| c.count as usize > granted(c.rank))
     }
 
     /// Explicit tags with their counts, in hierarchy order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (TagId, u32)> {
-        self.counts.iter().map(|c| (c.tag, c.count))
+    pub(crate) fn iter(&self, table: &TagTable) -> impl Iterator<Item = (TagId, u32)> {
+        self.entries().map(|c| (table.at_rank(c.rank), c.count))
+    }
+
+    /// Innate tags, in hierarchy order.
+    pub(crate) fn innate(&self, table: &TagTable) -> impl Iterator<Item = TagId> {
+        self.entries().filter(|c| c.innate).map(|c| table.at_rank(c.rank))
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.counts.len()
+        self.many.as_ref().map_or(self.len as usize, |m| m.list.len())
+    }
+
+    /// One bit for each stretch of ranks in which a tag is granted.
+    pub(crate) fn signature(&self, table: &TagTable) -> u32 {
+        self.entries().fold(0, |bits, c| bits | 1 << table.stretch(c.rank))
+    }
+
+    /// Says of a granted tag whether it is innate.
+    pub(crate) fn set_innate(&mut self, table: &TagTable, tag: TagId, innate: bool) {
+        let place = self.find(table.span(tag).0);
+        match &mut self.many {
+            _ if !place.found => {}
+            Some(many) => many.list[place.at].innate = innate,
+            None => self.innate = self.innate & !(1 << place.at) | (innate as u16) << place.at,
+        }
     }
 
     /// One more grant; `flips` gets the leaf, then each ancestor that appeared. Returns the new count.
     #[inline]
-    pub(crate) fn add(
-        &mut self,
-        table: &TagTable,
-        tag: TagId,
-        mut shown: PresenceMut<'_>,
-        signature: &mut u32,
-        flips: &mut Vec<TagFlip>,
-    ) -> u32 {
-        match self.find(table, tag) {
-            Ok(i) => {
-                self.counts[i].count += 1;
-                return self.counts[i].count;
-            }
-            Err(i) => {
-                if self.counts.len() == self.counts.capacity() {
-                    self.counts.reserve_exact((self.counts.len() / 4).max(4));
-                }
-                self.counts.insert(i, Count { tag, count: 1 });
-            }
+    pub(crate) fn add(&mut self, table: &TagTable, tag: TagId, signature: &mut u32, flips: &mut Vec<TagFlip>) -> u32 {
+        let rank = table.span(tag).0;
+        let place = self.find(rank);
+        let fits = if place.found { self.counts[place.at.min(FEW - 1)] < u8::MAX } else { (self.len as usize) < FEW };
+        if self.many.is_none() && (!fits || rank >= NONE as u32) {
+            self.move_out(table);
         }
-        let was_present = shown.has(tag);
-        flips.push(TagFlip { tag, added: true, exact: true, presence: !was_present });
-        let mut next = Some(tag).filter(|_| !was_present);
-        while let Some(t) = next {
-            shown.put(t, true);
-            *signature |= 1 << (t.0 % 32);
-            next = table.parent(t).filter(|&p| !shown.has(p));
-            if let Some(p) = next {
-                flips.push(TagFlip { tag: p, added: true, exact: false, presence: true });
-            }
+        let (told, at) = (flips.len(), place.at);
+        if !place.found {
+            place.flip(table, tag, true, flips);
+            *signature |= 1 << table.stretch(rank);
         }
-        1
+        if let Some(many) = &mut self.many {
+            if place.found {
+                many.list[at].count += 1;
+            } else {
+                many.list.insert(at, Count { rank, count: 1, innate: false });
+                many.show(table, &flips[told..]);
+            }
+            return many.list[at].count;
+        }
+        if !place.found {
+            self.ranks.copy_within(at..FEW - 1, at + 1);
+            self.counts.copy_within(at..FEW - 1, at + 1);
+            let below = (1 << at) - 1;
+            self.innate = self.innate & below | (self.innate & !below) << 1;
+            (self.ranks[at], self.counts[at]) = (rank as u16, 0);
+            self.len += 1;
+        }
+        self.counts[at] += 1;
+        self.counts[at] as u32
     }
 
     /// One grant less; false if there was none, which is the caller's logic error.
@@ -186,162 +294,70 @@ impl Tags {
         &mut self,
         table: &TagTable,
         tag: TagId,
-        mut shown: PresenceMut<'_>,
         signature: &mut u32,
         flips: &mut Vec<TagFlip>,
     ) -> bool {
-        let Ok(i) = self.find(table, tag) else { return false };
-        self.counts[i].count -= 1;
-        if self.counts[i].count > 0 {
+        let rank = table.span(tag).0;
+        let place = self.find(rank);
+        if !place.found {
+            return false;
+        }
+        let (told, at) = (flips.len(), place.at);
+        let left = match &mut self.many {
+            Some(many) => {
+                many.list[at].count -= 1;
+                many.list[at].count
+            }
+            None => {
+                self.counts[at] -= 1;
+                self.counts[at] as u32
+            }
+        };
+        if left > 0 {
             return true;
         }
-        self.counts.remove(i);
-        // What is left below an ancestor lies in its range of ranks, so next to where the tag was.
-        let rank = |at: usize| self.counts.get(at).map(|c| table.rank_of(c.tag));
-        let (before, after) = (if i == 0 { None } else { rank(i - 1) }, rank(i));
-        let mut next = Some(tag);
-        while let Some(t) = next {
-            let (start, end) = table.span(t);
-            let held = before.is_some_and(|r| r >= start) || after.is_some_and(|r| r < end);
-            if t == tag || !held {
-                flips.push(TagFlip { tag: t, added: false, exact: t == tag, presence: !held });
+        place.flip(table, tag, false, flips);
+        let stretch = table.stretch(rank);
+        let shared = place.before > 0 && table.stretch(place.before - 1) == stretch
+            || place.after < u32::MAX && table.stretch(place.after) == stretch;
+        *signature &= !((!shared as u32) << stretch);
+        match &mut self.many {
+            Some(many) => {
+                many.list.remove(at);
+                many.show(table, &flips[told..]);
+                // Not at once: a tag that comes and goes must not move all of them each time.
+                self.draw_in(FEW / 2);
             }
-            if held {
-                break;
+            None => {
+                self.ranks.copy_within(at + 1.., at);
+                self.counts.copy_within(at + 1.., at);
+                (self.ranks[FEW - 1], self.counts[FEW - 1]) = (NONE, 0);
+                let below = (1 << at) - 1;
+                self.innate = self.innate & below | self.innate >> 1 & !below;
+                self.len -= 1;
             }
-            shown.put(t, false);
-            next = table.parent(t);
         }
-        *signature = shown.signature();
         true
     }
 
-    /// Whether the list can be one; for data from outside.
-    pub(crate) fn is_sound(&self, table: &TagTable) -> bool {
-        let known = self.counts.iter().all(|c| c.count > 0 && c.tag.index() < table.len());
-        known && self.counts.windows(2).all(|w| table.rank_of(w[0].tag) < table.rank_of(w[1].tag))
+    /// They no longer fit into the row.
+    #[cold]
+    fn move_out(&mut self, table: &TagTable) {
+        let list = self.entries().collect();
+        *self = Tags { many: Some(Box::new(Many::new(list, table))), ..Tags::default() };
+    }
+
+    /// At most `most` tags go back into the row, if they fit.
+    fn draw_in(&mut self, most: usize) {
+        let fits = |c: &Count| c.rank < NONE as u32 && c.count <= u8::MAX as u32;
+        let Some(many) = self.many.take_if(|m| m.list.len() <= most && m.list.iter().all(fits)) else { return };
+        for (at, c) in many.list.iter().enumerate() {
+            (self.ranks[at], self.counts[at]) = (c.rank as u16, c.count as u8);
+            self.innate |= (c.innate as u16) << at;
+        }
+        self.len = many.list.len() as u8;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(names: &[&str]) -> TagTable {
-        let mut t = TagTable::default();
-        for n in names {
-            t.intern(n);
-        }
-        t.rank();
-        t
-    }
-
-    /// Tags of a lone controller.
-    struct One {
-        table: TagTable,
-        tags: Tags,
-        shown: Presence,
-        stride: usize,
-        flips: Vec<TagFlip>,
-    }
-
-    impl One {
-        fn new(names: &[&str]) -> One {
-            let table = table(names);
-            let stride = Presence::stride(table.len());
-            let shown = Presence::new(1, stride);
-            One { table, tags: Tags::default(), shown, stride, flips: Vec::new() }
-        }
-
-        fn add(&mut self, tag: TagId) {
-            self.tags.add(&self.table, tag, self.shown.of_mut(self.stride, 0), &mut 0, &mut self.flips);
-        }
-
-        fn remove(&mut self, tag: TagId) -> bool {
-            self.tags.remove(&self.table, tag, self.shown.of_mut(self.stride, 0), &mut 0, &mut self.flips)
-        }
-    }
-
-    #[test]
-    fn a_count_never_goes_below_zero() {
-        let mut one = One::new(&["State.Alive"]);
-        let alive = one.table.find("State.Alive").unwrap();
-        assert!(!one.remove(alive));
-        assert_eq!((one.tags.count(&one.table, alive), one.flips.len()), (0, 0));
-    }
-
-    // covers: UGAS-7.2-08 UGAS-7.2-09
-    #[test]
-    fn empty_and_distinct_count_follow_the_grants() {
-        let mut one = One::new(&["A.B", "A.C"]);
-        let (b, c) = (one.table.find("A.B").unwrap(), one.table.find("A.C").unwrap());
-        assert_eq!(one.tags.len(), 0);
-        for tag in [b, b, c] {
-            one.add(tag);
-        }
-        assert_eq!(one.tags.len(), 2);
-        for tag in [b, b, c] {
-            one.remove(tag);
-        }
-        assert_eq!(one.tags.len(), 0);
-    }
-
-    // covers: UGAS-7.3-06
-    #[test]
-    fn a_query_reads_one_word_however_many_tags_there_are() {
-        let names: Vec<String> = (0..10_000).map(|i| format!("T.U{}.V{i}", i % 50)).collect();
-        let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut one = One::new(&refs);
-        let all: Vec<TagId> = refs.iter().map(|n| one.table.find(n).unwrap()).collect();
-        for &tag in all.iter().step_by(2) {
-            one.add(tag);
-        }
-        assert_eq!(one.tags.len(), 5_000);
-        // Neither the explicit list nor any other word has a say: with all of them spoiled every answer is the same.
-        one.tags = Tags::default();
-        for (i, &tag) in all.iter().enumerate() {
-            let word = one.shown.words[tag.index() / 64];
-            let mut spoiled = Presence { words: vec![!word; one.stride].into() };
-            spoiled.words[tag.index() / 64] = word;
-            assert_eq!(spoiled.has(one.stride, 0, tag), i % 2 == 0);
-            assert_eq!(one.shown.has(one.stride, 0, tag), i % 2 == 0);
-        }
-    }
-
-    // covers: UGAS-7.4-01
-    #[test]
-    fn ancestors_always_equal_the_sum_of_grants_below() {
-        let names: Vec<String> = (0..400).map(|i| format!("T{}.U{}.V{}.W{}", i % 3, i % 7, i % 11, i)).collect();
-        let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut one = One::new(&refs);
-        let all: Vec<TagId> = one.table.ids().collect();
-        let mut grants: Vec<TagId> = Vec::new();
-        let mut seed = 1u64;
-        for step in 0..4_000 {
-            seed = crate::rng::mix(seed);
-            if seed.is_multiple_of(3) && !grants.is_empty() {
-                let tag = grants.swap_remove((seed >> 8) as usize % grants.len());
-                assert!(one.remove(tag));
-            } else {
-                let tag = all[(seed >> 8) as usize % all.len()];
-                grants.push(tag);
-                one.add(tag);
-            }
-            one.flips.clear();
-            if step % 50 == 0 {
-                assert!(one.tags.is_sound(&one.table));
-                let mut anew = one.shown.clone();
-                anew.of_mut(one.stride, 0).show(&one.tags, &one.table);
-                assert_eq!(anew.words, one.shown.words);
-                for &tag in &all {
-                    let below = grants.iter().filter(|&&g| one.table.is_under(g, tag)).count() as u64;
-                    assert_eq!(one.tags.count_all(&one.table, tag), below);
-                    assert_eq!(
-                        (one.shown.has(one.stride, 0, tag), one.tags.has(&one.table, tag)),
-                        (below > 0, below > 0)
-                    );
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -1,11 +1,11 @@
 //! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
 
-use crate::packs::{builder_of, host_calculations};
+use crate::packs::{builder_of, host_names};
 use crate::scenario::{Name, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
-use ugas_data::{Code, Loaded, ReadError, read_packs};
+use ugas_data::{Code, HostNames, Loaded, ReadError, read_packs};
 use ugas_doc::{Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
 
 /// The compiled side of a scenario.
@@ -28,7 +28,8 @@ impl World {
     pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<ReadError>> {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
-        let mut calculations: BTreeSet<String> = scenario.calculations.iter().map(|n| n.text.clone()).collect();
+        let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
+        let mut host = HostNames { calculations, ..HostNames::default() };
         let mut folders = Vec::new();
         for (folder, place) in &scenario.packs {
             if folder.is_dir() {
@@ -40,7 +41,7 @@ impl World {
         }
         match read_packs(folders) {
             Ok(packs) => {
-                calculations.extend(host_calculations(&packs));
+                host.extend(&host_names(&packs));
                 docs.extend(packs.into_iter().flat_map(|p| p.documents.docs));
             }
             Err(more) => errors.extend(more),
@@ -50,7 +51,7 @@ impl World {
             return Err(errors);
         }
         let build = |extra: Vec<(TagEntry, u32)>| {
-            let mut builder = builder_of(docs.iter().cloned(), &calculations);
+            let mut builder = builder_of(docs.iter().cloned(), &host);
             for (tag, line) in extra {
                 let origin = Origin::new(scenario.file.clone(), line);
                 builder = builder.add_at(TagRegistry { tags: vec![tag] }, origin);

@@ -2,8 +2,10 @@
 
 use super::effects::Plan;
 use super::eval::{Node, acts_on_current, is_periodic};
+use super::generate::TAGS;
+use super::hear::Notice;
 use super::settle::Write;
-use super::world::{Grant, Inst, ModState, Reaction, Spec, Unit, World};
+use super::world::{INITIAL_TAGS, Inst, ModState, Reaction, Spec, Unit, World};
 use ugas_doc::{
     Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,
     PeriodInhibition, PeriodOnStack, StackBy,
@@ -21,7 +23,8 @@ impl World {
                 _ => None,
             })
             .collect();
-        self.write(spec.target, def, &units, spec.stacks);
+        self.next_seq += 1;
+        self.write(spec, def, &units, spec.stacks);
         let mut counts = self.tag_counts(spec.target);
         for tag in &def.granted_tags {
             self.tag_facts(spec.target, &mut counts, tag, true);
@@ -33,6 +36,7 @@ impl World {
         self.cue_facts(spec.target, def, "Execute");
         let parent = spec.clone();
         self.then(&parent, def.effects.as_ref().map(|e| e.on_applied.clone()));
+        self.finish_verb();
     }
 
     pub(crate) fn start(&mut self, spec: &Spec, def: &Effect, key: u64, tags: Vec<String>, plan: Plan) {
@@ -49,11 +53,12 @@ impl World {
         if !inhibited {
             self.tags_changed(who, counts, &tags, true);
         }
-        for GrantedAbilityEntry { ability_class, level, .. } in &def.granted_abilities {
-            self.row(who).grants.push(Grant { ability: ability_class.clone(), level: *level, by: Some(key) });
-            self.tell(who, format!("Granted {ability_class} {level}"));
+        for GrantedAbilityEntry { ability_class, level, input_id, remove_on_effect_removal } in &def.granted_abilities {
+            let by = remove_on_effect_removal.then_some(key);
+            self.give(who, ability_class, *level, input_id.clone(), by);
         }
         self.told_applied(who, spec, stacks);
+        self.recharge(who, def);
         if !inhibited {
             self.cue_facts(who, def, "Add");
         }
@@ -80,6 +85,7 @@ impl World {
         let inst = self.inst(who, old.key);
         inst.stacks = (old.stacks + spec.stacks).min(limit);
         inst.level = spec.level;
+        inst.ability = spec.ability.clone().or(inst.ability.take());
         inst.set_by_caller = spec.set_by_caller.clone();
         inst.mods = mods;
         if s.by == StackBy::Target {
@@ -107,6 +113,7 @@ impl World {
         if spec.level >= old.level {
             inst.level = spec.level;
             inst.source = spec.source;
+            inst.ability = spec.ability.clone().or(inst.ability.take());
             inst.set_by_caller = spec.set_by_caller.clone();
             inst.mods = mods;
         }
@@ -119,6 +126,8 @@ impl World {
 
     fn told_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {
         self.tell(who, format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level));
+        let (def, source) = (spec.def.clone(), spec.source);
+        self.notify(who, Notice::Effect { def, source, applied: true });
     }
 
     /// Settles after an effect's numbers changed, and says what changed. `before` is what it touched before.
@@ -127,12 +136,14 @@ impl World {
         let touched = [before, &self.touched(who, &e)].concat();
         self.settle(&touched, who, Vec::new());
         self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
+        self.recharge(who, &self.effects[&e.def].clone());
     }
 
     // Executions ------------------------------------------------------------------------------------------------
 
     /// One base write per attribute: all starts and results first, then written in dependency order.
-    fn write(&mut self, who: u32, def: &Effect, units: &[Option<f64>], stacks: u32) {
+    fn write(&mut self, spec: &Spec, def: &Effect, units: &[Option<f64>], stacks: u32) {
+        let who = spec.target;
         let mut writes: Vec<Write> = Vec::new();
         for (m, unit) in def.modifiers.iter().zip(units) {
             let Some(unit) = unit else { continue };
@@ -151,8 +162,10 @@ impl World {
                 }
             }
         }
+        let blows = self.combat(spec, def, &mut writes);
         let nodes: Vec<Node> = writes.iter().map(|w| (who, w.attribute.clone())).collect();
         self.settle(&nodes, who, writes);
+        self.damage_facts(who, def, blows);
     }
 
     fn execute(&mut self, who: u32, key: u64) {
@@ -180,10 +193,10 @@ impl World {
                 self.inst(who, key).mods[i].unit = Unit::Reading { last: *v };
             }
         }
-        self.write(who, &def, &units, e.stacks);
+        let parent = self.spec_of(who, key);
+        self.write(&parent, &def, &units, e.stacks);
         self.tell(who, format!("EffectExecuted {} {n}", e.def));
         self.cue_facts(who, &def, "Execute");
-        let parent = self.spec_of(who, key);
         self.then(&parent, def.effects.as_ref().map(|e| e.on_executed.clone()));
     }
 
@@ -231,10 +244,19 @@ impl World {
         let def = self.effects[&e.def].clone();
         self.settle(&self.touched(who, &e), who, Vec::new());
         if !e.inhibited {
-            self.tags_changed(who, counts, &e.tags, false);
+            let mut tags = e.tags.clone();
+            if e.def == INITIAL_TAGS {
+                // Innate tags go in hierarchy order.
+                tags.sort_by_key(|tag| TAGS.iter().position(|t| t == tag));
+            }
+            self.tags_changed(who, counts, &tags, false);
         }
-        self.revoke(who, key, &def);
+        while let Some(id) = self.rows[&who].grants.iter().find(|g| g.by == Some(key)).map(|g| g.id) {
+            self.revoke_grant(who, id);
+        }
         self.tell(who, format!("EffectRemoved {} {reason}", e.def));
+        self.notify(who, Notice::Effect { def: e.def.clone(), source: e.source, applied: false });
+        self.recharge(who, &def);
         if !e.inhibited {
             self.cue_facts(who, &def, "Remove");
         }
@@ -244,30 +266,10 @@ impl World {
             "Destroyed" => {}
             _ => self.then(&parent, Some(then.on_removed)),
         }
-        if def.execution_policy == ExecutionPolicy::RunInSequence {
+        if def.execution_policy == ExecutionPolicy::RunInSequence && reason != "Destroyed" {
             self.reactions.push_back(Reaction::NextInSequence(who, e.def.clone()));
         }
         self.finish_verb();
-    }
-
-    fn revoke(&mut self, who: u32, key: u64, def: &Effect) {
-        let stays: Vec<&str> = def
-            .granted_abilities
-            .iter()
-            .filter(|g| !g.remove_on_effect_removal)
-            .map(|g| g.ability_class.as_str())
-            .collect();
-        let grants = std::mem::take(&mut self.row(who).grants);
-        for mut grant in grants {
-            if grant.by == Some(key) && !stays.contains(&grant.ability.as_str()) {
-                self.tell(who, format!("Revoked {}", grant.ability));
-                continue;
-            }
-            if grant.by == Some(key) {
-                grant.by = None;
-            }
-            self.row(who).grants.push(grant);
-        }
     }
 
     /// The attributes that an effect's modifiers act on, whether they are on or off now.
@@ -288,7 +290,7 @@ impl World {
     /// The spec an active effect hands to the effects it causes.
     fn spec_of(&mut self, who: u32, key: u64) -> Spec {
         let e = self.inst(who, key).clone();
-        Spec { level: e.level, set_by_caller: e.set_by_caller, ..Spec::new(&e.def, who, e.source) }
+        Spec { level: e.level, set_by_caller: e.set_by_caller, ability: e.ability, ..Spec::new(&e.def, who, e.source) }
     }
 
     pub(crate) fn then(&mut self, parent: &Spec, effects: Option<Vec<String>>) {
@@ -308,6 +310,7 @@ impl World {
         self.tags_changed(who, counts, &e.tags, !off);
         let what = if off { "Inhibited" } else { "Restored" };
         self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
+        self.recharge(who, &def);
         self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
         let now = self.local(who);
         if let (false, Some(p)) = (off, self.inst(who, key).periodic.as_mut()) {
@@ -324,7 +327,8 @@ impl World {
     pub(crate) fn cue_count(&self, who: u32, cue: &str) -> u32 {
         let on = |e: &&Inst| !e.inhibited;
         let cues = self.rows[&who].effects.iter().filter(on).flat_map(|e| &self.effects[&e.def].gameplay_cues);
-        cues.filter(|c| *c == cue).count() as u32
+        let acts = self.rows[&who].play.acts.iter().flat_map(|a| &a.cues);
+        cues.chain(acts).filter(|c| *c == cue).count() as u32
     }
 
     /// Execute always; Add when the first holder came, Remove when the last went. Call it after the change.

@@ -1,15 +1,19 @@
 //! Runs the same ops through the runtime and through the model and compares after every op.
 
+use super::abilities::{EVENTS, INPUTS, KINDS, MORE_TAGS};
 use super::compare::same;
+use super::damage::ARMOR;
 use super::effects::{Change, Filter};
-use super::generate::{self, ABILITIES, CUES, Documents, KEYS, Rng, TAGS};
+use super::generate::{self, CUES, Documents, KEYS, Rng, TAGS};
+use super::give::Which;
 use super::ops::{self, Op};
+use super::play::{How, owned_tags};
 use super::world::{INITIAL_TAGS, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use ugas_core as core;
-use ugas_core::{ControllerId, DefId, EffectId, EffectKey, NoHost, Rules, SimTime};
-use ugas_doc::{Ability, Doc, Effect};
+use ugas_core::{ActivationKey, ControllerId, DefId, EffectId, EffectKey, GrantId, NoHost, Rules, SimTime, TaskKey};
+use ugas_doc::{AbilitySet, Doc, Effect, SetAbility};
 
 /// The two worlds side by side.
 pub(crate) struct Both {
@@ -20,10 +24,15 @@ pub(crate) struct Both {
     pub(crate) names: BTreeMap<EffectId, String>,
     /// The runtime's key for each of the model's.
     pub(crate) keys: BTreeMap<u64, EffectKey>,
+    pub(crate) acts: BTreeMap<u64, ActivationKey>,
+    pub(crate) tasks: BTreeMap<u64, TaskKey>,
+    pub(crate) sets: BTreeMap<u64, u64>,
+    /// How often a twin was asked to activate something.
+    pub(crate) tries: usize,
 }
 
 /// One sequence. On a difference it prints what is needed to understand and repeat it, and panics.
-pub(crate) fn sequence(seed: u64, ops: usize) {
+pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
     let mut rng = Rng::new(seed);
     let docs = generate::documents(&mut rng);
     let mut both = Both::new(docs);
@@ -33,6 +42,10 @@ pub(crate) fn sequence(seed: u64, ops: usize) {
         done.push(op.clone());
         let outcome = catch_unwind(AssertUnwindSafe(|| both.step(op)));
         let difference = match outcome {
+            Ok(Ok(())) if both.world.storm => {
+                both.world.count("Storm");
+                break;
+            }
             Ok(Ok(())) => continue,
             Ok(Err(difference)) => difference,
             Err(panic) => {
@@ -43,11 +56,14 @@ pub(crate) fn sequence(seed: u64, ops: usize) {
         report(seed, n, &both.docs, &done, &difference);
         panic!("seed {seed}, op {n}: {difference}");
     }
+    both.world.tally
 }
 
 fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) {
     eprintln!("==== seed {seed} (replay with UGAS_SEED={seed}), op {n} ====");
     docs.sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
+    docs.abilities.iter().for_each(|a| eprintln!("{}", compact(&format!("{a:?}"))));
+    docs.ability_sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
     docs.effects.iter().for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
     done.iter().enumerate().for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
     eprintln!("first difference: {difference}");
@@ -65,33 +81,53 @@ impl Both {
         let all = docs.sets.iter().cloned().map(Doc::from);
         let all = all.chain(docs.curves.iter().cloned().map(Doc::from));
         let all = all.chain(docs.effects.iter().cloned().map(Doc::from));
-        let all = all.chain(ABILITIES.iter().map(|a| Doc::from(Ability::new(*a))));
+        let all = all.chain(docs.abilities.iter().cloned().map(Doc::from));
+        let all = all.chain(docs.ability_sets.iter().cloned().map(Doc::from));
         // A tag or key that nothing mentions would have no id.
         let mut known = Effect::lasting("GE_Names", 1.0);
-        known.granted_tags = TAGS.iter().chain(CUES).map(|t| (*t).to_owned()).collect();
+        known.granted_tags = [TAGS, CUES, EVENTS, KINDS, MORE_TAGS].concat().iter().map(|t| (*t).to_owned()).collect();
         let first = docs.sets[0].attributes.iter().find(|a| a.derived_from.is_none()).expect("one is plain");
         for key in KEYS {
             known = known.add(&first.name, ugas_doc::Magnitude::set_by_caller(*key));
         }
-        let rules = Rules::builder().add_all(all).add(known).build();
+        let mut inputs = AbilitySet::new("AS_Names");
+        inputs.abilities = INPUTS.iter().map(|i| SetAbility::new(docs.abilities[0].name.clone()).input(*i)).collect();
+        let builder = Rules::builder().calc_fn(ARMOR, [], |cx| {
+            let through = cx.amount() * 0.75 - 1.0;
+            cx.give(through);
+        });
+        // First, so that the tags' hierarchy is in the order of the list.
+        let rules = builder.add(known).add_all(all).add(inputs).build();
         let rules = rules.unwrap_or_else(|e| panic!("generated rules must load: {e:?}"));
         let mut effects = BTreeMap::new();
-        for name in docs.effects.iter().map(|e| e.name.as_str()).chain([INITIAL_TAGS]) {
-            effects.insert(name.to_owned(), rules.effect(name).expect("it was loaded"));
+        let owning = docs.abilities.iter().filter(|a| !a.tags.activation_owned_tags.is_empty());
+        let owned = owning.map(|a| owned_tags(&a.name));
+        let names = docs.effects.iter().map(|e| e.name.clone()).chain([INITIAL_TAGS.to_owned()]).chain(owned);
+        for name in names {
+            let id = rules.effect(&name).expect("it was loaded");
+            effects.insert(name, id);
         }
         Both {
             sim: core::Sim::new(rules, core::SimConfig::default()),
-            world: World::new(&docs.sets, &docs.effects, &docs.curves),
+            world: World::new(&docs.sets, &docs.effects, &docs.curves).with(&docs.abilities, &docs.ability_sets),
             names: effects.iter().map(|(n, id)| (*id, n.clone())).collect(),
             effects,
             docs,
+            tries: 0,
             keys: BTreeMap::new(),
+            acts: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            sets: BTreeMap::new(),
         }
     }
 
     fn step(&mut self, op: Op) -> Result<(), String> {
         self.world.facts.clear();
+        self.world.handles.clear();
         let (model, runtime) = self.run(op);
+        if self.world.storm {
+            return Ok(());
+        }
         if model != runtime {
             return Err(format!("the model says {model:?}, the runtime {runtime:?}"));
         }
@@ -100,7 +136,10 @@ impl Both {
         let expected: Vec<u32> = self.world.rows.keys().copied().collect();
         same("controllers", &expected, &ids)?;
         for who in ids {
-            self.compare_row(who).map_err(|e| format!("controller {who}: {e}"))?;
+            self.compare_row(who).map_err(|e| {
+                let facts = self.world.facts.iter().map(|f| format!("\n    {f:?}")).collect::<String>();
+                format!("controller {who}: {e}\n  after{facts}")
+            })?;
         }
         Ok(())
     }
@@ -173,6 +212,114 @@ impl Both {
                 });
                 (model, kind(theirs))
             }
+            Op::Grant { who, ability, level, input } => {
+                let grant = core::AbilityGrant { level, ..self.ability_grant(&ability, 1, input.as_deref()) };
+                let theirs = core::Op::Grant { who: id(who), grant };
+                (self.world.grant_op(who, &ability, level, input), kind(self.sim.run(theirs)))
+            }
+            Op::Revoke { who, which } => {
+                let theirs = core::Op::Revoke { who: id(who), which: self.which(who, &which) };
+                (self.world.revoke_op(who, &which), kind(self.sim.run(theirs)))
+            }
+            Op::Activate { who, which, target } => {
+                let theirs = core::Op::Activate { who: id(who), which: self.which(who, &which), target: aim(target) };
+                (self.world.activate_op(who, &which, target), kind(self.sim.run(theirs)))
+            }
+            Op::Cancel { who, which } => {
+                let theirs = core::Op::Cancel { who: id(who), which: self.which(who, &which) };
+                (self.world.end_op(who, &which, How::Cancelled), kind(self.sim.run(theirs)))
+            }
+            Op::End { who, which } => {
+                let theirs = core::Op::End { who: id(who), which: self.which(who, &which) };
+                (self.world.end_op(who, &which, How::Ended), kind(self.sim.run(theirs)))
+            }
+            Op::Commit { who, which } => {
+                let theirs = core::Op::Commit { who: id(who), which: self.which(who, &which) };
+                (self.world.commit_op(who, &which), kind(self.sim.run(theirs)))
+            }
+            Op::Validate { who, which, ok } => {
+                let theirs = core::Op::Validate { who: id(who), which: self.which(who, &which), ok };
+                (self.world.validate_op(who, &which, ok), kind(self.sim.run(theirs)))
+            }
+            Op::Press { who, input, target } => {
+                let theirs = core::Op::Press { who: id(who), input: self.input(&input), target: aim(target) };
+                let got = self.sim.run(theirs);
+                let got = match &got {
+                    Ok(core::Outcome::Pressed { activated: Some(_), .. }) => Err("Ok"),
+                    Ok(core::Outcome::Pressed { refused: Some(r), .. }) => Err(r.kind()),
+                    Ok(_) => Err("-"),
+                    Err(r) => Err(r.kind()),
+                };
+                let ours = self.world.press(who, &input, target).unwrap_or_else(|kind| kind);
+                self.world.react();
+                (Err(ours), got)
+            }
+            Op::Release { who, input } => {
+                let theirs = core::Op::Release { who: id(who), input: self.input(&input) };
+                let ours = self.world.release(who, &input);
+                self.world.react();
+                (ours, kind(self.sim.run(theirs)))
+            }
+            Op::Event { who, event } => {
+                let instigator = ControllerId(event.instigator);
+                let magnitude = event.magnitude;
+                let data = core::EventData::new(self.tag(&event.tag), id(who));
+                let theirs = core::Op::Event(core::EventData { instigator, magnitude, ..data });
+                (self.world.event_op(who, event), kind(self.sim.run(theirs)))
+            }
+            Op::Complete { who, seq, answer } => {
+                let key = self.tasks.get(&seq).copied().unwrap_or(TaskKey { seq: 0, who: id(who) });
+                let targets = answer.targets.iter().copied().map(ControllerId).collect();
+                let theirs = core::Answer { fail: answer.fail, targets, value: answer.value, hit: None };
+                let ours = self.world.complete(who, seq, &answer);
+                self.world.react();
+                (ours, kind(self.sim.run(core::Op::Complete { key, answer: theirs })))
+            }
+            Op::GrantSet { who, set } => {
+                let theirs = self.sim.rules().ability_set(&set).expect("it was loaded");
+                let ours = self.world.grant_set_op(who, &set);
+                (ours.map(drop), kind(self.sim.grant_set(id(who), theirs)))
+            }
+            Op::RevokeSet { who, handle } => {
+                let theirs = self.sets.get(&handle).copied().unwrap_or(u64::MAX);
+                (self.world.revoke_set(who, handle), kind(self.sim.revoke_set(id(who), theirs)))
+            }
+            Op::SetLevel { who, grant, level } => {
+                (self.world.set_level(who, grant, level), kind(self.sim.set_level(id(who), GrantId(grant), level)))
+            }
+            Op::SetParam { who, grant, value } => {
+                let name = core::ParamId::named("Power");
+                let theirs = self.sim.set_param(id(who), GrantId(grant), name, value);
+                (self.world.set_param(who, grant, "Power", value), kind(theirs))
+            }
+            Op::Restrict { who, grant, on } => {
+                let name = core::ParamId::named("Locked");
+                let theirs = self.sim.restrict(id(who), GrantId(grant), name, on);
+                (self.world.restrict(who, grant, "Locked", on), kind(theirs))
+            }
+            Op::Possess { who, avatar } => {
+                let theirs = core::Op::Possess { who: id(who), avatar: avatar.map(|a| core::ActorId(a as u64)) };
+                (self.world.possess(who, avatar), kind(self.sim.run(theirs)))
+            }
+            Op::Move { who, place } => {
+                let theirs = core::Op::Move { who: id(who), anchor: place.map(anchor) };
+                let ours = self.world.rows.get_mut(&who).map(|r| r.place = place).ok_or("StaleHandle");
+                (ours, kind(self.sim.run(theirs)))
+            }
+            Op::Interrupt { who } => {
+                let ours = self.world.interrupt(who);
+                self.world.react();
+                (ours, kind(self.sim.interrupt(id(who), None)))
+            }
+            Op::CaptureRestore { who } => {
+                let ours = if self.world.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") };
+                if ours.is_ok() {
+                    self.world.tell(who, "Restored".into());
+                }
+                let mut image = core::RowImage::default();
+                let theirs = self.sim.capture(id(who), &mut image).and_then(|()| self.sim.restore(id(who), &image));
+                (ours, kind(theirs))
+            }
             Op::Define(effect) => {
                 let defined = self.sim.define(Doc::from((*effect).clone()));
                 let Ok(DefId::Effect(new)) = defined else { panic!("a run-time effect must load: {defined:?}") };
@@ -200,6 +347,27 @@ impl Both {
 
     pub(crate) fn attribute(&self, name: &str) -> core::AttributeId {
         self.sim.rules().attribute(name).expect("it was loaded")
+    }
+
+    fn input(&self, name: &str) -> core::InputId {
+        self.sim.rules().input(name).expect("it is used")
+    }
+
+    fn ability_grant(&self, ability: &str, level: u32, input: Option<&str>) -> core::AbilityGrant {
+        let ability = self.sim.rules().ability(ability).expect("it was loaded");
+        core::AbilityGrant { ability, level, input: input.map_or(core::InputId::NONE, |i| self.input(i)) }
+    }
+
+    fn which(&self, who: u32, which: &Which) -> core::Which {
+        match which {
+            Which::Ability(name) => core::Which::Ability(self.sim.rules().ability(name).expect("it was loaded")),
+            Which::Grant(grant) => core::Which::Grant(GrantId(*grant)),
+            Which::Input(input) => core::Which::Input(self.input(input)),
+            Which::Act(seq) => {
+                let stale = ActivationKey { birth: 1 << 62, who: ControllerId(who), ordinal: 0 };
+                core::Which::Activation(self.acts.get(seq).copied().unwrap_or(stale))
+            }
+        }
     }
 
     fn key_id(&self, name: &str) -> core::KeyId {
@@ -232,11 +400,15 @@ impl Both {
             abilities: spawn
                 .abilities
                 .iter()
-                .map(|(a, level)| core::AbilityGrant {
-                    ability: self.sim.rules().ability(a).expect("it was loaded"),
-                    level: *level,
-                    input: core::InputId::NONE,
-                })
+                .map(|(a, level, input)| self.ability_grant(a, *level, input.as_deref()))
+                .collect(),
+            owner: spawn.owner.map(|a| core::ActorId(a as u64)),
+            avatar: spawn.avatar.map(|a| core::ActorId(a as u64)),
+            anchor: spawn.place.map(anchor),
+            ability_sets: spawn
+                .ability_sets
+                .iter()
+                .map(|s| self.sim.rules().ability_set(s).expect("it was loaded"))
                 .collect(),
             ..core::SpawnSpec::default()
         }
@@ -261,6 +433,14 @@ impl Both {
             Change::SetByCaller(key, v) => core::Change::SetByCaller(self.key_id(key), *v),
         }
     }
+}
+
+fn aim(target: Option<u32>) -> core::Target {
+    target.map_or(core::Target::None, |who| core::Target::Controller(ControllerId(who)))
+}
+
+fn anchor(place: f64) -> core::Anchor {
+    core::Anchor::at([place, 0.0, 0.0])
 }
 
 fn kind<T>(result: Result<T, core::Refusal>) -> Result<(), &'static str> {

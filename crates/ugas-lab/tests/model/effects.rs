@@ -54,6 +54,12 @@ impl World {
     }
 
     pub(crate) fn remove(&mut self, who: u32, key: u64, stacks: i32) -> Result<(), Refused> {
+        let result = self.remove_now(who, key, stacks);
+        self.react();
+        result
+    }
+
+    pub(crate) fn remove_now(&mut self, who: u32, key: u64, stacks: i32) -> Result<(), Refused> {
         let Some(row) = self.rows.get_mut(&who) else {
             return Err("StaleHandle");
         };
@@ -73,22 +79,25 @@ impl World {
             self.inst(who, key).stacks -= stacks as u32;
             self.changed(who, key, "Stacks", &[]);
         }
-        self.react();
         Ok(())
     }
 
     pub(crate) fn remove_matching(&mut self, who: u32, filter: &Filter) -> Result<(), Refused> {
-        let Some(row) = self.rows.get(&who) else {
+        if !self.rows.contains_key(&who) {
             return Err("StaleHandle");
-        };
-        let met: Vec<u64> = row.effects.iter().filter(|e| self.matches(who, e, filter)).map(|e| e.key).collect();
-        self.remove_list(who, met, filter);
+        }
+        self.remove_list(who, self.met(who, filter), filter);
         self.react();
         Ok(())
     }
 
+    /// The effects that a filter means.
+    pub(crate) fn met(&self, who: u32, filter: &Filter) -> Vec<u64> {
+        self.rows[&who].effects.iter().filter(|e| self.matches(who, e, filter)).map(|e| e.key).collect()
+    }
+
     /// What waits behind the effects goes first, then the effects in order of application.
-    fn remove_list(&mut self, who: u32, keys: Vec<u64>, filter: &Filter) {
+    pub(crate) fn remove_list(&mut self, who: u32, keys: Vec<u64>, filter: &Filter) {
         let row = &self.rows[&who];
         let defs: Vec<String> = row.effects.iter().filter(|e| keys.contains(&e.key)).map(|e| e.def.clone()).collect();
         let meant = |q: &Spec| defs.contains(&q.def) && filter.source.is_none_or(|s| s == q.source);
@@ -224,14 +233,7 @@ impl World {
             return Err("StaleHandle");
         }
         let instant = def.duration_policy == DurationPolicy::Instant;
-        let nodes: Vec<Node> = def.modifiers.iter().map(|m| (spec.target, m.attribute.clone())).collect();
-        if nodes.iter().any(|n| self.attribute(n).is_none()) {
-            return Err("UnknownAttribute");
-        }
-        let derived = |n: &Node| self.attribute(n).is_some_and(|a| a.derived_from.is_some());
-        if def.modifiers.iter().zip(&nodes).any(|(m, n)| derived(n) && !acts_on_current(&def, m)) {
-            return Err("Restricted");
-        }
+        self.fits(spec, &def)?;
         if def.execution_policy == ExecutionPolicy::RunInSequence && !instant {
             let taken = row.effects.iter().any(|e| e.def == spec.def) || row.queue.iter().any(|q| q.1.def == spec.def);
             if taken {
@@ -242,9 +244,44 @@ impl World {
         self.begin(spec, key, def.granted_tags.clone())
     }
 
+    /// The target has what the effect acts on.
+    pub(crate) fn fits(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
+        let nodes: Vec<Node> = def.modifiers.iter().map(|m| (spec.target, m.attribute.clone())).collect();
+        if nodes.iter().any(|n| self.attribute(n).is_none()) {
+            return Err("UnknownAttribute");
+        }
+        let derived = |n: &Node| self.attribute(n).is_some_and(|a| a.derived_from.is_some());
+        if def.modifiers.iter().zip(&nodes).any(|(m, n)| derived(n) && !acts_on_current(def, m)) {
+            return Err("Restricted");
+        }
+        Ok(())
+    }
+
     /// The checks that a queued effect meets when its turn comes, then the application itself.
     pub(crate) fn begin(&mut self, spec: &Spec, key: u64, tags: Vec<String>) -> Result<(), Refused> {
         let def = self.effects[&spec.def].clone();
+        if let Err(kind) = self.filters(spec, &def) {
+            if kind == "Immune" {
+                let by = self.blocker(spec, &def).expect("somebody is");
+                self.tell(spec.target, format!("Immune {} by {by}", spec.def));
+            }
+            return Err(kind);
+        }
+        let existing = self.existing(spec, &def);
+        let plan = self.plan(spec, &def, existing.as_ref(), key)?;
+        self.enter(spec, &def, key, plan, Some(tags));
+        Ok(())
+    }
+
+    /// The active effect that refuses the incoming one.
+    fn blocker(&self, spec: &Spec, def: &Effect) -> Option<String> {
+        let blocks =
+            |e: &&Inst| !e.inhibited && self.effects[&e.def].immunity.iter().any(|i| self.immune(i, def, spec.source));
+        self.rows[&spec.target].effects.iter().find(blocks).map(|e| e.def.clone())
+    }
+
+    /// Everything that may say no before numbers are looked at.
+    pub(crate) fn filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
         let (target, source) = (spec.target, spec.source);
         if def.application_required_tags.iter().any(|t| !self.has_tag(target, t)) {
             return Err("RequiredTags");
@@ -257,14 +294,10 @@ impl World {
         {
             return Err("SourceTags");
         }
-        let blocker = self.rows[&target].effects.iter().find(|e| {
-            let entries = &self.effects[&e.def].immunity;
-            !e.inhibited && entries.iter().any(|i| self.immune(i, &def, source))
-        });
-        if let Some(by) = blocker.map(|e| e.def.clone()) {
-            self.tell(target, format!("Immune {} by {by}", spec.def));
+        if self.blocker(spec, def).is_some() {
             return Err("Immune");
         }
+        self.combat_filters(spec, def)?;
         if let Some(text) = &def.application_condition {
             let read = |path: &str| {
                 let (who, name) = match path.split_once('.') {
@@ -284,43 +317,53 @@ impl World {
                 return Err("Chance");
             }
         }
-        let existing = self.existing(spec, &def);
-        let have = existing.as_ref().map_or(0, |old| old.stacks as u64);
+        let have = self.existing(spec, def).map_or(0, |old| old.stacks as u64);
         if let Some(s) = &def.stacking
             && s.deny_overflow
             && have + spec.stacks as u64 > s.limit.unwrap_or(u32::MAX) as u64
         {
             return Err("Stacks");
         }
-        let outranked = existing.as_ref().is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
+        Ok(())
+    }
+
+    /// All numbers of an application.
+    pub(crate) fn plan(&self, spec: &Spec, def: &Effect, existing: Option<&Inst>, key: u64) -> Result<Plan, Refused> {
+        let outranked = existing.is_some_and(|old| def.stacking.is_none() && spec.level < old.level);
         let mut plan = Plan { mods: Vec::new(), length: None };
         if existing.is_some() {
-            plan.length = self.length(spec, &def)?;
+            plan.length = self.length(spec, def)?;
         }
         if !outranked {
-            plan.mods = self.units(spec, &def)?;
+            plan.mods = self.units(spec, def)?;
         }
         if existing.is_none() {
-            plan.length = self.length(spec, &def)?;
+            plan.length = self.length(spec, def)?;
         }
         if def.duration_policy != DurationPolicy::Instant && !outranked {
-            self.refuse_circle(spec, key, &plan, existing.as_ref())?;
+            self.refuse_circle(spec, key, &plan, existing)?;
         }
+        Ok(plan)
+    }
+
+    /// The application itself; `tags` are what it grants if not what its definition says.
+    pub(crate) fn enter(&mut self, spec: &Spec, def: &Effect, key: u64, mut plan: Plan, tags: Option<Vec<String>>) {
+        let (target, source) = (spec.target, spec.source);
+        let existing = self.existing(spec, def);
+        let tags = tags.unwrap_or_else(|| def.granted_tags.clone());
         if !def.remove_effects_with_tags.is_empty() {
             let filter = Filter { tags: def.remove_effects_with_tags.clone(), ..Filter::default() };
-            let row = &self.rows[&target];
-            let met = row.effects.iter().filter(|e| self.matches(target, e, &filter)).map(|e| e.key).collect();
-            self.remove_list(target, met, &filter);
+            self.remove_list(target, self.met(target, &filter), &filter);
         }
         for (m, state) in def.modifiers.iter().zip(&mut plan.mods) {
             state.holds = self.filter_holds(m, target, source);
         }
         match (existing, def.duration_policy) {
-            (_, DurationPolicy::Instant) => self.instant(spec, &def, plan),
-            (Some(old), _) if def.stacking.is_some() => self.stack(spec, &def, old, plan),
+            (_, DurationPolicy::Instant) => self.instant(spec, def, plan),
+            (Some(old), _) if def.stacking.is_some() => self.stack(spec, def, old, plan),
             (Some(old), _) => self.merge(spec, old, plan),
             (None, _) => {
-                self.start(spec, &def, key, tags, plan);
+                self.start(spec, def, key, tags, plan);
                 if let Some(s) = &def.stacking
                     && spec.stacks > s.limit.unwrap_or(u32::MAX)
                 {
@@ -328,10 +371,9 @@ impl World {
                 }
             }
         }
-        Ok(())
     }
 
-    fn existing(&self, spec: &Spec, def: &Effect) -> Option<Inst> {
+    pub(crate) fn existing(&self, spec: &Spec, def: &Effect) -> Option<Inst> {
         let by_source = def.stacking.as_ref().is_some_and(|s| s.by == StackBy::Source);
         let shared = def.stacking.is_some() || def.execution_policy == ExecutionPolicy::RunInMerge;
         let same = |e: &&Inst| e.def == spec.def && (!by_source || e.source == spec.source);
@@ -360,7 +402,7 @@ impl World {
     }
 
     /// A magnitude as an application finds it.
-    fn asked(&self, mag: &Magnitude, spec: &Spec) -> Result<Option<f64>, Refused> {
+    pub(crate) fn asked(&self, mag: &Magnitude, spec: &Spec) -> Result<Option<f64>, Refused> {
         let cx =
             Context { source: spec.source, target: spec.target, level: spec.level, set_by_caller: &spec.set_by_caller };
         self.magnitude(mag, &cx, &|n| self.shown.get(n).map(|s| s.current))
@@ -411,12 +453,13 @@ impl World {
             inhibited: false,
             mods: plan.mods.clone(),
             tags,
+            ability: spec.ability.clone(),
         }
     }
 }
 
 /// Whether any of the tags in `lists` is one of `wanted` or stands below one.
-fn has_any(lists: &[&Vec<String>], wanted: &[String]) -> bool {
+pub(crate) fn has_any(lists: &[&Vec<String>], wanted: &[String]) -> bool {
     lists.iter().any(|l| l.iter().any(|t| wanted.iter().any(|w| under(t, w))))
 }
 

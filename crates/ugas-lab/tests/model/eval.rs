@@ -335,6 +335,11 @@ impl World {
         clamp(default, lo, hi)
     }
 
+    /// What the multiplying modifiers on an attribute come to.
+    pub(crate) fn factor(&self, node: &Node) -> f64 {
+        self.pieces(node, &self.shown_values()).factor
+    }
+
     /// Where a write starts from, before the effect.
     pub(crate) fn write_start(&self, node: &Node) -> f64 {
         let values = self.shown_values();

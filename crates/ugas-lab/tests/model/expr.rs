@@ -8,6 +8,11 @@ pub(crate) fn value(text: &str, read: &dyn Fn(&str) -> Option<f64>) -> Option<f6
     (!p.missing).then_some(v)
 }
 
+/// Whether `text` has a value and it is neither 0 nor infinite.
+pub(crate) fn holds(text: &str, read: &dyn Fn(&str) -> Option<f64>) -> bool {
+    value(text, read).is_some_and(|v| v.is_finite() && v != 0.0)
+}
+
 /// Every name in `text`.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let found = std::cell::RefCell::new(Vec::new());
@@ -39,7 +44,10 @@ impl Parser<'_> {
     fn or(&mut self) -> f64 {
         let mut v = self.and();
         while self.eat("||") {
+            let missing = self.missing;
             let w = self.and();
+            // A side that is not needed may lack anything.
+            self.missing = if v != 0.0 { missing } else { self.missing };
             v = truth(v != 0.0 || w != 0.0);
         }
         v
@@ -48,7 +56,9 @@ impl Parser<'_> {
     fn and(&mut self) -> f64 {
         let mut v = self.comparison();
         while self.eat("&&") {
+            let missing = self.missing;
             let w = self.comparison();
+            self.missing = if v == 0.0 { missing } else { self.missing };
             v = truth(v != 0.0 && w != 0.0);
         }
         v
@@ -112,6 +122,8 @@ impl Parser<'_> {
     fn atom(&mut self) -> f64 {
         let rest = self.rest.trim_start();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')).unwrap_or(rest.len());
+        // A question with brackets is one word.
+        let end = if &rest[..end] == "has_tag" { rest.find(')').expect("closed") + 1 } else { end };
         let (word, after) = rest.split_at(end);
         self.rest = after;
         match word.parse::<f64>() {

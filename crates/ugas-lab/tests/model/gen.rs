@@ -1,9 +1,10 @@
 //! Random rules. One seed gives one sequence, on every machine.
 
+use super::abilities;
 use ugas_doc::{
-    Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect, ExecutionPolicy,
-    GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail, OnStack,
-    Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
+    Ability, AbilitySet, Absorb, Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect,
+    ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail,
+    OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
 };
 
 pub(crate) const TAGS: &[&str] = &[
@@ -21,7 +22,6 @@ pub(crate) const TAGS: &[&str] = &[
 ];
 pub(crate) const CUES: &[&str] = &["GameplayCue.A", "GameplayCue.B"];
 pub(crate) const KEYS: &[&str] = &["Key.A", "Key.B"];
-pub(crate) const ABILITIES: &[&str] = &["GA_0", "GA_1"];
 
 /// SplitMix64.
 pub(crate) struct Rng(u64);
@@ -48,7 +48,7 @@ impl Rng {
     pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
-    fn tag(&mut self) -> String {
+    pub(crate) fn tag(&mut self) -> String {
         (*self.pick(TAGS)).to_owned()
     }
     pub(crate) fn tags(&mut self, percent: usize, most: usize) -> Vec<String> {
@@ -66,6 +66,8 @@ pub(crate) struct Documents {
     pub(crate) sets: Vec<AttributeSet>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) curves: Vec<Curve>,
+    pub(crate) abilities: Vec<Ability>,
+    pub(crate) ability_sets: Vec<AbilitySet>,
 }
 
 pub(crate) fn documents(rng: &mut Rng) -> Documents {
@@ -77,8 +79,14 @@ pub(crate) fn documents(rng: &mut Rng) -> Documents {
     let names: Vec<String> = sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();
     let count = rng.range(6, 14);
     let effect_names: Vec<String> = (0..count).map(|i| format!("GE_{i}")).collect();
-    let effects = (0..count).map(|i| effect(rng, &effect_names[i], &sets, &names, &effect_names[i + 1..])).collect();
-    Documents { sets, effects, curves }
+    let abilities: Vec<String> = (0..rng.range(3, 6)).map(|i| format!("GA_{i}")).collect();
+    let mut docs = Documents { sets, effects: Vec::new(), curves, abilities: Vec::new(), ability_sets: Vec::new() };
+    for i in 0..count {
+        let new = effect(rng, &effect_names[i], &docs.sets, &names, &effect_names[i + 1..], &abilities);
+        docs.effects.push(new);
+    }
+    abilities::add(rng, &mut docs, &abilities);
+    docs
 }
 
 fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
@@ -106,7 +114,7 @@ fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
 }
 
 fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
-    let value = rng.number(-5, 60);
+    let value = if name == "Health" { rng.number(20, 100) } else { rng.number(-5, 60) };
     if refs.len() > 1 && rng.percent(12) {
         let (a, b) = (rng.pick(refs).clone(), rng.pick(refs).clone());
         let text = match rng.below(4) {
@@ -137,7 +145,10 @@ fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
     if rng.percent(15) {
         a = a.strongest_wins();
     }
-    if rng.percent(10) {
+    if a.name != "Health" && rng.percent(12) {
+        a.absorb = Some(Absorb { before: "Health".into(), order: rng.below(3) as i32 });
+    }
+    if rng.percent(5) {
         a.on_depleted = Some(ugas_doc::OnDepleted::Death);
     }
     a
@@ -165,6 +176,7 @@ pub(crate) fn effect(
     sets: &[AttributeSet],
     attributes: &[String],
     later: &[String],
+    abilities: &[String],
 ) -> Effect {
     let mut e = match rng.below(100) {
         0..35 => Effect::instant(name),
@@ -216,12 +228,13 @@ pub(crate) fn effect(
         });
     }
     if !instant {
-        lasting_parts(rng, &mut e, later);
+        lasting_parts(rng, &mut e, later, abilities);
     }
+    abilities::combat(rng, &mut e, attributes, abilities);
     e
 }
 
-fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
+fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String], abilities: &[String]) {
     match rng.below(100) {
         0..12 => e.execution_policy = ExecutionPolicy::RunInSequence,
         12..24 => e.execution_policy = ExecutionPolicy::RunInMerge,
@@ -265,7 +278,8 @@ fn lasting_parts(rng: &mut Rng, e: &mut Effect, later: &[String]) {
         }
     }
     if rng.percent(12) {
-        let mut grant = GrantedAbilityEntry::new(*rng.pick(ABILITIES));
+        let mut grant = GrantedAbilityEntry::new(rng.pick(abilities));
+        grant.input_id = rng.percent(50).then(|| abilities::INPUTS[0].to_owned());
         grant.level = rng.range(1, 3) as u32;
         grant.remove_on_effect_removal = rng.percent(80);
         e.granted_abilities.push(grant);

@@ -1,7 +1,10 @@
 //! Random ops that fit the world as it is: mostly sensible, sometimes mistaken.
 
 use super::effects::{Change, Filter, SECOND};
-use super::generate::{ABILITIES, Documents, KEYS, Rng, effect};
+use super::generate::{Documents, KEYS, Rng, effect};
+use super::give::Which;
+use super::ops_ability;
+use super::play::Event;
 use super::world::{NONE, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use ugas_doc::Effect;
@@ -23,18 +26,49 @@ pub(crate) enum Op {
     Despawn { who: u32 },
     ExtractInsert { who: u32 },
     Define(Box<Effect>),
+    Grant { who: u32, ability: String, level: u32, input: Option<String> },
+    Revoke { who: u32, which: Which },
+    Activate { who: u32, which: Which, target: Option<u32> },
+    Cancel { who: u32, which: Which },
+    End { who: u32, which: Which },
+    Commit { who: u32, which: Which },
+    Validate { who: u32, which: Which, ok: bool },
+    Press { who: u32, input: String, target: Option<u32> },
+    Release { who: u32, input: String },
+    Event { who: u32, event: Event },
+    Complete { who: u32, seq: u64, answer: Answer },
+    GrantSet { who: u32, set: String },
+    RevokeSet { who: u32, handle: u64 },
+    SetLevel { who: u32, grant: u32, level: u32 },
+    SetParam { who: u32, grant: u32, value: f64 },
+    Restrict { who: u32, grant: u32, on: bool },
+    Possess { who: u32, avatar: Option<u32> },
+    Move { who: u32, place: Option<f64> },
+    Interrupt { who: u32 },
+    CaptureRestore { who: u32 },
+}
+
+/// What a host answers to a task.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) fail: bool,
+    pub(crate) targets: Vec<u32>,
+    pub(crate) value: f64,
 }
 
 /// The next op, fitting the world as it is.
 pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) -> Op {
     let live: Vec<u32> = world.rows.keys().copied().collect();
     if live.is_empty() || done < 2 {
-        return Op::Spawn(spawn(rng, docs));
+        return Op::Spawn(spawn(rng, docs, world));
     }
     let who = |rng: &mut Rng| {
         if rng.percent(2) { rng.below(world.next_id as usize + 2) as u32 } else { *rng.pick(&live) }
     };
     let target = who(rng);
+    if rng.percent(62) {
+        return ops_ability::op(rng, world, docs, target, &live);
+    }
     match rng.below(100) {
         0..44 => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
         44..64 => {
@@ -55,7 +89,7 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         86..88 => Op::RemoveSet { who: target, set: rng.pick(&docs.sets).name.clone(), force: rng.percent(60) },
         88..90 => Op::SetRate { who: target, rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]) },
         90..92 => Op::SetActive { who: target, active: rng.percent(70) },
-        92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs)),
+        92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs, world)),
         94 => Op::Despawn { who: target },
         95..97 => Op::ExtractInsert { who: target },
         97..99 => {
@@ -65,13 +99,14 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
             let name = format!("GE_Run{done}");
             // Run-time effects may cause authored ones only: those cannot cause it back.
             let later: Vec<String> = later.into_iter().filter(|n| !n.starts_with("GE_Run")).collect();
-            Op::Define(Box::new(effect(rng, &name, &docs.sets, &names, &later)))
+            let abilities: Vec<String> = docs.abilities.iter().map(|a| a.name.clone()).collect();
+            Op::Define(Box::new(effect(rng, &name, &docs.sets, &names, &later, &abilities)))
         }
         _ => Op::Apply(spec(rng, docs, target, &live, world.next_id)),
     }
 }
 
-fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
+fn spawn(rng: &mut Rng, docs: &Documents, world: &World) -> Spawn {
     let mut sets = vec![docs.sets[0].name.clone()];
     if docs.sets.len() > 1 && rng.percent(60) {
         sets.push(docs.sets[1].name.clone());
@@ -92,8 +127,18 @@ fn spawn(rng: &mut Rng, docs: &Documents) -> Spawn {
             unique.push(t)
         }
     });
-    let abilities = if rng.percent(20) { vec![(ABILITIES[0].to_owned(), 2)] } else { Vec::new() };
-    Spawn { sets, base, tags: unique, abilities, effects }
+    let mut abilities = Vec::new();
+    for _ in 0..rng.range(1, 4) {
+        let input = rng.percent(50).then(|| super::abilities::INPUTS[0].to_owned());
+        abilities.push((rng.pick(&docs.abilities).name.clone(), rng.range(1, 3) as u32, input));
+    }
+    // A pet belongs to somebody's avatar.
+    let masters: Vec<u32> = world.rows.values().filter_map(|r| r.avatar).collect();
+    let owner = if !masters.is_empty() && rng.percent(40) { Some(*rng.pick(&masters)) } else { None };
+    let avatar = rng.percent(70).then_some(100 + world.next_id);
+    let place = rng.percent(60).then(|| rng.number(0, 8));
+    let ability_sets = if rng.percent(10) { vec![docs.ability_sets[0].name.clone()] } else { Vec::new() };
+    Spawn { sets, base, tags: unique, abilities, effects, owner, avatar, place, ability_sets }
 }
 
 fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32) -> Spec {
@@ -122,6 +167,7 @@ fn spec(rng: &mut Rng, docs: &Documents, target: u32, live: &[u32], next_id: u32
         stacks: if rng.percent(1) { 0 } else { stacks },
         set_by_caller,
         duration: rng.percent(8).then(|| *rng.pick(&[SECOND, SECOND * 3, SECOND / 3, -1])),
+        ability: None,
         period: rng.percent(6).then(|| *rng.pick(&[SECOND / 4, SECOND, SECOND / 3, 5])),
     }
 }

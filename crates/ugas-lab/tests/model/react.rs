@@ -1,12 +1,15 @@
 //! Tags and reactions: what follows from a verb once the verb itself is done.
 
 use super::effects::under;
+use super::hear::Notice;
 use super::world::{Inst, Reaction, Spec, World};
 use std::collections::BTreeMap;
 use ugas_doc::{Modifier, OnOngoingFail};
 
 /// Flips of one effect by ongoing requirements under one root cause.
 const FLIPS: u32 = 2;
+/// Reactions to one cause with which no limit of the runtime can have been met; what is beyond is not compared.
+const STORM: u32 = 60;
 
 impl World {
     // Tags ------------------------------------------------------------------------------------------------------
@@ -40,6 +43,9 @@ impl World {
             if (i == 0 && crossed) || changed {
                 let sign = if added { '+' } else { '-' };
                 self.tell(who, format!("TagChanged {sign}{t} exact {} presence {changed}", i == 0));
+                if changed {
+                    self.notify(who, Notice::Tag { tag: t.clone(), added });
+                }
             }
         }
         crossed
@@ -88,6 +94,7 @@ impl World {
     pub(crate) fn finish_verb(&mut self) {
         let rechecks = std::mem::take(&mut self.rechecks);
         self.reactions.extend(rechecks.into_iter().map(Reaction::Recheck));
+        self.queue_news();
     }
 
     // Filters and ongoing requirements --------------------------------------------------------------------------
@@ -109,8 +116,18 @@ impl World {
     /// Runs what waits, in order, until nothing does.
     pub(crate) fn react(&mut self) {
         self.finish_verb();
+        let mut count = 0;
         while let Some(reaction) = self.reactions.pop_front() {
+            count += 1;
+            if count > STORM {
+                self.storm = true;
+                self.reactions.clear();
+                self.notices.clear();
+                break;
+            }
             match reaction {
+                Reaction::Hear(heard) => self.hear(&heard),
+                Reaction::Ticks(who, cast) => self.cast_at_once(who, cast),
                 Reaction::Apply(spec) => {
                     let key = self.key();
                     if let Err(kind) = self.apply_now(&spec, key) {

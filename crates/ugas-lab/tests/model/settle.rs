@@ -2,11 +2,18 @@
 //! each attribute that ended different becomes a fact.
 
 use super::eval::{Node, Values, acts_on_current, clamp};
+use super::hear::Notice;
 use super::world::{Fact, Shown, Unit, World};
 use std::collections::BTreeSet;
-use ugas_doc::{OnBoundChange, OnDepleted};
+use ugas_doc::{Attribute, OnBoundChange, OnDepleted};
+
+/// Whether an attribute at 0 or below means death.
+pub(crate) fn means_death(doc: &Attribute) -> bool {
+    doc.on_depleted.map_or(doc.name == "Health", |d| d == OnDepleted::Death)
+}
 
 /// A base write in the making: start, result, and whether an Override is among the operations.
+#[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub(crate) attribute: String,
     pub(crate) start: f64,
@@ -82,14 +89,12 @@ impl World {
     fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown) {
         let numbers = vec![old.current, new.current, old.base, new.base];
         self.tell_with(node.0, format!("AttributeChanged {}", node.1), numbers);
-        let doc = self.attribute(node).expect("it exists");
-        let death = match doc.on_depleted {
-            Some(d) => d == OnDepleted::Death,
-            None => doc.name == "Health",
-        };
+        let death = self.attribute(node).is_some_and(means_death);
         if death && old.current > 0.0 && new.current <= 0.0 {
             self.tell(node.0, format!("Died {}", node.1));
+            self.notify(node.0, Notice::Died);
         }
+        self.notify(node.0, Notice::Attribute { name: node.1.clone(), old: old.current, new: new.current });
     }
 
     /// Keeps what each live modifier reads now, in case its source goes. What a periodic effect writes is read at its

@@ -4,8 +4,10 @@
 //! facts need as "old".
 
 use super::eval::Node;
+use super::hear::Heard;
+use super::play::{Grant, Play, owned_tags};
 use std::collections::{BTreeMap, VecDeque};
-use ugas_doc::{AttributeSet, Curve, Effect};
+use ugas_doc::{Ability, AbilitySet, AttributeSet, Curve, Effect};
 
 /// No controller.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -44,6 +46,8 @@ pub(crate) struct Spec {
     pub(crate) set_by_caller: BTreeMap<String, f64>,
     pub(crate) duration: Option<i64>,
     pub(crate) period: Option<i64>,
+    /// The ability it comes from.
+    pub(crate) ability: Option<String>,
 }
 
 impl Spec {
@@ -57,6 +61,7 @@ impl Spec {
             set_by_caller: BTreeMap::new(),
             duration: None,
             period: None,
+            ability: None,
         }
     }
 }
@@ -115,6 +120,7 @@ pub(crate) struct Inst {
     pub(crate) inhibited: bool,
     pub(crate) mods: Vec<ModState>,
     pub(crate) tags: Vec<String>,
+    pub(crate) ability: Option<String>,
 }
 
 impl Inst {
@@ -123,13 +129,6 @@ impl Inst {
         let p = self.periodic.filter(|p| self.end.is_none_or(|end| p.next() <= end))?;
         Some((p.executed, p.next() - now))
     }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Grant {
-    pub(crate) ability: String,
-    pub(crate) level: u32,
-    pub(crate) by: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -143,9 +142,25 @@ pub(crate) struct Row {
     anchor_local: i64,
     pub(crate) rate: u32,
     pub(crate) active: bool,
+    pub(crate) play: Play,
+    /// The actors it belongs to and moves.
+    pub(crate) owner: Option<u32>,
+    pub(crate) avatar: Option<u32>,
+    /// Where it stands on a line.
+    pub(crate) place: Option<f64>,
 }
 
 impl Row {
+    /// Whether a held input is to be tried again.
+    pub(crate) fn retries(&self) -> bool {
+        self.play.held.values().any(|h| h.retry)
+    }
+    /// The local time to wait for until a time of the sim has come, on the clock as it goes now.
+    pub(crate) fn local_reaching(&self, sim: i64) -> i64 {
+        let mut times = self.local(sim)..;
+        times.find(|&local| self.due(local).is_none_or(|due| due >= sim)).expect("times do not end")
+    }
+
     fn running(&self) -> i128 {
         if self.active { self.rate as i128 } else { 0 }
     }
@@ -153,7 +168,7 @@ impl Row {
         self.anchor_local + ((now - self.anchor) as i128 * self.running()).div_euclid(65536) as i64
     }
     /// The first sim time that shows `local`.
-    fn due(&self, local: i64) -> Option<i64> {
+    pub(crate) fn due(&self, local: i64) -> Option<i64> {
         let rate = self.running();
         if rate == 0 {
             return None;
@@ -161,11 +176,17 @@ impl Row {
         let ahead = (local - self.anchor_local) as i128 * 65536;
         Some(self.anchor + (ahead + rate - 1).div_euclid(rate) as i64)
     }
-    fn set_clock(&mut self, now: i64, rate: u32, active: bool) {
+    pub(crate) fn set_clock(&mut self, now: i64, rate: u32, active: bool) {
         if (rate, active) != (self.rate, self.active) {
             self.anchor_local = self.local(now);
             self.anchor = now;
             (self.rate, self.active) = (rate, active);
+        }
+        // What waits for a time of the sim meets it at another local time.
+        let dues: Vec<_> = self.play.tasks.iter().map(|t| t.until.map(|u| self.local_reaching(u))).collect();
+        let local = self.local(now);
+        for (t, due) in self.play.tasks.iter_mut().zip(dues).filter(|(_, due)| due.is_some()) {
+            t.due = due.map(|due| due.max(local));
         }
     }
 }
@@ -176,6 +197,9 @@ pub(crate) enum Reaction {
     Apply(Spec),
     NextInSequence(u32, String),
     Recheck(u32),
+    Hear(Heard),
+    /// All ticks of a cast without length.
+    Ticks(u32, u64),
 }
 
 /// What a controller is made of.
@@ -184,8 +208,12 @@ pub(crate) struct Spawn {
     pub(crate) sets: Vec<String>,
     pub(crate) base: Vec<(String, f64)>,
     pub(crate) tags: Vec<String>,
-    pub(crate) abilities: Vec<(String, u32)>,
+    pub(crate) abilities: Vec<(String, u32, Option<String>)>,
     pub(crate) effects: Vec<String>,
+    pub(crate) owner: Option<u32>,
+    pub(crate) avatar: Option<u32>,
+    pub(crate) place: Option<f64>,
+    pub(crate) ability_sets: Vec<String>,
 }
 
 /// Everything.
@@ -194,6 +222,8 @@ pub(crate) struct World {
     pub(crate) sets: BTreeMap<String, AttributeSet>,
     pub(crate) effects: BTreeMap<String, Effect>,
     pub(crate) curves: BTreeMap<String, Curve>,
+    pub(crate) abilities: BTreeMap<String, Ability>,
+    pub(crate) ability_sets: BTreeMap<String, AbilitySet>,
     pub(crate) now: i64,
     pub(crate) rows: BTreeMap<u32, Row>,
     pub(crate) next_id: u32,
@@ -207,6 +237,15 @@ pub(crate) struct World {
     pub(crate) flips: BTreeMap<u64, u32>,
     /// Reactions that were refused, with the kind: diagnostics in the runtime.
     pub(crate) refused_reactions: Vec<Refused>,
+    /// What abilities will hear of once the verb is done.
+    pub(crate) notices: Vec<Heard>,
+    /// More followed from one cause than is compared.
+    pub(crate) storm: bool,
+    pub(crate) next_frame: Option<i64>,
+    /// Handles of ability sets that were granted in this op.
+    pub(crate) handles: Vec<u64>,
+    /// How often what happened.
+    pub(crate) tally: BTreeMap<String, u64>,
 }
 
 impl World {
@@ -217,6 +256,20 @@ impl World {
         effects.iter().for_each(|e| drop(world.effects.insert(e.name.clone(), e.clone())));
         curves.iter().for_each(|c| drop(world.curves.insert(c.name.clone(), c.clone())));
         world
+    }
+
+    /// The same with abilities.
+    pub(crate) fn with(mut self, abilities: &[Ability], sets: &[AbilitySet]) -> World {
+        for a in abilities {
+            let (name, tags) = (owned_tags(&a.name), &a.tags.activation_owned_tags);
+            if !tags.is_empty() {
+                let effect = Effect { granted_tags: tags.clone(), ..Effect::infinite(name.clone()) };
+                self.effects.insert(name, effect);
+            }
+            self.abilities.insert(a.name.clone(), a.clone());
+        }
+        sets.iter().for_each(|s| drop(self.ability_sets.insert(s.name.clone(), s.clone())));
+        self
     }
 
     pub(crate) fn key(&mut self) -> u64 {
@@ -236,7 +289,7 @@ impl World {
         self.shown.get(&(who, attribute.to_owned())).map(|s| s.current)
     }
 
-    fn exists(&self, who: u32) -> Result<(), Refused> {
+    pub(crate) fn exists(&self, who: u32) -> Result<(), Refused> {
         if self.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") }
     }
 
@@ -261,6 +314,10 @@ impl World {
             anchor_local: 0,
             rate: 65536,
             active: true,
+            play: Play::default(),
+            owner: spec.owner,
+            avatar: spec.avatar.or(spec.owner),
+            place: spec.place,
         };
         self.rows.insert(who, row);
         self.register(who, &self.attributes(who));
@@ -269,9 +326,8 @@ impl World {
         }
         self.settle(&[], who, Vec::new());
         self.tell(who, "Spawned".into());
-        for (ability, level) in &spec.abilities {
-            self.row(who).grants.push(Grant { ability: ability.clone(), level: *level, by: None });
-            self.tell(who, format!("Granted {ability} {level}"));
+        for (ability, level, input) in &spec.abilities {
+            self.give(who, ability, *level, input.clone(), None);
         }
         if !spec.tags.is_empty() {
             let key = self.key();
@@ -280,6 +336,11 @@ impl World {
         for effect in &spec.effects {
             let key = self.key();
             if let Err(kind) = self.apply_now(&Spec::new(effect, who, who), key) {
+                self.refused_reactions.push(kind);
+            }
+        }
+        for set in &spec.ability_sets {
+            if let Err(kind) = self.grant_set(who, set) {
                 self.refused_reactions.push(kind);
             }
         }
@@ -317,11 +378,14 @@ impl World {
     pub(crate) fn despawn(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
         self.row(who).queue.clear();
-        while let Some(key) = self.rows[&who].effects.first().map(|e| e.key) {
-            self.end_effect(who, key, "Destroyed");
-        }
-        for grant in std::mem::take(&mut self.row(who).grants) {
-            self.tell(who, format!("Revoked {}", grant.ability));
+        // What abilities do as they end goes too.
+        while !self.rows[&who].effects.is_empty() || !self.rows[&who].grants.is_empty() {
+            while let Some(key) = self.rows[&who].effects.first().map(|e| e.key) {
+                self.end_effect(who, key, "Destroyed");
+            }
+            while let Some(id) = self.rows[&who].grants.first().map(|g| g.id) {
+                self.revoke_grant(who, id);
+            }
         }
         self.tell(who, "Despawned".into());
         self.rows.remove(&who);
@@ -331,6 +395,12 @@ impl World {
     }
 
     pub(crate) fn add_set(&mut self, who: u32, set: &str) -> Result<(), Refused> {
+        let result = self.add_set_now(who, set);
+        self.react();
+        result
+    }
+
+    pub(crate) fn add_set_now(&mut self, who: u32, set: &str) -> Result<(), Refused> {
         self.exists(who)?;
         let mut sets = self.rows[&who].sets.clone();
         sets.push(set.to_owned());
@@ -345,11 +415,16 @@ impl World {
         self.tell(who, format!("SetAdded {set}"));
         let touched: Vec<Node> = new.into_iter().map(|a| (who, a)).collect();
         self.settle(&touched, who, Vec::new());
-        self.react();
         Ok(())
     }
 
     pub(crate) fn remove_set(&mut self, who: u32, set: &str, force: bool) -> Result<(), Refused> {
+        let result = self.remove_set_now(who, set, force);
+        self.react();
+        result
+    }
+
+    pub(crate) fn remove_set_now(&mut self, who: u32, set: &str, force: bool) -> Result<(), Refused> {
         self.exists(who)?;
         let sets = self.rows[&who].sets.clone();
         if !sets.iter().any(|s| s == set) {
@@ -384,7 +459,6 @@ impl World {
         self.shown.retain(|n, _| n.0 != who || !gone.contains(&n.1));
         self.settle(&[], who, Vec::new());
         self.tell(who, format!("SetRemoved {set}"));
-        self.react();
         Ok(())
     }
 
@@ -394,52 +468,5 @@ impl World {
         self.tell(who, "Despawned".into());
         self.tell(who, "Restored".into());
         Ok(())
-    }
-
-    // Clocks and time -------------------------------------------------------------------------------------------
-
-    pub(crate) fn set_rate(&mut self, who: u32, rate: u32) -> Result<(), Refused> {
-        self.exists(who)?;
-        if rate > 1000 << 16 {
-            return Err("BadValue");
-        }
-        let (now, row) = (self.now, self.row(who));
-        row.set_clock(now, rate, row.active);
-        Ok(())
-    }
-
-    pub(crate) fn set_active(&mut self, who: u32, active: bool) -> Result<(), Refused> {
-        self.exists(who)?;
-        let (now, row) = (self.now, self.row(who));
-        row.set_clock(now, row.rate, active);
-        Ok(())
-    }
-
-    /// The next due work of a controller: (sim time, phase, controller, key); execution is phase 0, expiry 1.
-    fn next_due(&self, who: u32) -> Option<(i64, u8, u32, u64)> {
-        let row = &self.rows[&who];
-        let mut all = Vec::new();
-        for e in &row.effects {
-            all.extend(e.periodic.map(|p| (p.next(), 0, e.seq, e.key)));
-            all.extend(e.end.map(|end| (end, 1, e.seq, e.key)));
-        }
-        let (local, phase, _, key) = all.into_iter().min()?;
-        Some((row.due(local)?, phase, who, key))
-    }
-
-    pub(crate) fn advance(&mut self, to: i64) {
-        loop {
-            let due = self.rows.keys().filter_map(|&w| self.next_due(w)).min();
-            let Some((at, phase, who, key)) = due.filter(|d| d.0 <= to) else {
-                break;
-            };
-            self.now = self.now.max(at);
-            match phase {
-                0 => self.due_execution(who, key),
-                _ => self.due_expiry(who, key),
-            }
-            self.react();
-        }
-        self.now = self.now.max(to);
     }
 }

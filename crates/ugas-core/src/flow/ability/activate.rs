@@ -140,7 +140,7 @@ impl Flow<'_> {
             link,
             state: AbilityState::Activating,
             committed: false,
-            level: g.level,
+            level: g.level(),
             target: wish.target,
             start: row.clock.local(now),
             deadline: SimTime::NEVER,
@@ -156,6 +156,8 @@ impl Flow<'_> {
             code: Vec::new(),
         };
         row.play_mut().activations.push(new);
+        // Death while it commits ends it too.
+        row.alert |= alert::DEATH;
         seq
     }
 

@@ -1,6 +1,6 @@
 //! What ends abilities from outside: a call, a tag, another ability, death.
 
-use super::super::Flow;
+use super::super::{Flow, Since};
 use super::EndHow;
 use crate::rules::TriggerDef;
 use crate::state::Activation;
@@ -54,8 +54,11 @@ impl Flow<'_> {
 
     /// A tag came to a row: it ends the abilities whose cancel list it matches, and casts that do not go on while
     /// moving. Tags that an ability owns itself do not end it.
-    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId) {
+    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: &Since) {
         self.cancel_where(slot, |flow, a| {
+            if a.seq >= since.seq || a.seq == since.activating {
+                return false;
+            }
             let Some(def) = flow.ability(a.ability) else { return false };
             let under = |t: TagId, of: TagId| flow.rules.tags.is_under(t, of);
             let own = def.owned.and_then(|o| flow.def(o));
@@ -99,8 +102,8 @@ impl Flow<'_> {
     }
 
     /// Death ends everything that may not go on while dead.
-    pub(crate) fn die(&mut self, slot: usize) {
-        self.cancel_where(slot, |flow, a| flow.ability(a.ability).is_none_or(|d| !d.dead));
+    pub(crate) fn die(&mut self, slot: usize, since: &Since) {
+        self.cancel_where(slot, |flow, a| a.seq < since.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
     }
 
     /// A new avatar, or none: abilities that need one and have none any more end.

@@ -231,7 +231,7 @@ impl<'a> View<'a> {
     /// A try by the owner itself.
     pub(crate) fn attempt<'t>(&self, slot: usize, grant: usize, def: &'t AbilityDef, target: Target) -> Try<'t> {
         let row = self.row(slot);
-        Try { slot, grant, def, level: row.grants[grant].level, target, source: row.id, skip: 0 }
+        Try { slot, grant, def, level: row.grants[grant].level(), target, source: row.id, skip: 0 }
     }
 
     /// Bits of the checks whose outcome follows from the row and the rules alone.
@@ -251,7 +251,7 @@ impl<'a> View<'a> {
     #[inline]
     fn asked(&self, t: &Try<'_>) -> (u32, u32) {
         let (row, grant) = (self.row(t.slot), self.grant(t));
-        let current = grant.status.seen == row.stamp() && grant.level == t.level;
+        let current = grant.status().seen == row.stamp() && grant.level() == t.level;
         let mut known = if current { self.cached_checks(t.def) } else { 0 };
         if t.source != row.id {
             known &= !Check::SourceTags.bit();
@@ -261,7 +261,7 @@ impl<'a> View<'a> {
             Target::None => self.asked_without_target(t.def),
             Target::Controller(_) | Target::Point(_) => t.def.flags.checks,
         };
-        (open & !t.skip & !(known & !grant.status.fails), known)
+        (open & !t.skip & !(known & !grant.status().fails), known)
     }
 
     /// Bits of the checks that can fail without a target: of the target itself only the lack of one can be wrong.

@@ -34,7 +34,9 @@ impl Flow<'_> {
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
         let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize
             || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
-        let saved = (crowded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
+        // One of them may make the owner immune to the next.
+        let guarded = row.immunities > 0;
+        let saved = (crowded || guarded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
         let charges = self.view().charges_of(slot, at).map(|c| c.cost);
         if let Some((group, length)) = self.gcd_of(slot, &def) {
             self.start_gcd(slot, group, length, seq);
@@ -50,7 +52,7 @@ impl Flow<'_> {
             let applied = if position == 0 { self.spend(&t, &spec, birth) } else { self.apply(&spec, birth) };
             match applied {
                 Ok(key) if position == 2 => {
-                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq);
+                    let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq());
                     if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
                         a.owned = owned;
                     }

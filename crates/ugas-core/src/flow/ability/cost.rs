@@ -160,12 +160,13 @@ impl View<'_> {
 
     /// Start and end, local, of the active effect that holds any of these tags longest.
     fn longest_with(&self, slot: usize, tags: &[TagId]) -> Option<(SimTime, SimTime)> {
+        let row = self.row(slot);
         let under = |tag: TagId| tags.iter().any(|&of| self.rules.tags.is_under(tag, of));
         let holds = |e: &&Effect| {
             !e.inhibited()
-                && (e.own_tags().iter().any(|&tag| under(tag))
+                && (row.own_tags(e, &self.rules.tags).any(under)
                     || self.def(e.def).is_some_and(|d| d.granted_tags.iter().any(|&tag| under(tag))))
         };
-        self.row(slot).effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
+        row.effects.iter().filter(holds).map(|e| (e.start, e.end)).max_by_key(|&(_, end)| end)
     }
 }

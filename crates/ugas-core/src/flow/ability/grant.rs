@@ -16,15 +16,15 @@ impl Flow<'_> {
         let id = GrantId(row.next_grant);
         row.next_grant += 1;
         let AbilityGrant { ability, level, input } = g;
-        row.grants.push(Grant { id, ability, level, input, by, more: None, status: Default::default() });
-        let (who, at) = (row.id, row.grants.len() - 1);
+        let at = row.push_grant(Grant::new(id, g, by));
+        let who = row.id;
         self.init_charges(target, at);
         self.fact(who, via, FactKind::Granted { ability, grant: id, level, input });
         self.step_ability(who, (ability, id), AbilityState::NotGranted, Move::Grant);
         self.relisten(target);
         // What starts by itself does so after the verb that granted it.
         if self.ability(ability).is_some_and(|d| d.passive || d.lasts_with_tag()) {
-            self.sc.notices.push((who, Notice::Granted { grant: id }, self.cause));
+            self.notify_anyway(target, Notice::Granted { grant: id });
         }
         id
     }
@@ -48,7 +48,7 @@ impl Flow<'_> {
         let Some(at) = self.row(target).grant(grant) else { return };
         self.stop_charges(target, at);
         let row = self.row_mut(target);
-        let (who, g) = (row.id, row.grants.remove(at));
+        let (who, g) = (row.id, row.take_grant(at));
         self.fact(who, via, FactKind::Revoked { ability: g.ability, grant });
         self.step_ability(who, (g.ability, grant), AbilityState::Granted, Move::Revoke);
         self.relisten(target);
@@ -87,7 +87,7 @@ impl Flow<'_> {
         if level == 0 {
             return Err(Refusal::BadValue { what: BadValue::Level });
         }
-        self.row_mut(target).grants[at].level = level;
+        self.row_mut(target).grants[at].set_level(level);
         Ok(())
     }
 

@@ -94,7 +94,6 @@ mod tests {
     use super::*;
     use AbilityState::*;
 
-    // covers: UGAS-8.2-01
     #[test]
     fn the_table_is_what_the_module_says() {
         let states = [NotGranted, Granted, Activating, PendingConfirmation, Active, Ending];

@@ -4,16 +4,18 @@
 use super::super::{Flow, State, View};
 use super::check::Try;
 use crate::rules::{AbilityDef, Check, Layout, Rules};
-use crate::state::{Row, Status};
+use crate::state::{FAILS_BITS, Row, Status};
 use crate::{AbilityId, ControllerId, Refusal, SimTime, Target};
 use std::sync::Arc;
 
 /// In a status, beside the bits of the checks: the cost is one number, and just that number is needed and not there.
-const JUST_NUMBER: u32 = 1 << 31;
+const JUST_NUMBER: u32 = 1 << 23;
 /// The same: a cooldown with the first of its tags runs, and nothing else is wrong.
-const JUST_COOLDOWN: u32 = 1 << 30;
+const JUST_COOLDOWN: u32 = 1 << 22;
 /// The same: whoever tries the ability without target is refused by the first of these checks, whatever else there is.
-const SURE: u32 = 1 << 29;
+const SURE: u32 = 1 << 21;
+
+const _: () = assert!(Check::OutOfRange.bit() < SURE && JUST_NUMBER < 1 << FAILS_BITS);
 
 /// Numbers of the checks whose refusals can be told without asking them.
 const COST: u32 = Check::Cost as u32;
@@ -23,7 +25,7 @@ const COOLDOWN: u32 = Check::Cooldown as u32;
 /// impatient player are refused as they were last time, with nothing changed in between.
 pub(crate) struct Again<'a> {
     row: &'a Row,
-    status: &'a Status,
+    status: Status,
     pub(crate) def: &'a AbilityDef,
 }
 
@@ -32,7 +34,7 @@ impl<'a> Again<'a> {
     #[inline(always)]
     pub(crate) fn of(st: &'a State, rules: &'a Rules, who: ControllerId, ability: AbilityId) -> Option<Again<'a>> {
         let row = st.controllers.get(who)?;
-        let status = &row.grants.iter().find(|g| g.ability == ability)?.status;
+        let status = row.grants.iter().find(|g| g.ability == ability)?.status();
         if status.fails & SURE == 0 || status.seen != row.stamp() {
             return None;
         }
@@ -69,7 +71,7 @@ impl View<'_> {
     pub(crate) fn status_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> Status {
         let row = self.row(slot);
         let seen = row.stamp();
-        let known = row.grants[grant].status;
+        let known = row.grants[grant].status();
         if known.seen == seen {
             return known;
         }
@@ -114,7 +116,7 @@ impl View<'_> {
 
     /// What a failing check said, if a current status tells that without asking it again.
     pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
-        let again = Again { row: self.row(t.slot), status: &self.grant(t).status, def: t.def };
+        let again = Again { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
         again.remembered(check, self.st.now, &self.ix.layouts)
     }
 
@@ -140,10 +142,10 @@ impl Flow<'_> {
     /// Remembers a grant's status for the next try.
     pub(crate) fn refresh(&mut self, slot: usize, grant: usize, def: &AbilityDef) {
         let row = self.row(slot);
-        if row.grants[grant].status.seen == row.stamp() {
+        if row.grants[grant].status().seen == row.stamp() {
             return;
         }
         let status = self.view().status_of(slot, grant, def);
-        self.st.controllers.row_mut(slot).grants[grant].status = status;
+        self.st.controllers.row_mut(slot).grants[grant].set_status(status);
     }
 }

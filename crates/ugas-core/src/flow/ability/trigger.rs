@@ -1,7 +1,7 @@
 //! What a row is told after a verb: first what it cancels, then who waited for it, then whom it triggers, then passive
 //! abilities that may run now. An ability that is cancelled must not wake first.
 
-use super::super::{Flow, Notice, child_birth};
+use super::super::{Flow, Notice, Since, child_birth};
 use super::activate::Wish;
 use crate::rules::TriggerDef;
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
@@ -11,28 +11,28 @@ const TRIGGER: u64 = 33;
 
 impl Flow<'_> {
     /// What a row is told after a verb.
-    pub(crate) fn hear(&mut self, target: usize, notice: &Notice) {
+    pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: &Since) {
         match notice {
-            Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag),
+            Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
             Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
-            Notice::Died => self.die(target),
+            Notice::Died => self.die(target, since),
             _ => {}
         }
         let who = self.row(target).id;
-        self.wake(target, notice);
+        self.wake(target, notice, since);
         let Some(target) = self.st.controllers.slot(who) else { return };
-        self.trigger(target, notice);
+        self.trigger(target, notice, since);
         if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
             let flipped = if let Notice::Tag { tag, .. } = notice { Some(*tag) } else { None };
-            self.try_passives(target, flipped);
+            self.try_passives(target, flipped, since);
         }
         self.publish(target);
     }
 
     /// Activates what a notice triggers, in grant order.
-    fn trigger(&mut self, slot: usize, notice: &Notice) {
+    fn trigger(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
-        for g in &self.row(slot).grants {
+        for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
             let Some(def) = self.ability(g.ability) else { continue };
             let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, notice, g.id));
             hits.extend(hit.map(|position| (g.id, position)));
@@ -92,9 +92,12 @@ impl Flow<'_> {
 
     /// Passive abilities that do not run start if nothing speaks against it. Tags that one owns itself are no reason
     /// to try it: else whatever ends it would start it.
-    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>) {
+    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>, since: &Since) {
         let row = self.row(slot);
-        let idle = |g: &&crate::state::Grant| !row.play().activations.iter().any(|a| a.grant == g.id);
+        let idle = |g: &&crate::state::Grant| {
+            let was = g.id.0 < since.grants && !since.passives.contains(&g.id);
+            was && !row.play().activations.iter().any(|a| a.grant == g.id)
+        };
         let passive = |g: &&crate::state::Grant| self.ability(g.ability).is_some_and(|d| d.passive);
         let list: Vec<GrantId> = row.grants.iter().filter(passive).filter(idle).map(|g| g.id).collect();
         for grant in list {

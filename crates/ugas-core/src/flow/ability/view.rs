@@ -25,7 +25,7 @@ impl<'a> View<'a> {
         let meant = move |g: &&crate::state::Grant| match which {
             Which::Ability(a) => g.ability == a,
             Which::Grant(id) => g.id == id,
-            Which::Input(input) => g.input == input && input != crate::InputId::NONE,
+            Which::Input(input) => g.input() == input && input != crate::InputId::NONE,
             Which::Activation(_) => Some(g.id) == of,
         };
         Ok(row.grants.iter().filter(meant).map(|g| g.id))

@@ -108,7 +108,7 @@ impl<'r> Flow<'r> {
         match which {
             Which::Ability(ability) => a.ability == ability,
             Which::Grant(grant) => a.grant == grant,
-            Which::Input(input) => row.grant(a.grant).is_some_and(|g| row.grants[g].input == input),
+            Which::Input(input) => row.grant(a.grant).is_some_and(|g| row.grants[g].input() == input),
             Which::Activation(key) => a.key(row.id) == key,
         }
     }

@@ -4,7 +4,7 @@
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
-use super::super::{Flow, Reaction, Via, child_birth};
+use super::super::{Flow, Reaction, Via, Write, child_birth};
 use super::restrict::sides;
 use crate::rules::{AbilityDef, DamageCx, EffectDef};
 use crate::state::{ModOp, alert};
@@ -61,8 +61,9 @@ impl Flow<'_> {
         let credit = self.credit(about.spec.source);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
-        for at in 0..self.sc.writes.len() {
-            let w = self.sc.writes[at];
+        // What pools lose to others below is no damage of their own.
+        let meant: Vec<Write> = self.sc.writes.clone();
+        for (at, w) in meant.into_iter().enumerate() {
             let raw = (w.end - w.start) * sign;
             if w.over || raw.is_nan() || raw <= 0.0 {
                 continue;
@@ -86,7 +87,7 @@ impl Flow<'_> {
             }
             let absorbed = if sign < 0.0 { self.absorb(about.target, w.slot as usize, amount) } else { 0.0 };
             let rest = amount - absorbed;
-            self.sc.writes[at].end = w.start + sign * rest;
+            self.sc.writes[at].end += w.start + sign * rest - w.end;
             self.sc.blows.push(Blown {
                 target: about.spec.target,
                 kind: combat.kind,
@@ -152,7 +153,8 @@ impl Flow<'_> {
 
     /// Sends an event, but only where somebody wants to hear of events.
     fn damage_event(&mut self, name: &str, target: ControllerId, instigator: ControllerId, magnitude: f64) {
-        let heard = self.st.controllers.get(target).is_some_and(|r| r.alert & alert::EVENT != 0);
+        let Some(slot) = self.st.controllers.slot(target) else { return };
+        let heard = self.row(slot).alert & alert::EVENT != 0 && self.hears_events(slot);
         if heard && let Some(tag) = self.rules.tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
             // The target was there a moment ago.

@@ -37,7 +37,7 @@ impl Flow<'_> {
         self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: true, held: SimTime::ZERO });
         let birth = self.cause.root.0;
         let (mut activated, mut refused) = (None, None);
-        if input != InputId::NONE && self.row(slot).grants.iter().any(|g| g.input == input) {
+        if input != InputId::NONE && self.row(slot).grants.iter().any(|g| g.input() == input) {
             match self.activate(slot, Which::Input(input), target, birth, None) {
                 Ok(key) => activated = Some(key),
                 Err(refusal) => {
@@ -77,7 +77,7 @@ impl Flow<'_> {
         let row = self.row(slot);
         let Some(of) = row.play().cast.as_ref().map(|c| c.of) else { return };
         let Some(a) = row.play().activation(of) else { return };
-        let mine = row.grant(a.grant).is_some_and(|g| row.grants[g].input == input);
+        let mine = row.grant(a.grant).is_some_and(|g| row.grants[g].input() == input);
         let ends = self.ability(a.ability).and_then(|d| d.cast).is_some_and(|c| c.cancel_on_release);
         if mine && ends {
             self.finish(slot, of, EndHow::Cancelled);
@@ -88,7 +88,7 @@ impl Flow<'_> {
     fn try_again_later(&mut self, slot: usize, input: InputId) {
         let row = self.row(slot);
         let holds = |a| self.ability(a).is_some_and(|d| d.held);
-        if !row.grants.iter().any(|g| g.input == input && holds(g.ability)) {
+        if !row.grants.iter().any(|g| g.input() == input && holds(g.ability)) {
             return;
         }
         if let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {
@@ -106,7 +106,7 @@ impl Flow<'_> {
             let row = self.row(slot);
             let holds = |a| self.ability(a).is_some_and(|d| d.held);
             let grants: Vec<_> =
-                row.grants.iter().filter(|g| g.input == input && holds(g.ability)).map(|g| g.id).collect();
+                row.grants.iter().filter(|g| g.input() == input && holds(g.ability)).map(|g| g.id).collect();
             let cause = self.because(CauseWhat::Pressed(input), who, who);
             // No op asks for it: the moment and the input tell one try from another.
             let moment = EffectKey { birth: self.st.now.0 as u64, target: who, ordinal: input.0 };

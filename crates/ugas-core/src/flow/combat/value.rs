@@ -37,7 +37,7 @@ impl View<'_> {
         }
         let (mut adds, mut factors) = (Vec::new(), Vec::new());
         self.each_rule(slot, on, ability, event, &mut |rule, e| {
-            let stacks = if rule.stacks { e.stacks as f64 } else { 1.0 };
+            let stacks = if rule.stacks { e.stacks() as f64 } else { 1.0 };
             match rule.what {
                 RuleWhat::Add(v) => adds.push(v * stacks),
                 RuleWhat::Factor(f) => factors.push(((f - 1.0) * stacks + 1.0).max(0.0)),
@@ -188,8 +188,8 @@ impl Reads for RuleReads<'_> {
 
     fn local(&mut self, local: Local) -> Option<f64> {
         match local {
-            Local::Level => Some(self.e.level as f64),
-            Local::Stacks => Some(self.e.stacks as f64),
+            Local::Level => Some(self.e.level() as f64),
+            Local::Stacks => Some(self.e.stacks() as f64),
             Local::Caller(key) => self.e.spec(self.own()).value(key),
             Local::Magnitude | Local::Amount => self.event.map(|e| e.amount),
             Local::Direct => self.style(CombatStyle::Direct),

@@ -3,8 +3,8 @@
 use super::{CLOSED, PLAYER};
 use crate::SimTime;
 use crate::flow::Flow;
-use crate::rules::{TaskDef, TaskKind};
-use crate::state::{Due, alert};
+use crate::rules::{TaskDef, TaskKind, listen};
+use crate::state::{Due, Grant, Task, alert};
 
 /// The news that wakes a task.
 fn alert_of(task: &TaskDef) -> u8 {
@@ -24,10 +24,19 @@ impl Flow<'_> {
     /// Which `alert` bits the row's sleeping tasks need.
     pub(crate) fn task_alerts(&self, slot: usize) -> u8 {
         let tasks = self.row(slot).play().tasks.iter().filter(|t| t.left != PLAYER && t.age != CLOSED);
-        tasks.fold(0, |bits, t| {
-            let def = self.def_of(slot, t.of);
-            bits | super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
-        })
+        tasks.fold(0, |bits, t| bits | self.alert_of(slot, t))
+    }
+
+    /// Whether anybody on the row waits for events or is triggered by them. An alert may be older than that.
+    pub(crate) fn hears_events(&self, slot: usize) -> bool {
+        let granted = |g: &Grant| self.ability(g.ability).is_some_and(|d| d.flags.listens & listen::EVENT != 0);
+        self.row(slot).grants.iter().any(granted) || self.task_alerts(slot) & alert::EVENT != 0
+    }
+
+    /// The news that wakes one of them.
+    pub(super) fn alert_of(&self, slot: usize, t: &Task) -> u8 {
+        let def = self.def_of(slot, t.of);
+        super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
     }
 
     /// Whether the row has work at frame moments, and the agenda's entry for the next one. While nobody has, there is
@@ -50,7 +59,9 @@ impl Flow<'_> {
     /// Puts the next frame moment into the agenda if it is not there.
     pub(crate) fn plan_frame(&mut self) {
         let (now, frame) = (self.st.now.0, self.work.frame.0.max(1));
-        if self.ix.frames.is_empty() || (self.ix.next_frame.0 > now && self.ix.next_frame != SimTime::NEVER) {
+        // A frame of this very moment is still to come: whatever runs before it must not put it off.
+        let planned = self.ix.next_frame != SimTime::ZERO && self.ix.next_frame != SimTime::NEVER;
+        if self.ix.frames.is_empty() || (planned && self.ix.next_frame.0 >= now) {
             return;
         }
         self.ix.next_frame = SimTime((now / frame + 1) * frame);

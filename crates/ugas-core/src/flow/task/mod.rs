@@ -274,6 +274,9 @@ impl<'r> Flow<'r> {
             row.schedule(Due::timer(task.due, Timer::Task, seq));
         }
         row.play_mut().tasks.push(task);
+        // What the list does next may be what this waits for.
+        let heard = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
+        self.st.controllers.row_mut(slot).alert |= heard;
         Some(seq)
     }
 

@@ -1,7 +1,7 @@
 //! Waits: whether one is already fulfilled, and what wakes it.
 
 use super::{CLOSED, LATE, PLAYER, Strand};
-use crate::flow::{AbilityNews, Flow, Notice};
+use crate::flow::{AbilityNews, Flow, Notice, Since};
 use crate::rules::{AbilityDef, AbilityStep, Call, EffectPick, NO_PC, TaskDef, TaskKind};
 use crate::state::Task;
 use crate::{AbilityState, EffectId, InputId, SimTime, TaskResult};
@@ -34,13 +34,14 @@ impl Flow<'_> {
     /// The input a task means: its own, or the grant's.
     fn input_of(&self, slot: usize, of: u64, input: Option<InputId>) -> InputId {
         let row = self.row(slot);
-        let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input);
+        let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input());
         input.or_else(grant).unwrap_or(InputId::NONE)
     }
 
-    /// Wakes the tasks of a row that wait for this, by rising number. What falls asleep meanwhile waits for the next.
-    pub(crate) fn wake(&mut self, slot: usize, notice: &Notice) {
-        let sleeping: Vec<u64> = self.row(slot).play().tasks.iter().map(|t| t.seq).collect();
+    /// Wakes the tasks of a row that waited for this before it happened, by rising number.
+    pub(crate) fn wake(&mut self, slot: usize, notice: &Notice, since: &Since) {
+        let earlier = self.row(slot).play().tasks.iter().map(|t| t.seq).take_while(|&seq| seq < since.seq);
+        let sleeping: Vec<u64> = earlier.collect();
         for seq in sleeping {
             let Some(t) = self.row(slot).play().task(seq) else { continue };
             let (of, pc) = (t.of, t.pc);

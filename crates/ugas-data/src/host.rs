@@ -1,0 +1,62 @@
+//! Stand-ins for what host code provides, so that documents can be checked and played without it.
+
+use crate::HostNames;
+use ugas_core::{CustomTask, HookReads, Progression, RulesBuilder, TaskCx};
+
+/// A task that is done at once.
+struct Done;
+
+impl CustomTask for Done {
+    type State = ();
+
+    fn activate(&self, (): &mut (), _: &TaskCx<'_>) -> Progression {
+        Progression::Complete(0.0)
+    }
+}
+
+impl HostNames {
+    /// Registers stand-ins: calculations read nothing and give 0, tasks are done at once, hooks agree.
+    ///
+    /// ```
+    /// use ugas_core::Rules;
+    /// use ugas_doc::{Ability, AbilityTask};
+    /// let host = ugas_data::HostNames { tasks: vec!["Dance".into()], ..Default::default() };
+    /// let ability = Ability { tasks: vec![AbilityTask { kind: "Dance".into(), ..Default::default() }], ..Ability::new("GA_A") };
+    /// assert!(host.stand_in(Rules::builder().add(ability)).build().is_ok());
+    /// ```
+    pub fn stand_in(&self, mut builder: RulesBuilder) -> RulesBuilder {
+        for name in &self.calculations {
+            builder = builder.calc_fn(name, [], |cx| cx.give(0.0));
+        }
+        for name in &self.tasks {
+            builder = builder.task(name, Done);
+        }
+        for name in &self.hooks {
+            // Documents name requirements of effects and hooks of abilities in different fields; either may be meant.
+            builder = builder.requirement(name, |_| true).can_activate(name, HookReads::Owner, |_| true);
+        }
+        builder
+    }
+
+    /// Adds the names of another pack, each once.
+    ///
+    /// ```
+    /// let mut host = ugas_data::HostNames::default();
+    /// host.extend(&ugas_data::HostNames { hooks: vec!["Rich".into()], ..Default::default() });
+    /// assert_eq!(host.hooks, ["Rich"]);
+    /// ```
+    pub fn extend(&mut self, other: &HostNames) {
+        let add = |to: &mut Vec<String>, from: &[String]| {
+            for name in from {
+                if !to.contains(name) {
+                    to.push(name.clone());
+                }
+            }
+        };
+        add(&mut self.calculations, &other.calculations);
+        add(&mut self.tasks, &other.tasks);
+        add(&mut self.hooks, &other.hooks);
+        add(&mut self.capabilities, &other.capabilities);
+        add(&mut self.modifiers, &other.modifiers);
+    }
+}

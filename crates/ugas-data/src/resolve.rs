@@ -1,0 +1,102 @@
+//! Names that the rules builder does not look up: those of input and scenes, which are read by crates of their own.
+//! They must hold all the same, and a designer wants to hear of them from the same check.
+
+use crate::Node;
+use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::project::{DocSet, Project, Source};
+use crate::spelling::nearest;
+use crate::symbol::{Mention, SymbolKind, mentions};
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::Kind;
+
+/// What a set defines, by what it is.
+type Names = BTreeMap<SymbolKind, BTreeSet<String>>;
+
+/// Names of input and scenes in the set's own files that nothing defines.
+pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
+    let mut defined = Names::new();
+    for (source, doc) in project.docs(set) {
+        let Some(kind) = doc.kind else { continue };
+        for m in mentions(kind, &doc.tree, &source.text) {
+            // A tag that the rules use is told of by their builder.
+            if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) && kind != Kind::Scene {
+                defined.entry(m.kind).or_default().insert(m.name);
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    for &i in &set.own {
+        let source = &project.sources()[i];
+        for doc in &source.docs {
+            let Some(kind) = doc.kind else { continue };
+            let name = doc.tree.get("Name").and_then(Node::as_text).map(|n| format!("{n}: ")).unwrap_or_default();
+            for m in mentions(kind, &doc.tree, &source.text).iter().filter(|m| !m.definition) {
+                let Some(mut finding) = look_up(kind, m, &defined, set, source) else { continue };
+                finding.message.insert_str(0, &name);
+                findings.push(finding);
+                if m.kind == SymbolKind::Tag {
+                    defined.entry(m.kind).or_default().insert(m.name.clone());
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn is_input(kind: Kind) -> bool {
+    matches!(kind, Kind::InputAction | Kind::InputActionSet | Kind::InputMapping | Kind::InputModifier)
+}
+
+fn look_up(kind: Kind, m: &Mention, defined: &Names, set: &DocSet, source: &Source) -> Option<Diagnostic> {
+    let input = is_input(kind);
+    let (what, id, severity) = match m.kind {
+        // A game without input documents binds its inputs in code.
+        SymbolKind::InputAction | SymbolKind::InputActionSet if !input && !defined.contains_key(&m.kind) => {
+            return None;
+        }
+        SymbolKind::InputAction => (m.kind, "unknown-input-action", Severity::Error),
+        SymbolKind::InputActionSet => (m.kind, "unknown-input-action-set", Severity::Error),
+        SymbolKind::InputModifier => (m.kind, "unknown-input-modifier", Severity::Error),
+        SymbolKind::Controller => (m.kind, "unknown-controller", Severity::Error),
+        SymbolKind::Scene => (m.kind, "unknown-scene", Severity::Error),
+        SymbolKind::Effect if kind == Kind::Scene => (m.kind, "unknown-effect", Severity::Error),
+        SymbolKind::Attribute if kind == Kind::Scene => (m.kind, "unknown-attribute", Severity::Error),
+        SymbolKind::Tag if input || kind == Kind::Scene => (m.kind, "undeclared-tag", Severity::Warning),
+        SymbolKind::Calculation if kind == Kind::InputModifier => {
+            return (!set.host.modifiers.contains(&m.name)).then(|| host_modifier(m, set, source));
+        }
+        _ => return None,
+    };
+    let none = BTreeSet::new();
+    let known = defined.get(&what).unwrap_or(&none);
+    let below = |tag: &String| tag.strip_prefix(&m.name).is_some_and(|rest| rest.starts_with('.'));
+    if known.contains(&m.name) || what == SymbolKind::Tag && known.iter().any(below) {
+        return None;
+    }
+    let message = match what {
+        SymbolKind::Tag => format!("{}: no registry declares {}", m.key, m.name),
+        _ => format!("{}: unknown {what} {}", m.key, m.name),
+    };
+    let near = nearest(&m.name, known.iter().map(String::as_str));
+    Some(at_name(Diagnostic::new(id, severity, source.name.clone(), message), m, near, source))
+}
+
+fn host_modifier(m: &Mention, set: &DocSet, source: &Source) -> Diagnostic {
+    let message = format!("{}: no code is announced for {}", m.key, m.name);
+    let finding = Diagnostic::new("unknown-modifier-code", Severity::Error, source.name.clone(), message);
+    let near = nearest(&m.name, set.host.modifiers.iter().map(String::as_str));
+    let mut finding = at_name(finding, m, near, source);
+    finding.help.get_or_insert("name what host code provides in pack.yaml under `Host: {Modifiers: [..]}`".to_owned());
+    finding
+}
+
+fn at_name(finding: Diagnostic, m: &Mention, near: Option<&str>, source: &Source) -> Diagnostic {
+    let finding = finding.at(m.span, &source.text);
+    match near {
+        Some(meant) => {
+            let edits = vec![Edit { span: m.span, text: meant.to_owned() }];
+            finding.help(format!("did you mean {meant}?")).fix(format!("write {meant}"), edits)
+        }
+        None => finding,
+    }
+}

@@ -1,0 +1,47 @@
+//! What could not be read in a set, so that names it may define are not reported as missing while everything else is.
+
+use crate::project::{DocSet, Project};
+use crate::{Code, Diagnostic};
+use ugas_doc::Kind;
+
+/// Documents of a set that could not be read.
+pub(crate) struct Unread {
+    /// Their kinds.
+    kinds: Vec<Kind>,
+    /// Whether some could be of any kind.
+    any: bool,
+}
+
+impl Unread {
+    pub(crate) fn of(project: &Project, set: &DocSet) -> Unread {
+        let mut unread = Unread { kinds: Vec::new(), any: false };
+        for &i in set.own.iter().chain(&set.required) {
+            let source = &project.sources()[i];
+            unread.any |= source.errors.iter().any(|e| e.code != Code::Invalid);
+            unread.kinds.extend(source.docs.iter().filter(|d| d.loaded.is_none()).filter_map(|d| d.kind));
+        }
+        unread
+    }
+
+    /// Whether a finding may only be there because the definition it misses could not be read.
+    pub(crate) fn may_explain(&self, finding: &Diagnostic) -> bool {
+        let kinds: &[Kind] = match finding.id.as_str() {
+            "undeclared-tag" => &[Kind::TagRegistry],
+            "unknown-set" => &[Kind::Attribute, Kind::AttributeSet],
+            "unknown-effect" => &[Kind::Effect],
+            "unknown-ability" => &[Kind::Ability],
+            "unknown-ability-set" => &[Kind::AbilitySet],
+            "unknown-curve" => &[Kind::Curve],
+            "unknown-calculation" => &[Kind::Calculation],
+            "unknown-input-action" => &[Kind::InputAction],
+            "unknown-input-action-set" => &[Kind::InputActionSet],
+            "unknown-input-modifier" => &[Kind::InputModifier],
+            "unknown-controller" => &[Kind::Controller],
+            "unknown-scene" => &[Kind::Scene],
+            _ if finding.message.contains("unknown attribute") => &[Kind::Attribute, Kind::AttributeSet],
+            _ if finding.message.contains("unknown curve") => &[Kind::Curve],
+            _ => return false,
+        };
+        self.any || kinds.iter().any(|k| self.kinds.contains(k))
+    }
+}

@@ -1,0 +1,161 @@
+//! The damage pipeline of effects that say they are combat: restriction, what the source does, what the target takes,
+//! mitigation, pools in their order, then the attribute itself.
+
+use super::combat::Blow;
+use super::play::Event;
+use super::settle::Write;
+use super::world::{Refused, Spec, World};
+use ugas_doc::{CombatKind, DurationPolicy, Effect};
+
+/// The name of the generated mitigation.
+pub(crate) const ARMOR: &str = "Calc_Armor";
+
+/// What a mitigation lets through.
+fn mitigated(amount: f64) -> f64 {
+    amount * 0.75 - 1.0
+}
+
+/// What became of one write.
+#[derive(Clone, Debug)]
+pub(crate) struct Blown {
+    attribute: String,
+    credit: u32,
+    raw: f64,
+    absorbed: f64,
+    rest: f64,
+    start: f64,
+}
+
+/// The rules of who does it and of whom it is done to.
+fn sides(kind: CombatKind) -> (&'static str, &'static str) {
+    match kind {
+        CombatKind::Damage => ("DamageDone", "DamageTaken"),
+        CombatKind::Healing => ("HealingDone", "HealingTaken"),
+        CombatKind::Threat => ("Threat", "Threat"),
+    }
+}
+
+impl World {
+    fn blow(&self, spec: &Spec, def: &Effect, attribute: Option<String>, amount: f64) -> Blow {
+        let mut tags = [def.effect_tags.clone(), def.granted_tags.clone()].concat();
+        tags.extend(def.combat.as_ref().and_then(|c| c.school.clone()));
+        if let Some(a) = &spec.ability {
+            tags.extend(self.abilities[a].tags.ability_tags.clone());
+        }
+        let style = def.combat.as_ref().map(|c| c.style).unwrap_or_default();
+        Blow { tags, amount, style, source: spec.source, target: spec.target, attribute }
+    }
+
+    /// Rules that say that an effect does not happen.
+    pub(crate) fn combat_filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
+        let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
+        let blow = self.blow(spec, def, None, 0.0);
+        let bars =
+            |who: u32, on: &str| self.rows.contains_key(&who) && self.is_restricted(who, on, ability, Some(&blow));
+        let lasting = def.duration_policy != DurationPolicy::Instant;
+        let mut refused = lasting && bars(spec.target, "BuffApplied");
+        if let Some(combat) = &def.combat {
+            let (done, taken) = sides(combat.kind);
+            refused |= bars(spec.target, taken) || bars(spec.source, done);
+        }
+        if refused { Err("Restricted") } else { Ok(()) }
+    }
+
+    /// Changes planned writes to what gets through, and plans what pools take.
+    pub(crate) fn combat(&self, spec: &Spec, def: &Effect, writes: &mut Vec<Write>) -> Vec<Blown> {
+        let Some(combat) = &def.combat else { return Vec::new() };
+        let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
+        let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
+        let (done, taken) = sides(combat.kind);
+        let mut blows = Vec::new();
+        let meant = writes.clone();
+        for w in meant.iter().filter(|w| !w.overrides) {
+            let raw = (w.result - w.start) * sign;
+            if raw.is_nan() || raw <= 0.0 {
+                continue;
+            }
+            let mut blow = self.blow(spec, def, Some(w.attribute.clone()), raw);
+            let mut amount = raw;
+            if self.rows.contains_key(&spec.source) {
+                amount = self.ruled(spec.source, done, amount, ability, Some(&blow));
+            }
+            if taken != done {
+                blow.amount = amount;
+                amount = self.ruled(spec.target, taken, amount, ability, Some(&blow));
+            }
+            if combat.mitigation.is_some() {
+                amount = mitigated(amount).max(0.0);
+            }
+            let mut rest = amount;
+            for pool in if sign < 0.0 { self.pools(spec.target, &w.attribute) } else { Vec::new() } {
+                let node = (spec.target, pool.clone());
+                let factor = self.factor(&node);
+                let scale = if factor > 0.0 { factor } else { 1.0 };
+                let planned = writes.iter().find(|o| o.attribute == pool).map_or(0.0, |o| (o.result - o.start) * scale);
+                let shown = self.shown[&node];
+                let take = (shown.current - shown.lo.max(0.0) + planned).min(rest);
+                if take > 0.0 {
+                    if !writes.iter().any(|o| o.attribute == pool) {
+                        let start = self.write_start(&node);
+                        writes.push(Write { attribute: pool.clone(), start, result: start, overrides: false });
+                    }
+                    writes.iter_mut().find(|o| o.attribute == pool).expect("just made").result -= take / scale;
+                    rest -= take;
+                }
+            }
+            let own = writes.iter_mut().find(|o| o.attribute == w.attribute).expect("it is one of them");
+            // What it loses as a pool of another stays lost.
+            own.result += w.start + sign * rest - w.result;
+            let credit = self.credit(spec.source);
+            let (attribute, absorbed, start) = (w.attribute.clone(), amount - rest, w.start);
+            blows.push(Blown { attribute, credit, raw, absorbed, rest, start });
+        }
+        blows
+    }
+
+    /// Pools before an attribute, by order, then by slot.
+    fn pools(&self, who: u32, attribute: &str) -> Vec<String> {
+        let slots = self.slots(who);
+        let order = |a: &String| {
+            let absorb = self.attribute(&(who, a.clone()))?.absorb.clone()?;
+            (absorb.before == attribute && a != attribute).then_some(absorb.order)
+        };
+        let mut list: Vec<(i32, usize)> =
+            slots.iter().enumerate().filter_map(|(slot, a)| Some((order(a)?, slot))).collect();
+        list.sort_unstable();
+        list.into_iter().map(|(_, slot)| slots[slot].clone()).collect()
+    }
+
+    /// The source, or the controller whose avatar owns it.
+    fn credit(&self, source: u32) -> u32 {
+        let Some(row) = self.rows.get(&source) else { return source };
+        let Some(owner) = row.owner.filter(|_| row.owner != row.avatar) else { return source };
+        let master = self.rows.iter().find(|(who, r)| **who != source && r.avatar == Some(owner));
+        master.map_or(source, |(who, _)| *who)
+    }
+
+    pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, blows: Vec<Blown>) {
+        let Some(combat) = &def.combat else { return };
+        for b in blows {
+            let moved = (self.shown[&(target, b.attribute.clone())].base - b.start).abs();
+            let overkill = (b.rest - moved).max(0.0);
+            let amount = b.rest - overkill;
+            let text = format!("Damage {:?} {:?} credit {}", combat.kind, combat.style, b.credit);
+            self.tell_with(target, text, vec![amount, b.raw, b.absorbed, overkill]);
+            if combat.kind == CombatKind::Damage {
+                self.damage_event("Event.Damage.Taken", target, b.credit, amount);
+                self.damage_event("Event.Damage.Dealt", b.credit, target, amount);
+            }
+        }
+    }
+
+    /// Only where somebody wants to hear of events.
+    fn damage_event(&mut self, tag: &str, target: u32, instigator: u32, magnitude: f64) {
+        let Some(row) = self.rows.get(&target) else { return };
+        let waits = row.play.tasks.iter().any(|t| t.task.kind == "WaitGameplayEvent" && !t.closed);
+        let triggered = |g: &super::play::Grant| self.abilities[&g.ability].triggers.iter().any(|t| t.event.is_some());
+        if waits || row.grants.iter().any(triggered) {
+            let _ = self.send(target, Event { tag: tag.to_owned(), instigator, magnitude });
+        }
+    }
+}
