@@ -38,6 +38,7 @@ fn names_are_proposed_where_a_key_holds_them() {
     let head = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\n";
     assert_eq!(in_world(&format!("{head}GrantedTags: [Sta|]\n")), ["State.Dead", "State.Hurt"]);
     assert_eq!(in_world(&format!("{head}GrantedTags:\n  - State.|\n")), ["State.Dead", "State.Hurt"]);
+    assert_eq!(in_world(&format!("{head}GrantedTags: [State.|\nPriority: 1\n")), ["State.Dead", "State.Hurt"]);
     assert_eq!(in_world(&format!("{head}Modifiers:\n  - Attribute: |\n")), ["Health", "Power"]);
     assert_eq!(in_world(&format!("{head}Duration: {{Type: ScalableFloat, Curve: |}}\n")), ["C_Up"]);
     assert_eq!(

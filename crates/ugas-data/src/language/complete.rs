@@ -56,13 +56,17 @@ pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
     let has_colon = source.text[end..].trim_start_matches(['"', '\'']).starts_with(':');
     let key = if has_colon { PROBE.to_owned() } else { format!("{PROBE}: 0") };
     let begins_line = line.chars().all(|c| c == ' ' || c == '-');
-    let mut probes = [PROBE, key.as_str()];
+    let mut probes = vec![PROBE.to_owned(), key];
     if begins_line {
         probes.reverse();
     }
+    // Whoever types has not closed everything yet.
+    let closed =
+        ["]", "}", "}]", "\"", "\"]"].map(|end| probes.iter().map(move |p| format!("{p}{end}")).collect::<Vec<_>>());
+    probes.extend(closed.into_iter().flatten());
     let mut found = Vec::new();
     for probe in probes {
-        let text = [&source.text[..start], probe, &source.text[end..]].concat();
+        let text = [&source.text[..start], &probe, &source.text[end..]].concat();
         found = proposals(project, source, &text, word);
         if !found.is_empty() {
             break;
