@@ -1,11 +1,12 @@
-//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates] [reps=N]
-//! [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
+//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load]
+//! [reps=N] [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
 mod check;
 mod clock;
 mod count;
 mod idle;
+mod load;
 mod ours;
 mod plan;
 mod report;
@@ -21,9 +22,10 @@ use std::process::ExitCode;
 use table::Table;
 use workload::Workload;
 
-const WORDS: [&str; 11] = ["w1", "w2", "w3", "w4", "w5", "w6", "bytes", "allocs", "scale", "instructions", "gates"];
+const WORDS: [&str; 12] =
+    ["w1", "w2", "w3", "w4", "w5", "w6", "bytes", "allocs", "scale", "instructions", "gates", "load"];
 const USAGE: &str =
-    "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates] [reps=N] [--markdown FILE]";
+    "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load] [reps=N] [--markdown FILE]";
 
 /// What the command line asks for.
 struct Options {
@@ -111,6 +113,9 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
             Ok(table) => show(table),
             Err(reason) => println!("instructions not counted: {reason}\n"),
         }
+    }
+    if options.asks("load") {
+        show(load::table(options.repetitions)?);
     }
     let mut passed = true;
     if options.asks("gates") {

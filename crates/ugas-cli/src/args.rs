@@ -33,6 +33,10 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write the JSON Schemas of the documents.
     Schema(SchemaArgs),
+    /// Mend what can be mended safely, keeping comments and order.
+    Fix(FixArgs),
+    /// Show what a lint rule is about, or list all rules.
+    ExplainLint(ExplainLintArgs),
     /// Put files into the house's shape; comments, key order and values stay.
     Fmt(FmtArgs),
     /// Show a definition: what it does, its text for players, what uses it.
@@ -162,6 +166,9 @@ pub(crate) struct CheckArgs {
     /// Also list every use of a field or kind that goes beyond the specification.
     #[arg(long)]
     pub(crate) portable: bool,
+    /// Look with the rules that sound data breaks too.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -169,6 +176,23 @@ pub(crate) struct SchemaArgs {
     /// The folder to write one file for each kind and `ugas.json` for all to; without it `ugas.json` is printed.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FixArgs {
+    /// Files or folders; each path is one set of documents.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Show what would be changed and change nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainLintArgs {
+    /// The rule; all of them without it.
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]

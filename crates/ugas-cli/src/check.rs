@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use ugas_data::{Diagnostic, Excerpt, Project, Severity};
-use ugas_lab::check_path;
+use ugas_lab::check_path_with;
 
 /// The JSON that tools read.
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
     let mut findings = Vec::new();
     let mut exit = Exit::Good;
     for path in &args.paths {
-        match check_path(path) {
+        match check_path_with(path, args.strict) {
             Ok(more) => {
                 findings.extend(more);
                 if args.portable {

@@ -6,6 +6,8 @@
 mod args;
 mod check;
 mod explain;
+mod explain_lint;
+mod fix;
 mod fmt;
 mod lsp;
 mod output;
@@ -47,6 +49,8 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
         Some(Command::Schema(args)) => schema::run(&args, out),
+        Some(Command::Fix(args)) => fix::run(&args, out),
+        Some(Command::ExplainLint(args)) => explain_lint::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
         Some(Command::Show(args)) => show::run(&args, out),
         Some(Command::Lsp(args)) => lsp::run(&args),

@@ -80,6 +80,7 @@ impl Check<'_> {
     }
 
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
+        want(row.grants.len() <= self.limits.grants_per_controller as usize, "more grants than there may be")?;
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
             want(g.level() > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
@@ -94,7 +95,7 @@ impl Check<'_> {
             want(source_is_sound(q.spec.source), "a queued effect's source")?;
             let def = self.defs.effect(self.rules, q.spec.effect);
             want(def.is_some_and(|d| d.policy != DurationPolicy::Instant), "a queued effect's definition")?;
-            want(extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
+            want(self.extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
         }
         Ok(())
     }
@@ -118,12 +119,22 @@ impl Check<'_> {
         }
         let units = e.units().len();
         want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes")?;
-        want(extra_is_sound(e.extra()), "an effect's values")?;
+        want(self.extra_is_sound(e.extra()), "an effect's values")?;
         let captures = e.captures();
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
         want(e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
         want(length_is_sound(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
+    }
+
+    fn extra_is_sound(&self, extra: Option<&SpecExtra>) -> bool {
+        extra.is_none_or(|x| {
+            x.set_by_caller.iter().map(|(_, v)| *v).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
+                && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
+                && x.hit.iter().all(|h| self.hit(h))
+                && x.duration.is_none_or(length_is_sound)
+                && x.period.is_none_or(period_is_sound)
+        })
     }
 
     /// A period's counts, by what can have fallen due in the time that passed.
@@ -224,16 +235,6 @@ fn length_is_sound(length: SimTime) -> bool {
 
 fn period_is_sound(period: SimTime) -> bool {
     period >= MIN_PERIOD && period <= SimTime::LONGEST
-}
-
-fn extra_is_sound(extra: Option<&SpecExtra>) -> bool {
-    extra.is_none_or(|x| {
-        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
-        x.set_by_caller.iter().map(|(_, v)| *v).chain(hit).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
-            && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
-            && x.duration.is_none_or(length_is_sound)
-            && x.period.is_none_or(period_is_sound)
-    })
 }
 
 /// Whether a modifier was skipped because its caller gave no value for it.

@@ -9,6 +9,7 @@ use crate::{AbilityState, EventData, Hit, SimTime, Target};
 const TASKS: usize = 1024;
 const HELD: usize = 64;
 const TARGETS: usize = 4096;
+const PAYLOAD: usize = 64;
 /// Bytes of the state of a coded ability or a custom task.
 const STATE: usize = 256;
 
@@ -45,6 +46,7 @@ impl Check<'_> {
         want(play.activations.len() <= most, "more activations than may run")?;
         want(play.tasks.len() <= TASKS, "more tasks than may wait")?;
         want(play.held.len() <= HELD, "more inputs than can be held")?;
+        want(play.sets.len() <= self.limits.grants_per_controller as usize, "more ability sets than there may be")?;
         for g in &row.grants {
             self.grant_more(row, g)?;
         }
@@ -57,6 +59,9 @@ impl Check<'_> {
         if let Some(c) = play.cast.as_deref() {
             self.cast(row, c)?;
         }
+        // The rules know their groups; a run-time definition can bring another.
+        let groups = self.rules.group_names.len() + self.limits.definitions as usize;
+        want(play.gcds.len() <= groups, "more global cooldowns than there are groups")?;
         want(play.gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
         let gcd = |g: &crate::state::Gcd| moment(g.start) && moment(g.end) && g.end >= g.start && g.seq < row.next_seq;
         want(play.gcds.iter().all(gcd), "a global cooldown")?;
@@ -107,12 +112,12 @@ impl Check<'_> {
         let numbers = e.payload.iter().map(|(_, v)| *v).chain([e.magnitude]);
         self.rules.tags.def(e.tag).is_some()
             && numbers.into_iter().all(f64::is_finite)
+            && e.payload.len() <= PAYLOAD
             && e.hit.iter().all(|h| self.hit(h))
     }
 
-    fn hit(&self, hit: &Hit) -> bool {
-        let mut place = hit.position.iter().flatten().copied().chain(hit.distance);
-        place.all(f64::is_finite) && hit.tags.iter().all(|&t| self.rules.tags.def(t).is_some())
+    pub(crate) fn hit(&self, hit: &Hit) -> bool {
+        self.rules.refuse_hit(hit).is_ok()
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
@@ -131,13 +136,8 @@ impl Check<'_> {
 
     /// Whether a record of a coded ability says what it waits for, and that exists.
     fn awaited(&self, t: &Task) -> bool {
-        let exists = |wait: &Next| match *wait {
-            Next::Event(tag) | Next::Tag(tag) => self.rules.tags.def(tag).is_some(),
-            Next::Request(kind) => self.rules.task_kinds().any(|(id, ..)| id == kind),
-            _ => true,
-        };
         let next: Result<Next, _> = serde_json::from_slice(&t.code);
-        next.is_ok_and(|n| n.is_sound() && n.waits().iter().all(exists))
+        next.is_ok_and(|n| self.rules.can_await(&n))
     }
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {

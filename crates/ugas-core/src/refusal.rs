@@ -198,6 +198,11 @@ pub enum Refusal {
         /// The calculation.
         calculator: CalcId,
     },
+    /// A calculation of a cost draws random numbers: nobody could say before whether it can be paid.
+    RandomCost {
+        /// The calculation.
+        calculator: CalcId,
+    },
     /// The set is registered already.
     SetRegistered {
         /// The set.
@@ -350,6 +355,7 @@ impl Refusal {
             Refusal::Limit { .. } => "Limit",
             Refusal::Hook { .. } => "Hook",
             Refusal::UndeclaredRead { .. } => "UndeclaredRead",
+            Refusal::RandomCost { .. } => "RandomCost",
             Refusal::SetRegistered { .. } => "SetRegistered",
             Refusal::SetMissing { .. } => "SetMissing",
             Refusal::DuplicateAttribute { .. } => "DuplicateAttribute",
@@ -446,6 +452,10 @@ impl Refusal {
             Refusal::Hook { hook } => format!("the hook {} said no", rules.hook_name(hook).unwrap_or("?")),
             Refusal::UndeclaredRead { calculator } => format!(
                 "the calculation {} reads an attribute it did not declare, or writes one that does not exist",
+                rules.calculator_name(calculator).unwrap_or("?")
+            ),
+            Refusal::RandomCost { calculator } => format!(
+                "the calculation {} of the cost draws random numbers; a cost must be known before it is paid",
                 rules.calculator_name(calculator).unwrap_or("?")
             ),
             Refusal::SetRegistered { set: s } => format!("the set {} is registered already", set(s)),

@@ -214,6 +214,7 @@ impl Sim {
             replay: None,
             root: OpId::default(),
             link: 0,
+            sure: false,
         }
     }
 

@@ -37,7 +37,8 @@ pub(crate) fn from_node_without<T: DeserializeOwned>(
         if !next.follows {
             errors.push(error.into_read_error(file, node));
         }
-        if next.last || masked.len() > MAX_ERRORS_PER_DOCUMENT {
+        // What follows from an error is masked as well, up to the outermost value.
+        if next.last || errors.len() >= MAX_ERRORS_PER_DOCUMENT || masked.len() > 4 * MAX_ERRORS_PER_DOCUMENT {
             return Err(errors);
         }
     }

@@ -27,7 +27,8 @@ pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc)
         "" => message,
         name => format!("{name}: {message}"),
     };
-    let mut diagnostic = Diagnostic::new(issue.code, severity, source.name.clone(), said).at(found.span, text);
+    let mut diagnostic =
+        Diagnostic::new(issue.code, severity, source.name.clone(), said).at_in(found.span, text, &doc.tree);
     if let Some(meant) = meant {
         diagnostic = diagnostic.help(format!("did you mean {meant}?"));
         if found.is_name {
@@ -111,7 +112,7 @@ fn column_of(said: &str) -> Option<usize> {
 }
 
 /// The value at `A[0].B`; the deepest one on the way if the last is not there. `None` if not even the first is.
-fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
+pub(crate) fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
     let mut at = None;
     let mut node = tree;
     for step in place.split('.') {

@@ -49,6 +49,9 @@ pub struct PackFile {
     /// What it is for.
     #[serde(default)]
     pub description: Option<String>,
+    /// The version of the specification its documents were written for, such as `v1.0.0-draft.3`.
+    #[serde(default)]
+    pub specification: Option<String>,
     /// The packs whose names it uses.
     #[serde(default)]
     pub requires: Vec<String>,

@@ -4,10 +4,12 @@
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
+use crate::lint::{Names, lint_set, without_allowed};
 use crate::locate::diagnostic_of;
 use crate::pack::pack_from_node;
 use crate::parse::parse;
 use crate::read::{Document, read_tree};
+use crate::symbol::mentions;
 use crate::unread::Unread;
 use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, resolve};
 use std::collections::{BTreeMap, BTreeSet};
@@ -259,8 +261,22 @@ impl Project {
         }
     }
 
-    /// Everything that is wrong with the documents, in the order of files and lines. Scenarios are not looked at.
+    /// Everything that is wrong with the documents or probably not meant, in the order of files and lines. Scenarios are
+    /// not looked at.
     pub fn check(&self) -> Vec<Diagnostic> {
+        self.check_with(false)
+    }
+
+    /// The same with the rules that sound data breaks too, if `strict`.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put("a.yaml", "Kind: gameplay_effect\nName: Hit\nDurationPolicy: Instant\n");
+    /// assert!(project.check().is_empty());
+    /// assert!(project.check_with(true).iter().any(|f| f.id == "naming"));
+    /// ```
+    pub fn check_with(&self, strict: bool) -> Vec<Diagnostic> {
+        let names = Names::of(self);
         let mut findings = Vec::new();
         for source in &self.sources {
             findings.extend(source.errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
@@ -276,12 +292,18 @@ impl Project {
             let unread = Unread::of(self, &set);
             let mut found = resolve::check(self, &set);
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
-                let (_, issues) = self.build(&set);
+                let (rules, issues) = self.build(&set);
                 found.extend(issues.iter().map(|issue| self.place(issue, &set)));
+                // What cannot be built is mended first; lints would speak of what is about to change.
+                let sound = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_sound());
+                if let Some(rules) = rules.filter(|_| sound) {
+                    found.extend(lint_set(self, &set, &rules, &names, strict));
+                }
             }
             found.retain(|f| !unread.may_explain(f));
             findings.extend(found);
         }
+        without_allowed(self, &mut findings);
         Diagnostic::arrange(&mut findings);
         findings
     }
@@ -290,7 +312,9 @@ impl Project {
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
         let found = issue.origin.as_ref().and_then(|origin| {
             let source = self.source(&origin.file)?;
-            let doc = source.docs.iter().find(|d| d.loaded.as_ref().is_some_and(|l| l.origin == *origin))?;
+            // Documents stand in the order of their lines.
+            let at = source.docs.binary_search_by_key(&origin.line, |d| d.tree.line).ok()?;
+            let doc = &source.docs[at];
             Some((source, doc))
         });
         match found {
@@ -302,14 +326,35 @@ impl Project {
                 }
                 finding
             }
+            None => self.place_by_name(issue, set),
+        }
+    }
+
+    /// An issue without an origin is about a name, such as a tag: it stands where the name is defined, else used first.
+    fn place_by_name(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
+        let severity = match issue.severity {
+            ugas_core::Severity::Error => Severity::Error,
+            ugas_core::Severity::Warning => Severity::Warning,
+        };
+        let subject = if issue.document.is_empty() { String::new() } else { format!("{}: ", issue.document) };
+        let said = format!("{subject}{}", issue.message);
+        let mut found = None;
+        for (source, doc) in self.docs(set) {
+            let names = doc.kind.map(|kind| mentions(kind, &doc.tree, &source.text)).unwrap_or_default();
+            for m in names.into_iter().filter(|m| m.name == issue.document) {
+                if m.definition {
+                    return Diagnostic::new(issue.code, severity, source.name.clone(), said).at(m.span, &source.text);
+                }
+                found.get_or_insert((source, m.span));
+            }
+        }
+        match found {
+            Some((source, span)) => {
+                Diagnostic::new(issue.code, severity, source.name.clone(), said).at(span, &source.text)
+            }
             None => {
                 let first = set.own.first().map_or("".into(), |&i| self.sources[i].name.clone());
-                let severity = match issue.severity {
-                    ugas_core::Severity::Error => Severity::Error,
-                    ugas_core::Severity::Warning => Severity::Warning,
-                };
-                let subject = if issue.document.is_empty() { String::new() } else { format!("{}: ", issue.document) };
-                Diagnostic::new(issue.code, severity, first, format!("{subject}{}", issue.message))
+                Diagnostic::new(issue.code, severity, first, said)
             }
         }
     }

@@ -209,7 +209,7 @@ fn numbers_that_no_number_holds_are_refused() {
     for number in ["1e999", "-1e999", ".inf", "-.inf", ".nan", &"9".repeat(400)] {
         let text = format!("Kind: curve\nName: C\nPoints: [{{X: 0, Y: {number}}}]\n");
         let error = read_str("huge.yaml", &text).unwrap_err().into_vec().remove(0);
-        assert_eq!((error.line, error.column), (3, 19), "{number}: {error}");
+        assert_eq!((error.line, error.column), (3, 20), "{number}: {error}");
     }
     for (level, good) in [("1", true), ("4294967295", true), ("4294967296", false), ("-1", false), ("1.5", false)] {
         let text = format!(

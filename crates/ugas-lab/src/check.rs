@@ -12,8 +12,17 @@ use ugas_data::{Diagnostic, Project, ReadError};
 /// assert_eq!(errors[0].code, ugas_data::Code::Unreadable);
 /// ```
 pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadError>> {
+    check_path_with(path, false)
+}
+
+/// The same with the lint rules that sound data breaks too, if `strict`.
+///
+/// ```
+/// assert!(ugas_lab::check_path_with("no/such/place", true).is_err());
+/// ```
+pub fn check_path_with(path: impl AsRef<Path>, strict: bool) -> Result<Vec<Diagnostic>, Vec<ReadError>> {
     let project = Project::open(path).map_err(|e| e.into_vec())?;
-    let mut findings = project.check();
+    let mut findings = project.check_with(strict);
     findings.extend(check_scenarios(&project));
     Diagnostic::arrange(&mut findings);
     Ok(findings)

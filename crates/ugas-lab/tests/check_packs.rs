@@ -30,21 +30,21 @@ impl Drop for Folder {
     }
 }
 
-const CORE: (&str, &str) = ("core/pack.yaml", "Name: core\n");
+const CORE: (&str, &str) = ("core/pack.yaml", "Name: core\nSpecification: v1.0.0-draft.3\n");
 const TAGS: (&str, &str) = ("core/tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Alive}]\n");
-const ONE: (&str, &str) = ("one/pack.yaml", "Name: one\nRequires: [core]\n");
+const ONE: (&str, &str) = ("one/pack.yaml", "Name: one\nSpecification: v1.0.0-draft.3\nRequires: [core]\n");
 const EFFECT: &str = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\nGrantedTags: [State.Alive]\n";
 
 #[test]
 fn packs_that_use_the_same_names_do_not_meet() {
-    let two = ("two/pack.yaml", "Name: two\nRequires: [core]\n");
+    let two = ("two/pack.yaml", "Name: two\nSpecification: v1.0.0-draft.3\nRequires: [core]\n");
     let files = [CORE, TAGS, ONE, ("one/effects.yaml", EFFECT), two, ("two/effects.yaml", EFFECT)];
     assert_eq!(Folder::new("apart", &files).check(), []);
 }
 
 #[test]
 fn a_tag_of_a_pack_that_is_not_required_is_not_declared() {
-    let lone = ("one/pack.yaml", "Name: one\n");
+    let lone = ("one/pack.yaml", "Name: one\nSpecification: v1.0.0-draft.3\n");
     let found = Folder::new("lone", &[CORE, TAGS, lone, ("one/effects.yaml", EFFECT)]).check();
     let found: Vec<_> = found.iter().map(|f| (f.id.as_str(), f.line)).collect();
     assert_eq!(found, [("undeclared-tag", 4)]);
@@ -53,7 +53,7 @@ fn a_tag_of_a_pack_that_is_not_required_is_not_declared() {
 #[test]
 fn a_mistake_in_what_several_packs_require_is_said_once() {
     let broken = ("core/tags.yaml", "Kind: gameplay_tag\nTagz: []\n");
-    let two = ("two/pack.yaml", "Name: two\nRequires: [core]\n");
+    let two = ("two/pack.yaml", "Name: two\nSpecification: v1.0.0-draft.3\nRequires: [core]\n");
     let files = [CORE, broken, ONE, ("one/effects.yaml", EFFECT), two, ("two/effects.yaml", EFFECT)];
     let found = Folder::new("once", &files).check();
     assert_eq!(found.len(), 1, "{found:?}");

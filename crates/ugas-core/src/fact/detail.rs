@@ -140,6 +140,15 @@ impl FactKind {
             _ => Span::default(),
         }
     }
+
+    fn detail_mut(&mut self) -> Option<&mut Span> {
+        match self {
+            FactKind::TaskRequest { detail, .. }
+            | FactKind::GameplayEvent { detail, .. }
+            | FactKind::Cue { detail, .. } => Some(detail),
+            _ => None,
+        }
+    }
 }
 
 impl Facts {
@@ -154,6 +163,16 @@ impl Facts {
         let Span { offset, len } = fact.kind.detail();
         let end = offset as usize + len as usize;
         Params(self.detail.get(offset as usize..end).unwrap_or(&[]))
+    }
+
+    /// Drops the details of facts that were forgotten: those before the first that a fact in the list still has.
+    pub(crate) fn forget_details(&mut self) {
+        let kept = self.list.iter().map(|f| f.kind.detail()).filter(|d| d.len > 0).map(|d| d.offset).min();
+        let start = kept.map_or(self.detail.len(), |offset| offset as usize);
+        self.detail.drain(..start);
+        for span in self.list.iter_mut().filter_map(|f| f.kind.detail_mut()).filter(|d| d.len > 0) {
+            span.offset -= start as u32;
+        }
     }
 
     /// Keeps bytes and says where they lie; nowhere once nobody took the log for too long.

@@ -25,11 +25,10 @@ impl<'a> View<'a> {
         if x.set_by_caller.windows(2).any(|w| w[0].0 >= w[1].0) {
             return bad(BadValue::Number);
         }
-        let numbers = x.set_by_caller.iter().map(|(_, v)| *v);
-        let hit = x.hit.iter().flat_map(|h| h.distance.into_iter().chain(h.position.into_iter().flatten()));
-        if numbers.chain(hit).any(|v| !v.is_finite()) {
+        if x.set_by_caller.iter().any(|(_, v)| !v.is_finite()) {
             return bad(BadValue::Number);
         }
+        x.hit.iter().try_for_each(|hit| self.rules.refuse_hit(hit))?;
         if x.origin.is_some_and(|o| o.iter().any(|v| !v.is_finite())) {
             return bad(BadValue::Position);
         }

@@ -2,9 +2,9 @@
 
 use super::settle::Emit;
 use super::{Flow, Via};
-use crate::rules::Layout;
+use crate::rules::{Layout, RemoveDef};
 use crate::state::{LiveEdge, Row, Tags};
-use crate::{AttributeId, BadValue, Cause, ControllerId, FactKind, Op, OpId, Refusal, SimTime};
+use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -22,6 +22,29 @@ pub(crate) enum JournalWhat {
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
     /// Work at a frame moment; whose turn comes depends on all rows.
     Frame(FrameWork),
+    /// Another row did something to the row.
+    Arrived(Box<Arrived>),
+}
+
+/// What another row did to the row, and the point it had come to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Arrived {
+    what: Arrival,
+    pub(crate) cause: Cause,
+    depth: u32,
+    /// Applications of that cause on the row so far, by birth.
+    births: Vec<(u64, u32)>,
+    /// Whether the row reacted to anything since the last arrival.
+    reacted: bool,
+}
+
+/// What one row does to another.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Arrival {
+    /// An effect, with its birth.
+    Apply(Spec, u64),
+    Event(EventData),
+    Remove(RemoveDef),
 }
 
 /// Work of one row at a frame moment.
@@ -50,6 +73,8 @@ pub(crate) struct Journal {
     pub(crate) entries: VecDeque<JournalEntry>,
     pub(crate) next: u64,
     pub(crate) dues: u64,
+    /// Whether the row reacted to anything since the last arrival.
+    reacted: bool,
     /// Entries below this serial fell out of the ring.
     dropped: u64,
 }
@@ -124,7 +149,7 @@ impl Flow<'_> {
             Op::ApplyToMany { spec, targets } => {
                 for &target in targets {
                     if let Some(j) = self.journals.get_mut(&target) {
-                        let spec = crate::Spec { target, ..spec.clone() };
+                        let spec = Spec { target, ..spec.clone() };
                         j.push(limit, at, JournalWhat::Op(id, Op::Apply(spec)));
                     }
                 }
@@ -196,6 +221,58 @@ impl Flow<'_> {
         let (limit, at) = (self.limits.journal, self.st.now);
         if let Some(j) = self.journals.get_mut(&who) {
             j.push(limit, at, JournalWhat::Frame(work()));
+        }
+    }
+
+    /// Notes what one row is about to do to another.
+    #[inline]
+    pub(crate) fn journal_arrival(&mut self, from: ControllerId, to: ControllerId, what: impl FnOnce() -> Arrival) {
+        if self.journals.is_empty() || self.replay.is_some() || from == to {
+            return;
+        }
+        let (limit, at, cause, depth) = (self.limits.journal, self.st.now, self.cause, self.depth);
+        if let Some(j) = self.journals.get_mut(&to) {
+            let births = self.sc.births.iter().filter(|((_, who), _)| *who == to).map(|((b, _), n)| (*b, *n)).collect();
+            let reacted = std::mem::take(&mut j.reacted);
+            let arrived = Arrived { what: what(), cause, depth, births, reacted };
+            j.push(limit, at, JournalWhat::Arrived(Box::new(arrived)));
+        }
+    }
+
+    /// Notes that a row reacts to something.
+    #[inline]
+    pub(crate) fn journal_reaction(&mut self, who: ControllerId) {
+        if !self.journals.is_empty()
+            && self.replay.is_none()
+            && let Some(j) = self.journals.get_mut(&who)
+        {
+            j.reacted = true;
+        }
+    }
+
+    /// Another row does something to this one at this point of the journal. The row's reactions wait: there may be
+    /// more before them.
+    fn arrive_again(&mut self, who: ControllerId, arrived: &Arrived) {
+        (self.cause, self.depth) = (arrived.cause, arrived.depth);
+        self.sc.births = arrived.births.iter().map(|&(birth, n)| ((birth, who), n)).collect();
+        // A refusal then is a refusal now.
+        match &arrived.what {
+            Arrival::Apply(spec, birth) => {
+                let _ = self.apply(spec, *birth);
+            }
+            Arrival::Event(event) => {
+                let _ = self.send_event(event.clone());
+            }
+            Arrival::Remove(remove) => self.remove_from(who, who, remove),
+        }
+    }
+
+    /// Whether an entry belongs to what is under way, so that the row's reactions come after it.
+    fn is_amid(&self, entry: &JournalEntry) -> bool {
+        match &entry.what {
+            JournalWhat::Source { .. } => true,
+            JournalWhat::Arrived(a) => !a.reacted && a.cause.root == self.cause.root && entry.at == self.st.now,
+            _ => false,
         }
     }
 
@@ -301,6 +378,9 @@ impl Flow<'_> {
         self.st.now = from.at;
         let mut done = from.dues;
         for entry in journal.entries.iter().filter(|e| e.serial >= from.serial && e.at <= to) {
+            if !self.is_amid(entry) {
+                self.react();
+            }
             self.read_to(entry.serial);
             self.run_row(who, entry.at, Some(entry.dues), &mut done);
             self.st.now = self.st.now.max(entry.at);
@@ -322,12 +402,14 @@ impl Flow<'_> {
                     self.react();
                 }
                 JournalWhat::Frame(work) => self.frame_again(who, work),
+                JournalWhat::Arrived(arrived) => self.arrive_again(who, arrived),
                 JournalWhat::Source { .. } => {}
             }
             if self.st.controllers.slot(who).is_none() {
                 break;
             }
         }
+        self.react();
         self.read_to(u64::MAX);
         self.run_row(who, to, None, &mut done);
         self.st.now = now;

@@ -37,7 +37,7 @@ impl Flow<'_> {
         if let Some(origin) = x.origin {
             put_param(&mut bytes, "Origin", ParamValue::Vector(origin));
         }
-        self.log.facts.keep(&bytes)
+        self.log.keep(&bytes)
     }
 
     /// Gives an effect's looping cues back.

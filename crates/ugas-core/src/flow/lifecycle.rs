@@ -1,9 +1,9 @@
 //! A controller's life: made in the specified order, possessed, paused, destroyed in the specified order.
 
 use super::settle::Emit;
-use super::{Flow, Via};
+use super::{Flow, Notice, Via};
 use crate::rules::INITIAL_TAGS;
-use crate::state::{Effect, Row, Values};
+use crate::state::{Effect, Row, Values, alert};
 use crate::{
     ActorId, Anchor, ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, LifecycleStep, LimitKind, NameKind,
     Rate, Refusal, RemoveReason, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
@@ -121,7 +121,9 @@ impl Flow<'_> {
             return unknown(NameKind::Effect, e.0);
         }
         let known = |a: crate::AbilityId| self.ability(a).is_some();
-        if spec.abilities.len() > self.limits.grants_per_controller as usize {
+        let template = spec.template.and_then(|t| self.rules.templates[t.index()].as_ref());
+        let granted = spec.abilities.len() + template.map_or(0, |t| t.abilities.len());
+        if granted > self.limits.grants_per_controller as usize {
             let max = self.limits.grants_per_controller;
             return Err(Refusal::Limit { what: LimitKind::Grants, max, link: self.cause.link });
         }
@@ -312,6 +314,7 @@ impl Flow<'_> {
                 self.row_mut(target).side_mut().anchor = None;
             }
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
+            self.notify(target, alert::ABILITY, || Notice::Freed);
         }
         Ok(())
     }
@@ -358,8 +361,13 @@ impl Flow<'_> {
         }
         let now = self.st.now;
         let clock = &mut self.row_mut(target).clock;
-        clock.set(now, rate.unwrap_or(clock.rate()), active.unwrap_or(clock.active()));
+        let was = clock.active();
+        clock.set(now, rate.unwrap_or(clock.rate()), active.unwrap_or(was));
         self.retime(target);
+        if active == Some(true) && !was {
+            let states = alert::TAG | alert::ATTRIBUTE | alert::INPUT | alert::ABILITY;
+            self.notify(target, states, || Notice::Resumed);
+        }
         self.publish(target);
         Ok(())
     }

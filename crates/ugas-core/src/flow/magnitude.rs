@@ -177,6 +177,9 @@ impl<'a> View<'a> {
             refused: None,
         };
         code.run(&mut cx);
+        if self.sure && cx.draw.draw > 0 {
+            return Err(Refusal::RandomCost { calculator: calc });
+        }
         cx.refused.map_or(Ok(cx.value), Err)
     }
 

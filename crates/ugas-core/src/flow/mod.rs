@@ -34,7 +34,7 @@ mod write;
 pub use combat::ChargeView;
 
 pub(crate) use ability::Again;
-pub(crate) use capture::{Captured, FrameWork, Journal, JournalWhat, Replay};
+pub(crate) use capture::{Arrival, Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use magnitude::{About, SITE_CHANCE, SITE_DURATION};
 pub(crate) use pipeline::{Sums, sums};
@@ -49,7 +49,7 @@ use crate::rules::{Layout, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, EffectRef, Index, ModOp, Row, TagFlip};
 use crate::{
     Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
-    Refusal, SimTime, TagId, Trace, TraceKind,
+    Refusal, SimTime, Span, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -74,6 +74,19 @@ pub(crate) struct Log {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) trace: Vec<Trace>,
     pub(crate) tracing: bool,
+    /// Facts were forgotten whose details are still there.
+    pub(crate) forgot: bool,
+}
+
+impl Log {
+    /// Keeps details for a fact that is told next. What forgotten facts left goes first: a fact that is being told
+    /// while others are forgotten has its details already.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Span {
+        if std::mem::take(&mut self.forgot) {
+            self.facts.forget_details();
+        }
+        self.facts.keep(bytes)
+    }
 }
 
 /// Through which application something happens.
@@ -207,6 +220,7 @@ impl<'a> Flow<'a> {
     fn forget_facts(&mut self) {
         let half = self.log.facts.list.len() / 2;
         self.log.facts.list.drain(..half);
+        self.log.forgot = true;
         self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
     }
 

@@ -4,7 +4,7 @@ use super::apply::Plan;
 use super::settle::Emit;
 use super::{Flow, Via, stacked};
 use crate::rules::{EffectDef, Mag};
-use crate::state::ModOp;
+use crate::state::{ModOp, alert};
 use crate::{DiagnosticKind, EffectKey, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
@@ -82,7 +82,7 @@ impl Flow<'_> {
         }
         // A link of its own only where somebody hears of it: what follows then knows through what.
         let cause = self.cause;
-        if self.row(target).alert != 0 {
+        if self.row(target).alert & alert::EFFECT != 0 {
             self.because(crate::state::CauseWhat::Applied(def.id), spec.target, spec.source);
         }
         self.tell_applied(target, via, spec.level, spec.stacks);

@@ -3,7 +3,7 @@
 
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, Via, child_birth};
+use super::{Arrival, Flow, Via, child_birth};
 use crate::rules::EffectDef;
 use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
@@ -16,6 +16,8 @@ use ugas_doc::{OnOngoingFail, PeriodInhibition};
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
     Apply {
+        /// Whose effect or blow it follows from.
+        from: ControllerId,
         spec: Spec,
         birth: u64,
         cause: Cause,
@@ -94,6 +96,22 @@ pub(crate) enum Notice {
         key: ActivationKey,
         news: AbilityNews,
     },
+    /// Something that keeps abilities from starting is over: a cast, a restriction, the lack of an avatar.
+    Freed,
+    /// The controller is active again: what happened meanwhile was not heard.
+    Resumed,
+}
+
+impl Notice {
+    /// Whether it can be the reason that a passive ability starts.
+    pub(crate) fn may_start_passives(&self) -> bool {
+        match self {
+            Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. } => true,
+            Notice::Freed | Notice::Resumed => true,
+            Notice::Ability { news, .. } => matches!(news, AbilityNews::Ended { .. }),
+            Notice::Died | Notice::Effect { .. } | Notice::Event(_) | Notice::Input { .. } => false,
+        }
+    }
 }
 
 /// What became of an ability.
@@ -101,7 +119,7 @@ pub(crate) enum Notice {
 pub(crate) enum AbilityNews {
     Activated,
     Committed,
-    Ended { cancelled: bool },
+    Ended { cancelled: bool, grant: GrantId },
 }
 
 impl Flow<'_> {
@@ -134,7 +152,7 @@ impl Flow<'_> {
         }
         let birth = child_birth(key, trigger as u64, execution, position);
         let (cause, depth) = (self.cause, self.depth + 1);
-        self.sc.reactions.push_back(Reaction::Apply { spec: child, birth, cause, depth });
+        self.sc.reactions.push_back(Reaction::Apply { from: spec.target, spec: child, birth, cause, depth });
     }
 
     pub(crate) fn next_later(&mut self, target: usize, effect: EffectId) {
@@ -162,7 +180,7 @@ impl Flow<'_> {
         let (row, cause) = (self.row(target), self.cause);
         let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
         let mut passives = Vec::new();
-        if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
+        if notice.may_start_passives() {
             let passive = |a: &&Activation| self.ability(a.ability).is_some_and(|d| d.passive);
             passives.extend(row.play().activations.iter().filter(passive).map(|a| a.grant));
         }
@@ -226,14 +244,18 @@ impl Flow<'_> {
 
     fn react_to(&mut self, reaction: Reaction) {
         match reaction {
-            Reaction::Apply { spec, birth, cause, depth } => {
+            Reaction::Apply { from, spec, birth, cause, depth } => {
                 self.cause = cause;
                 self.depth = depth;
+                if from == spec.target {
+                    self.journal_reaction(from);
+                }
                 let result = if depth > self.limits.chain_depth {
                     Err(self.limit(LimitKind::ChainDepth, self.limits.chain_depth))
                 } else if self.replay.is_some_and(|r| r.only != spec.target) {
                     return;
                 } else {
+                    self.journal_arrival(from, spec.target, || Arrival::Apply(spec.clone(), birth));
                     self.apply(&spec, birth).map(|_| ())
                 };
                 // Effects may remove the target before its turn comes; that is no mistake.
@@ -245,12 +267,14 @@ impl Flow<'_> {
             }
             Reaction::Next { who, effect, cause } => {
                 self.cause = cause;
+                self.journal_reaction(who);
                 if let Some(target) = self.st.controllers.slot(who) {
                     self.start_next(target, effect);
                 }
             }
             Reaction::Hear { who, notice, since, cause, depth } => {
                 (self.cause, self.depth) = (cause, depth);
+                self.journal_reaction(who);
                 if depth > self.limits.chain_depth {
                     let refusal = self.limit(LimitKind::ChainDepth, self.limits.chain_depth);
                     self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
@@ -260,6 +284,7 @@ impl Flow<'_> {
             }
             Reaction::Ticks { who, cast, cause } => {
                 self.cause = cause;
+                self.journal_reaction(who);
                 if let Some(target) = self.st.controllers.slot(who) {
                     self.cast_at_once(target, cast);
                 }

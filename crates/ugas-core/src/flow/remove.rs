@@ -2,9 +2,9 @@
 //! stop, conditional effects, reactions.
 
 use super::settle::Emit;
-use super::{Flow, Via};
+use super::{Flow, Notice, Via};
 use crate::rules::EffectDef;
-use crate::state::{CauseWhat, Effect};
+use crate::state::{CauseWhat, Effect, alert};
 use crate::{BadValue, EffectChange, EffectFilter, EffectKey, Refusal, RemoveReason, SimTime, TagId};
 use ugas_doc::{ExecutionPolicy, OnExpire};
 
@@ -179,6 +179,7 @@ impl Flow<'_> {
         self.tell_removed(target, via, reason);
         if !def.rules.is_empty() {
             self.recharge(target);
+            self.notify(target, alert::ABILITY, || Notice::Freed);
         }
         if !e.inhibited() {
             self.release_cues(&def, target, via);

@@ -19,6 +19,8 @@ pub(crate) struct View<'a> {
     pub(crate) root: OpId,
     /// Its cause link, for refusals that name it.
     pub(crate) link: u32,
+    /// Whether numbers are asked for that something else is to come out at later: then nothing may be random.
+    pub(crate) sure: bool,
 }
 
 impl Flow<'_> {
@@ -32,6 +34,7 @@ impl Flow<'_> {
             replay: self.replay,
             root: self.cause.root,
             link: self.cause.link,
+            sure: false,
         }
     }
 }

@@ -100,7 +100,7 @@ impl Sim {
             let Some(at) = self.state().controllers.row(slot).grant(grant) else { continue };
             let Some(def) = view.ability(view.row(slot).grants[at].ability) else { continue };
             let t = view.attempt(slot, at, &def, target);
-            if view.refusal_of(&t).is_ok() {
+            if view.refusal_of(&t).and_then(|()| view.room_to_run(slot)).is_ok() {
                 into.clear();
                 return Ok(());
             }
@@ -122,7 +122,8 @@ impl Sim {
         for grant in view.grants_of(slot, Which::Ability(ability))? {
             let Some(at) = view.row(slot).grant(grant) else { continue };
             let Some(def) = view.ability(ability) else { continue };
-            match view.first_refusal(&view.attempt(slot, at, &def, target)) {
+            let checked = view.first_refusal(&view.attempt(slot, at, &def, target));
+            match checked.and_then(|()| view.room_to_run(slot)) {
                 Ok(()) => return Ok(()),
                 Err(refusal) => first = first.or(Some(refusal)),
             }

@@ -8,7 +8,7 @@ use super::lookup::suggestion;
 use super::names::nearest;
 use super::scope::Scope;
 use super::{Rules, Severity};
-use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, Origin, Trigger};
 
@@ -172,7 +172,20 @@ impl Compiler<'_> {
         if def.as_ref().is_some_and(|d| d.chance.is_some()) {
             self.error("chance-on-commit", format!("{place}: {name} has an ApplicationChance; a commit is sure"));
         }
+        if let Some(calc) = def.as_deref().and_then(|d| self.rolling(d)) {
+            let calc = self.rules.calculator_name(calc).unwrap_or_default();
+            let message = format!("{place}: {name} uses {calc}, which rolls; what a commit takes is known before");
+            self.error("roll-on-commit", message);
+        }
         Some((id, def))
+    }
+
+    /// A calculation of an effect's that draws random numbers.
+    fn rolling(&self, def: &EffectDef) -> Option<CalcId> {
+        let numbers = def.modifiers.iter().map(|m| &m.magnitude).chain(&def.duration);
+        let used = numbers.filter_map(|m| if let Mag::Calc(calc) = m { Some(*calc) } else { None });
+        let mut used = used.chain(def.executions.iter().map(|x| x.calculator));
+        used.find(|c| self.rules.calcs.get(c.index()).and_then(Option::as_ref).is_some_and(|c| c.rolls))
     }
 
     fn cost(&mut self, name: &str) -> Option<EffectId> {

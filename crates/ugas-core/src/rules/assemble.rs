@@ -24,6 +24,8 @@ const MAX_REGS: usize = 255;
 
 /// The priority of a critical task that says none.
 const CRITICAL: i32 = 10;
+/// How far priorities go: whoever waits grows more urgent by one each frame, so a wider span would starve somebody.
+const PRIORITY: i32 = 30_000;
 
 struct Assembler<'t> {
     code: Vec<Inst>,
@@ -172,7 +174,7 @@ impl Compiler<'_> {
         f.finish();
         let written = doc.tick_interval.and_then(SimTime::try_seconds).filter(|t| *t >= SimTime::ZERO);
         let interval = code.interval().map(|own| written.unwrap_or(own));
-        let priority = doc.priority.unwrap_or(code.priority());
+        let priority = self.priority(path, doc.priority.unwrap_or(code.priority()));
         asm.put(Inst::Task(Box::new(TaskDef {
             answer: None,
             kind: TaskKind::Custom(CustomDef { code, params: Arc::new(doc.params.clone()) }),
@@ -184,6 +186,14 @@ impl Compiler<'_> {
             request: encode_params(&doc.params),
             path: path.into(),
         })));
+    }
+
+    fn priority(&mut self, path: &str, found: i32) -> i32 {
+        if !(-PRIORITY..=PRIORITY).contains(&found) {
+            let message = format!("{path}.Priority: expected {} to {PRIORITY}, found {found}", -PRIORITY);
+            self.error("bad-param", message);
+        }
+        found
     }
 
     /// Fields that only other task types have.
@@ -234,7 +244,8 @@ impl Compiler<'_> {
             None => built.ticks.and_then(|critical| built.category.interval(critical)),
         };
         let Some(kind) = kind else { return };
-        let priority = doc.priority.unwrap_or(if built.ticks == Some(true) { CRITICAL } else { 0 });
+        let usual = if built.ticks == Some(true) { CRITICAL } else { 0 };
+        let priority = self.priority(path, doc.priority.unwrap_or(usual));
         let answer = if kind.is_seam() { asm.answer(id) } else { None };
         let at = asm.put(Inst::Task(Box::new(TaskDef {
             answer,

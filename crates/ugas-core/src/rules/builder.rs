@@ -225,7 +225,7 @@ impl RulesBuilder {
         }
         // Code of the host stands in for a document of the same name.
         for (name, code) in &self.calcs {
-            slips.extend(c.calculator(name, code.clone(), [].into()).into_iter().map(|why| (name, why)));
+            slips.extend(c.calculator(name, code.clone(), [].into(), false).into_iter().map(|why| (name, why)));
         }
         // Each kind after what it looks into: abilities into effects and timelines, templates into ability sets.
         for (doc, origin) in &docs {
@@ -521,7 +521,13 @@ impl Compiler<'_> {
     }
 
     /// Stores a calculator; says which of its reads no set defines.
-    fn calculator(&mut self, name: &str, code: Arc<dyn Calculator>, params: Box<[Arc<str>]>) -> Vec<String> {
+    fn calculator(
+        &mut self,
+        name: &str,
+        code: Arc<dyn Calculator>,
+        params: Box<[Arc<str>]>,
+        rolls: bool,
+    ) -> Vec<String> {
         let (mut reads, mut slips) = (Vec::new(), Vec::new());
         for r in code.reads() {
             match self.find_attribute(&r.attribute) {
@@ -530,15 +536,15 @@ impl Compiler<'_> {
             }
         }
         if let Some(id) = self.rules.calc_names.find(name) {
-            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into(), params });
+            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into(), params, rolls });
         }
         slips
     }
 
     fn calculation_doc(&mut self, doc: &ugas_doc::Calculation) {
         if let Some(formulas) = self.formulas(doc) {
-            let params = formulas.params().into();
-            self.calculator(&doc.name, Arc::new(formulas), params);
+            let (params, rolls) = (formulas.params().into(), formulas.rolls());
+            self.calculator(&doc.name, Arc::new(formulas), params, rolls);
         }
     }
 

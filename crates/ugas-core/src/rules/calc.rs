@@ -99,6 +99,8 @@ pub(crate) struct CalcDef {
     pub(crate) reads: Box<[ReadDef]>,
     /// Parameters that an execution must give; code asks for its own.
     pub(crate) params: Box<[Arc<str>]>,
+    /// Whether it is known to draw random numbers; of code nobody knows.
+    pub(crate) rolls: bool,
 }
 
 impl std::fmt::Debug for CalcDef {

@@ -39,6 +39,17 @@ impl Formulas {
     pub(crate) fn params(&self) -> &[Arc<str>] {
         &self.params
     }
+
+    /// Whether it draws random numbers.
+    pub(crate) fn rolls(&self) -> bool {
+        self.exprs().any(Expr::rolls)
+    }
+
+    fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let conditions = self.tags.iter().filter_map(|(_, when)| when.as_ref());
+        let results = self.results.iter().flat_map(|r| [Some(&r.value), r.when.as_ref()]).flatten();
+        self.bound.iter().chain(conditions).chain(results).chain(&self.value)
+    }
 }
 
 impl Calculator for Formulas {
@@ -269,11 +280,8 @@ impl Compiler<'_> {
                 captured.push((id, side == "Target", when));
             }
         }
-        let conditions = formulas.tags.iter().filter_map(|(_, when)| when.as_ref());
-        let results = formulas.results.iter().flat_map(|r| [Some(&r.value), r.when.as_ref()]).flatten();
-        let exprs = formulas.bound.iter().chain(conditions).chain(results).chain(&formulas.value);
         let used: std::collections::BTreeSet<(bool, AttributeId)> =
-            exprs.flat_map(Expr::reads).map(|(side, id)| (side != Side::Source, id)).collect();
+            formulas.exprs().flat_map(Expr::reads).map(|(side, id)| (side != Side::Source, id)).collect();
         for &(id, of_target, _) in captured.iter().filter(|c| !used.contains(&(c.1, c.0))) {
             let side = if of_target { "Target" } else { "Source" };
             let name = self.rules.attribute_name(id).unwrap_or_default().to_owned();

@@ -222,10 +222,10 @@ const STATE: usize = 256;
 
 impl<T: CustomTask> ErasedTask for T {
     fn call(&self, bytes: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression {
-        let mut state: T::State = match bytes.is_empty() {
-            true => T::State::default(),
-            false => serde_json::from_slice(bytes).unwrap_or_default(),
-        };
+        let read = |bytes: &[u8]| serde_json::from_slice::<T::State>(bytes).ok();
+        let state = if bytes.is_empty() { Some(T::State::default()) } else { read(bytes) };
+        // What cannot be read back cannot go on.
+        let Some(mut state) = state else { return Progression::Fail };
         let said = match call {
             Call::Activate => self.activate(&mut state, cx),
             Call::Wake(news) => self.wake(&mut state, news, cx),
@@ -236,7 +236,7 @@ impl<T: CustomTask> ErasedTask for T {
             }
         };
         match serde_json::to_vec(&state) {
-            Ok(new) if new.len() <= STATE => *bytes = new,
+            Ok(new) if new.len() <= STATE && read(&new).is_some() => *bytes = new,
             // What cannot be kept cannot go on.
             _ => return Progression::Fail,
         }

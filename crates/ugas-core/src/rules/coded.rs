@@ -227,7 +227,8 @@ impl AbilityCx<'_> {
         number
     }
     /// Commits an ability whose policy is Manual. A refusal has changed nothing: the ability goes on uncommitted, or
-    /// ends if it says so. It is cancelled only if something it asked for in the same call made the commit impossible.
+    /// ends if it says so. It is cancelled only if something it asked for in the same call made the commit impossible;
+    /// then nothing that it asked for after the commit happens.
     pub fn commit(&mut self) -> Result<(), Refusal> {
         (self.commits)()?;
         self.acts.push(Act::Commit);
@@ -252,7 +253,8 @@ impl AbilityCx<'_> {
 /// assert!(Rules::builder().ability_code("GA_Nobody", Pause).build().is_err());
 /// ```
 pub trait CodedAbility: Send + Sync + 'static {
-    /// What it remembers between calls; at most 256 bytes as JSON.
+    /// What it remembers between calls; at most 256 bytes as JSON, which has no numbers that are not finite. An
+    /// ability whose state cannot be kept is cancelled, with a diagnostic.
     type State: Default + Serialize + DeserializeOwned;
 
     /// Goes on.
@@ -261,7 +263,7 @@ pub trait CodedAbility: Send + Sync + 'static {
 
 /// A coded ability whose state is bytes.
 pub(crate) trait ErasedAbility: Send + Sync {
-    /// `None` if its state cannot be kept.
+    /// `None` if its state cannot be kept, or cannot be read back.
     fn resume(&self, state: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next>;
 }
 
@@ -270,10 +272,14 @@ const STATE: usize = 256;
 
 impl<T: CodedAbility> ErasedAbility for T {
     fn resume(&self, bytes: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next> {
-        let mut state: T::State =
-            if bytes.is_empty() { T::State::default() } else { serde_json::from_slice(bytes).unwrap_or_default() };
+        let read = |bytes: &[u8]| serde_json::from_slice::<T::State>(bytes).ok();
+        let mut state = if bytes.is_empty() { T::State::default() } else { read(bytes)? };
         let next = CodedAbility::resume(self, &mut state, why, cx);
-        *bytes = serde_json::to_vec(&state).ok().filter(|b| b.len() <= STATE)?;
+        // Nobody reads what the last call leaves.
+        if !matches!(why, Resume::End { .. }) {
+            // Infinity, for one, can be written but not read: better told now than missed at the next call.
+            *bytes = serde_json::to_vec(&state).ok().filter(|b| b.len() <= STATE && read(b).is_some())?;
+        }
         Some(next)
     }
 }
@@ -301,6 +307,16 @@ impl Compiler<'_> {
 }
 
 impl Rules {
+    /// Whether a coded ability can wait for this: its code or a file may name what these rules do not have.
+    pub(crate) fn can_await(&self, next: &Next) -> bool {
+        let exists = |wait: &Next| match *wait {
+            Next::Event(tag) | Next::Tag(tag) => self.tags.def(tag).is_some(),
+            Next::Request(kind) => self.task_kinds().any(|(id, ..)| id == kind),
+            _ => true,
+        };
+        next.is_sound() && next.waits().iter().all(exists)
+    }
+
     pub(crate) fn code_of(&self, ability: AbilityId) -> Option<Arc<dyn ErasedAbility>> {
         if self.ability_code.is_empty() { None } else { self.ability_code.get(&ability).map(|c| c.0.clone()) }
     }

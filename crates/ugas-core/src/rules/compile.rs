@@ -10,7 +10,7 @@ use super::template::{Template, TemplateEffect};
 use crate::limits::MIN_PERIOD;
 use crate::{AbilityGrant, ActorId, ChannelId, EffectId, HookId, SetId, SimTime, TagId};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Operation, Origin, TagRegistry};
 
@@ -86,11 +86,17 @@ impl Compiler<'_> {
                 self.warn("tag-depth", "has more than five levels".into());
             }
         }
+        // The first tag below each tag, found once: searching for every grant would cost effects times tags.
+        let mut children: BTreeMap<TagId, &str> = BTreeMap::new();
+        for (tag, name) in &tags {
+            if let Some(parent) = self.rules.tags.parent(*tag) {
+                children.entry(parent).or_insert(name);
+            }
+        }
         let effects: Vec<Arc<EffectDef>> = self.rules.effects.iter().flatten().cloned().collect();
         for e in effects {
             for &tag in &e.granted_tags {
-                let child = tags.iter().find(|(t, _)| self.rules.tags.parent(*t) == Some(tag));
-                if let Some((_, child)) = child {
+                if let Some(child) = children.get(&tag) {
                     let parent = self.rules.tag_name(tag).unwrap_or("").to_owned();
                     self.about(&e.name, e.origin.clone());
                     self.warn(

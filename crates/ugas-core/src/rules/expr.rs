@@ -144,6 +144,11 @@ impl Expr {
         })
     }
 
+    /// Whether it draws random numbers.
+    pub(crate) fn rolls(&self) -> bool {
+        self.code.contains(&Code::Roll)
+    }
+
     /// Whether it looks at anybody but its own controller.
     pub(crate) fn is_foreign(&self) -> bool {
         self.code.iter().any(|c| match c {

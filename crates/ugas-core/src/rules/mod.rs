@@ -73,8 +73,8 @@ pub(crate) use template::Template;
 pub(crate) use timeline::{AnswerDef, TimelineDef};
 
 use crate::{
-    AbilityId, AbilitySetId, AttributeId, CalcId, CurveId, EffectId, GroupId, HookId, InputId, KeyId, ParamId, SetId,
-    TagId, TaskKindId, TemplateId, TimelineId,
+    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, CurveId, EffectId, GroupId, Hit, HookId, InputId, KeyId,
+    NameKind, ParamId, Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -157,6 +157,15 @@ impl Rules {
     /// longer name.
     pub(crate) fn image_print(&self) -> u64 {
         crate::rng::fold(self.fingerprint, self.tags.order())
+    }
+
+    /// What is wrong with a hit that somebody outside tells of: numbers are finite and its tags exist.
+    pub(crate) fn refuse_hit(&self, hit: &Hit) -> Result<(), Refusal> {
+        if !hit.position.iter().flatten().chain(&hit.distance).all(|v| v.is_finite()) {
+            return Err(Refusal::BadValue { what: BadValue::Number });
+        }
+        let unknown = hit.tags.iter().find(|&&t| self.tags.def(t).is_none());
+        unknown.map_or(Ok(()), |t| Err(Refusal::UnknownName { kind: NameKind::Tag, id: t.0 }))
     }
 
     /// What was noticed while building.

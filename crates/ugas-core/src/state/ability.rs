@@ -199,6 +199,8 @@ pub(crate) struct Activation {
     /// One counter for each Repeat of its program.
     pub(crate) repeats: Vec<u32>,
     pub(crate) event: Option<Box<EventData>>,
+    /// Who caused it: an event's instigator, an effect's source, else the owner.
+    pub(crate) source: ControllerId,
     /// What target data gave.
     pub(crate) targets: Vec<ControllerId>,
     pub(crate) hit: Option<Box<Hit>>,
@@ -237,7 +239,7 @@ pub(crate) struct Task {
     pub(crate) age: u16,
     /// Forks: branches still running.
     pub(crate) left: u16,
-    /// State of a custom task.
+    /// State of a custom task or of code; for a wait for sim time, when it takes too long.
     pub(crate) code: Vec<u8>,
 }
 

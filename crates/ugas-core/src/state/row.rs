@@ -40,8 +40,6 @@ pub(crate) mod alert {
     pub(crate) const ABILITY: u8 = 16;
     pub(crate) const DEATH: u8 = 32;
     pub(crate) const INPUT: u8 = 64;
-    /// Active effects with combat rules.
-    pub(crate) const RULES: u8 = 128;
 }
 
 /// One controller. Fields are grouped by cache line: what a hit looks at, then the values, then due work, effects, the

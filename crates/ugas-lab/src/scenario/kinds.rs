@@ -145,6 +145,7 @@ pub(crate) const REFUSALS: &[&str] = &[
     "Limit",
     "Hook",
     "UndeclaredRead",
+    "RandomCost",
     "SetRegistered",
     "SetMissing",
     "DuplicateAttribute",

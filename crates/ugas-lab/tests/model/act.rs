@@ -257,6 +257,9 @@ impl World {
         self.tell(who, format!("EffectRemoved {} {reason}", e.def));
         self.notify(who, Notice::Effect { def: e.def.clone(), source: e.source, applied: false });
         self.recharge(who, &def);
+        if !def.rules.is_empty() {
+            self.notify(who, Notice::Freed);
+        }
         if !e.inhibited {
             self.cue_facts(who, &def, "Remove");
         }

@@ -300,6 +300,7 @@ impl World {
         if let Some(c) = self.play(who).cast.take_if(|c| c.act == act) {
             let name = self.act(who, act).expect("it runs").ability.clone();
             self.tell(who, format!("Cast {name} {how} tick {} length {}", c.next - 1, c.length));
+            self.notify(who, Notice::Freed);
         }
     }
 

@@ -68,18 +68,18 @@ impl World {
 
     pub(crate) fn commit_op(&mut self, who: u32, which: &Which) -> Result<(), Refused> {
         self.there(who)?;
+        let mut all = Ok(());
         for seq in self.running(who, which)? {
             if !self.is_active(who, seq) {
                 continue;
             }
             if let Err(kind) = self.commit(who, seq) {
                 self.finish(who, seq, How::Cancelled);
-                self.react();
-                return Err(kind);
+                all = all.and(Err(kind));
             }
         }
         self.react();
-        Ok(())
+        all
     }
 
     pub(crate) fn validate_op(&mut self, who: u32, which: &Which, ok: bool) -> Result<(), Refused> {
@@ -99,7 +99,7 @@ impl World {
         let def = self.abilities[&a.ability].clone();
         let new = self.act_mut(who, seq);
         (new.state, new.deadline) = (State::Activating, None);
-        let source = a.event.as_ref().map_or(who, |e| e.instigator);
+        let source = a.source;
         let t = super::check::Try { who, grant: a.grant, level: a.level, target: a.target, source };
         if self.refusal(&t, &def, true).is_some() {
             self.play(who).acts.retain(|o| o.seq != seq);
@@ -153,12 +153,17 @@ impl World {
     pub(crate) fn restrict(&mut self, who: u32, grant: u32, name: &str, on: bool) -> Result<(), Refused> {
         self.there(who)?;
         self.grant(who, grant).ok_or("StaleHandle")?;
+        let mut freed = false;
         for g in self.row(who).grants.iter_mut().filter(|g| g.id == grant) {
             if on {
-                g.restrictions.insert(name.to_owned())
+                g.restrictions.insert(name.to_owned());
             } else {
-                g.restrictions.remove(name)
-            };
+                freed = g.restrictions.remove(name);
+            }
+        }
+        if freed {
+            self.notify(who, super::hear::Notice::Freed);
+            self.react();
         }
         Ok(())
     }

@@ -4,19 +4,44 @@
 use super::effects::{has_any, under};
 use super::play::{Act, Event, State, Wish, owned_tags, somebody};
 use super::world::{Reaction, Refused, World};
-use ugas_doc::Trigger;
+use ugas_doc::{GroupPolicy, Trigger};
 
 /// Something that abilities may wait for.
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
-    Tag { tag: String, added: bool },
-    Attribute { name: String, old: f64, new: f64 },
+    Tag {
+        tag: String,
+        added: bool,
+    },
+    Attribute {
+        name: String,
+        old: f64,
+        new: f64,
+    },
     Died,
-    Effect { def: String, source: u32, applied: bool },
+    Effect {
+        def: String,
+        source: u32,
+        applied: bool,
+    },
     Event(Event),
-    Input { input: String, pressed: bool, held: i64 },
+    Input {
+        input: String,
+        pressed: bool,
+        held: i64,
+    },
     Granted(u32),
-    Ability { ability: String, act: u64, step: &'static str, cancelled: bool },
+    Ability {
+        ability: String,
+        act: u64,
+        grant: u32,
+        step: &'static str,
+        cancelled: bool,
+    },
+    /// Something that keeps abilities from starting is over.
+    Freed,
+    /// The controller is active again.
+    Resumed,
 }
 
 /// News for a controller, and how far its numbers had come when it happened.
@@ -62,11 +87,7 @@ impl World {
         }
         self.wake(heard);
         self.trigger(heard);
-        match &heard.notice {
-            Notice::Tag { tag, .. } => self.try_passives(who, Some(tag), heard),
-            Notice::Attribute { .. } | Notice::Granted(_) => self.try_passives(who, None, heard),
-            _ => {}
-        }
+        self.try_passives(who, heard);
     }
 
     fn cancel_by_tag(&mut self, who: u32, tag: &str, heard: &Heard) {
@@ -118,8 +139,8 @@ impl World {
         self.count(&format!("Trigger {form} {}", outcome(result)));
     }
 
-    /// Passive abilities that do not run are tried; tags that one owns itself are no reason to.
-    fn try_passives(&mut self, who: u32, flipped: Option<&String>, heard: &Heard) {
+    /// Passive abilities that do not run are tried if this can have kept them from it.
+    fn try_passives(&mut self, who: u32, heard: &Heard) {
         let row = &self.rows[&who];
         let was_idle = |id: u32| id < heard.grants && !heard.running.contains(&id);
         let idle = |id: u32| was_idle(id) && row.play.acts.iter().all(|a| a.grant != id);
@@ -127,11 +148,36 @@ impl World {
             row.grants.iter().filter(|g| self.abilities[&g.ability].passive && idle(g.id)).map(|g| g.id).collect();
         for grant in list {
             let Some(g) = self.grant(who, grant) else { continue };
-            let own = self.effects.get(&owned_tags(&g.ability)).map(|e| e.granted_tags.clone()).unwrap_or_default();
-            if flipped.is_some_and(|tag| own.iter().any(|t| under(t, tag))) {
-                continue;
+            if self.is_reason(grant, &g.ability.clone(), &heard.notice) {
+                self.set_off(who, grant, &Wish::default(), "Passive");
             }
-            self.set_off(who, grant, &Wish::default(), "Passive");
+        }
+    }
+
+    /// Tags that an ability owns itself and its own end are no reason to start it, nor is the end of another that did
+    /// not stand in its way.
+    fn is_reason(&self, grant: u32, ability: &str, notice: &Notice) -> bool {
+        let def = &self.abilities[ability];
+        match notice {
+            Notice::Tag { tag, .. } => {
+                let own = self.effects.get(&owned_tags(ability)).map(|e| e.granted_tags.clone()).unwrap_or_default();
+                !own.iter().any(|t| under(t, tag))
+            }
+            Notice::Attribute { .. } | Notice::Granted(_) | Notice::Freed | Notice::Resumed => true,
+            Notice::Ability { ability, grant: ended, step: "Ended", .. } => {
+                let other = &self.abilities[ability];
+                let blocks = has_any(&[&def.tags.ability_tags], &other.tags.block_abilities_with_tags);
+                let excludes = match (&def.activation_group, &other.activation_group) {
+                    (Some(mine), Some(theirs)) => {
+                        mine.policy != GroupPolicy::Independent
+                            && theirs.policy == GroupPolicy::Exclusive
+                            && mine.name == theirs.name
+                    }
+                    _ => false,
+                };
+                *ended != grant && (blocks || excludes)
+            }
+            _ => false,
         }
     }
 

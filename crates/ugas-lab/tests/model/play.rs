@@ -48,6 +48,8 @@ pub(crate) struct Act {
     /// Whom it aims at, or nobody.
     pub(crate) target: Option<u32>,
     pub(crate) event: Option<Event>,
+    /// Who caused it.
+    pub(crate) source: u32,
     pub(crate) start: i64,
     /// When nobody's validation will come any more.
     pub(crate) deadline: Option<i64>,
@@ -82,6 +84,8 @@ pub(crate) struct Sleep {
     pub(crate) late: bool,
     /// A sim time it waits for.
     pub(crate) until: Option<i64>,
+    /// When that takes too long.
+    pub(crate) too_long: Option<i64>,
     pub(crate) value: f64,
     /// Branches that run.
     pub(crate) left: usize,
@@ -196,6 +200,7 @@ impl World {
             level: g.level,
             target: wish.target,
             event: wish.event.clone(),
+            source: wish.source.unwrap_or(who),
             start,
             deadline: None,
             owned: None,
@@ -250,7 +255,7 @@ impl World {
             let tags = &w.abilities[&o.ability].tags.ability_tags;
             o.seq != seq && super::effects::has_any(&[tags], cancels)
         });
-        self.news(who, &def.name, seq, "Activated", false);
+        self.news(who, &a, "Activated", false);
         let initial = def.cast.as_ref().is_some_and(|c| c.initial_tick) && def.commit_policy == CommitPolicy::Auto;
         if def.cast.is_none() || initial {
             self.run_list(who, seq, &def.on_tick);
@@ -292,7 +297,7 @@ impl World {
             return Ok(());
         }
         self.act_mut(who, seq).committed = true;
-        self.news(who, &def.name, seq, "Committed", false);
+        self.news(who, &a, "Committed", false);
         self.begin_cast(who, seq, &def);
         if a.state == State::Active && def.cast.as_ref().is_some_and(|c| c.initial_tick) {
             self.run_list(who, seq, &def.on_tick);
@@ -356,7 +361,7 @@ impl World {
             }
         }
         self.play(who).acts.retain(|o| o.seq != seq);
-        self.news(who, name, seq, "Ended", cancelled);
+        self.news(who, &a, "Ended", cancelled);
     }
 
     // Grants ----------------------------------------------------------------------------------------------------
@@ -399,8 +404,9 @@ impl World {
         self.tell(who, format!("Revoked {} grant {id}", g.ability));
     }
 
-    fn news(&mut self, who: u32, ability: &str, act: u64, step: &'static str, cancelled: bool) {
-        self.notify(who, super::hear::Notice::Ability { ability: ability.to_owned(), act, step, cancelled });
+    fn news(&mut self, who: u32, a: &Act, step: &'static str, cancelled: bool) {
+        let (ability, act, grant) = (a.ability.clone(), a.seq, a.grant);
+        self.notify(who, super::hear::Notice::Ability { ability, act, grant, step, cancelled });
     }
 }
 

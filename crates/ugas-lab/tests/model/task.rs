@@ -134,7 +134,8 @@ impl World {
         let seq = self.seq();
         let task = task.clone();
         let (due, until, value) = (None, None, 0.0);
-        Sleep { seq, act, parent, task, rest, due, late: false, until, value, left: 0, closed: false }
+        let (late, too_long) = (false, None);
+        Sleep { seq, act, parent, task, rest, due, late, until, too_long, value, left: 0, closed: false }
     }
 
     // What tasks do ---------------------------------------------------------------------------------------------
@@ -184,10 +185,10 @@ impl World {
                 let name = text(task, "Name").expect("whole").to_owned();
                 if let Some(g) = self.row(who).grants.iter_mut().find(|g| g.id == a.grant) {
                     if on {
-                        g.restrictions.insert(name)
-                    } else {
-                        g.restrictions.remove(&name)
-                    };
+                        g.restrictions.insert(name);
+                    } else if g.restrictions.remove(&name) {
+                        self.notify(who, super::hear::Notice::Freed);
+                    }
                 }
             }
             "ExecuteCue" => self.tell(who, format!("Cue {} Execute", text(task, "Cue").expect("whole"))),
@@ -320,10 +321,9 @@ impl World {
             }
             _ => {}
         }
-        if let Some(late) = self.length_of(who, act, task, "TimeOut").map(|l| now + l)
-            && t.due.is_none_or(|due| late < due)
-        {
-            (t.due, t.late, t.until) = (Some(late), true, None);
+        t.too_long = self.length_of(who, act, task, "TimeOut").map(|l| now + l);
+        if let Some(late) = t.too_long.filter(|&late| t.due.is_none_or(|due| late < due)) {
+            (t.due, t.late) = (Some(late), true);
         }
         self.play(who).tasks.push(t);
         if is_seam(task) {
@@ -376,12 +376,14 @@ impl World {
     pub(crate) fn finish_task(&mut self, who: u32, seq: u64, result: &str, value: f64) {
         let Some(t) = self.sleeping(who, seq).cloned() else { return };
         self.task_fact(who, t.act, &t.task, result, value);
-        if t.left > 0 {
+        let fatal = result == "Failed" && matches!(text(&t.task, "OnFail"), Some("End" | "Cancel"));
+        if t.left > 0 && !fatal {
             let t = self.sleeping_mut(who, seq);
             (t.due, t.until, t.closed) = (None, None, true);
             return;
         }
         self.play(who).tasks.retain(|t| t.seq != seq);
+        self.drop_children(who, seq);
         if result != "Failed" || matches!(self.on_fail(who, t.act, &t.task), Step::Next) {
             self.run(who, t.act, t.parent, t.rest, false);
         }
@@ -405,6 +407,9 @@ impl World {
         let t = self.sleeping(who, seq).cloned().ok_or("StaleHandle")?;
         if !self.is_active(who, t.act) || !is_seam(&t.task) {
             return Err("StaleHandle");
+        }
+        if !self.rows[&who].active {
+            return Err("Inactive");
         }
         if answer.fail {
             self.finish_task(who, seq, "Failed", answer.value);

@@ -29,7 +29,12 @@ impl World {
     pub(crate) fn set_active(&mut self, who: u32, active: bool) -> Result<(), Refused> {
         self.exists(who)?;
         let (now, row) = (self.now, self.row(who));
+        let was = row.active;
         row.set_clock(now, row.rate, active);
+        if active && !was {
+            self.notify(who, super::hear::Notice::Resumed);
+            self.react();
+        }
         Ok(())
     }
 

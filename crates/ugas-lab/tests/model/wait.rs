@@ -11,6 +11,9 @@ impl World {
     /// Wakes who waited for it before it happened, the oldest first.
     pub(crate) fn wake(&mut self, heard: &Heard) {
         let who = heard.who;
+        if !self.rows[&who].active {
+            return;
+        }
         let sleeping: Vec<u64> = self.rows[&who].play.tasks.iter().map(|t| t.seq).collect();
         for seq in sleeping.into_iter().filter(|&seq| seq <= heard.seq) {
             let Some(t) = self.sleeping(who, seq).cloned() else { continue };
@@ -33,12 +36,19 @@ impl World {
             ("WaitTagAdded", Notice::Tag { tag, added: true }) => (tag == named("Tag")).then_some(1.0),
             ("WaitTagRemoved", Notice::Tag { tag, added: false }) => (tag == named("Tag")).then_some(0.0),
             ("WaitTagChanged", Notice::Tag { tag, added }) => (tag == named("Tag")).then_some(truth(*added)),
-            ("WaitTagQuery", Notice::Tag { .. }) => self.query_holds(who, named("Query")).then_some(1.0),
+            ("WaitTagAdded", Notice::Resumed) => self.has_tag(who, named("Tag")).then_some(1.0),
+            ("WaitTagRemoved", Notice::Resumed) => (!self.has_tag(who, named("Tag"))).then_some(0.0),
+            ("WaitTagQuery", Notice::Tag { .. } | Notice::Resumed) => {
+                self.query_holds(who, named("Query")).then_some(1.0)
+            }
             ("WaitAttributeChange", Notice::Attribute { name, new, .. }) => {
                 (name == named("Attribute")).then_some(*new)
             }
             ("WaitAttributeThreshold", Notice::Attribute { name, new, .. }) => {
                 (name == named("Attribute") && compares(task, *new, t.value)).then_some(*new)
+            }
+            ("WaitAttributeThreshold", Notice::Resumed) => {
+                self.get(who, named("Attribute")).filter(|now| compares(task, *now, t.value))
             }
             ("WaitEffectApplied", Notice::Effect { def, applied: true, .. })
             | ("WaitEffectRemoved", Notice::Effect { def, applied: false, .. }) => {
@@ -49,7 +59,7 @@ impl World {
                 };
                 meant.then_some(0.0)
             }
-            (kind, Notice::Ability { ability, act, step, cancelled }) => {
+            (kind, Notice::Ability { ability, act, step, cancelled, .. }) => {
                 let waits = kind.strip_prefix("WaitAbility") == Some(*step);
                 (waits && *act != t.act && self.is_picked(ability, task)).then_some(truth(*cancelled))
             }
@@ -59,6 +69,10 @@ impl World {
             ("WaitInputRelease", Notice::Input { input, pressed: false, held }) => {
                 let mine = self.input_of(who, t.act, task).as_ref() == Some(input);
                 mine.then_some(*held as f64 / SECOND as f64)
+            }
+            ("WaitInputRelease", Notice::Resumed) => {
+                let input = self.input_of(who, t.act, task);
+                input.is_none_or(|i| !self.rows[&who].play.held.contains_key(&i)).then_some(0.0)
             }
             _ => None,
         }

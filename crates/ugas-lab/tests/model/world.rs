@@ -187,6 +187,8 @@ impl Row {
         let local = self.local(now);
         for (t, due) in self.play.tasks.iter_mut().zip(dues).filter(|(_, due)| due.is_some()) {
             t.due = due.map(|due| due.max(local));
+            t.late = t.too_long.map(|late| late.max(local)) < t.due && t.too_long.is_some();
+            t.due = if t.late { t.too_long.map(|late| late.max(local)) } else { t.due };
         }
     }
 }

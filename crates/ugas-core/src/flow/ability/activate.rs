@@ -8,8 +8,8 @@ use super::state::Move;
 use crate::rules::{AbilityDef, Check};
 use crate::state::{Activation, CauseWhat, alert};
 use crate::{
-    AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, LimitKind, NameKind, Refusal,
-    SimTime, Target, TraceKind, Which,
+    AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, NameKind, Refusal, SimTime,
+    Target, TraceKind, Which,
 };
 
 /// What an activation is asked for with.
@@ -80,7 +80,7 @@ impl Flow<'_> {
         let from = self.step_ability(who, (ability, grant), AbilityState::Granted, Move::Try);
         self.refresh(slot, at, def);
         let t = self.trying(slot, at, def, wish);
-        let checked = self.view().first_refusal(&t).and_then(|()| self.room_to_run(slot));
+        let checked = self.view().first_refusal(&t).and_then(|()| self.view().room_to_run(slot));
         if let Err(refusal) = checked {
             return Err(self.fail(who, (ability, grant), from, refusal));
         }
@@ -118,12 +118,6 @@ impl Flow<'_> {
         refusal
     }
 
-    fn room_to_run(&self, slot: usize) -> Result<(), Refusal> {
-        let max = self.limits.activations_per_controller;
-        let full = self.row(slot).play().activations.len() >= max as usize;
-        if full { Err(Refusal::Limit { what: LimitKind::Activations, max, link: self.cause.link }) } else { Ok(()) }
-    }
-
     fn push_activation(&mut self, slot: usize, at: usize, wish: Wish<'_>) -> u64 {
         let ordinal = self.number(slot, wish.birth);
         let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
@@ -149,6 +143,7 @@ impl Flow<'_> {
             tick: 0,
             repeats: Vec::new(),
             event: wish.event.map(|e| Box::new(e.clone())),
+            source: wish.source.unwrap_or(row.id),
             targets: Vec::new(),
             hit: None,
             held: 0.0,
@@ -171,8 +166,7 @@ impl Flow<'_> {
     pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
-        let (who, grant, level, state) = (row.id, a.grant, a.level, a.state);
-        let source = a.event.as_ref().map_or(who, |e| e.instigator);
+        let (who, grant, level, state, source) = (row.id, a.grant, a.level, a.state, a.source);
         let ids = (def.id, grant);
         let cause = self.because(CauseWhat::Activated(def.id), who, source);
         let link = self.cause.link;
@@ -239,8 +233,7 @@ impl Flow<'_> {
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
         let t = self.view().attempt(slot, at, def, a.target);
-        let source = a.event.as_ref().map_or(t.source, |e| e.instigator);
         let skip = Check::AlreadyActive.bit();
-        self.view().first_refusal(&Try { source, skip, level: a.level, ..t })
+        self.view().first_refusal(&Try { source: a.source, skip, level: a.level, ..t })
     }
 }

@@ -5,7 +5,7 @@ use super::super::View;
 use super::reads::TryReads;
 use crate::rules::{AbilityDef, AbilityHookCx, Check, RuleOn};
 use crate::state::{Activation, Grant};
-use crate::{AbilityState, ActorId, ControllerId, Reason, Refusal, SimTime, TagId, Target};
+use crate::{AbilityState, ActorId, ControllerId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
 use ugas_doc::GroupPolicy;
 
 /// A try: who, which grant, at what.
@@ -75,7 +75,7 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
     (Check::Charges, |v, t| {
         let c = v.charges_of(t.slot, t.grant)?;
-        let heals = c.left.map_or(SimTime::NEVER, |left| v.local(t.slot) + left);
+        let heals = v.charged_in(t.slot, t.def, &c).map_or(SimTime::NEVER, |wait| v.local(t.slot) + wait);
         let left = c.left.unwrap_or(SimTime::NEVER);
         (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, heals))
     }),
@@ -234,7 +234,9 @@ impl<'a> View<'a> {
         Try { slot, grant, def, level: row.grants[grant].level(), target, source: row.id, skip: 0 }
     }
 
-    /// Bits of the checks whose outcome follows from the row and the rules alone.
+    /// Bits of the checks whose outcome follows from the row and the rules alone. That a rule restricts the use of an
+    /// ability is among them because such a rule has no condition: it hangs on the effects of the row, and whatever
+    /// changes those gives the row another stamp.
     pub(crate) fn cached_checks(&self, def: &AbilityDef) -> u32 {
         let mut bits = !OF_TARGET;
         if def.flags.foreign_condition || def.flags.foreign_hook {
@@ -287,6 +289,13 @@ impl<'a> View<'a> {
         Ok(())
     }
 
+    /// Whether one more activation may run on the row; asked after the checks.
+    pub(crate) fn room_to_run(&self, slot: usize) -> Result<(), Refusal> {
+        let max = self.limits.activations_per_controller;
+        let full = self.row(slot).play().activations.len() >= max as usize;
+        if full { Err(Refusal::Limit { what: LimitKind::Activations, max, link: self.link }) } else { Ok(()) }
+    }
+
     /// Asks only these checks, in order.
     pub(crate) fn refusal_among(&self, t: &Try<'_>, wanted: &[Check]) -> Result<(), Refusal> {
         let mask = wanted.iter().fold(0, |bits, c| bits | c.bit());
@@ -315,6 +324,7 @@ impl<'a> View<'a> {
                 into.push(Reason { refusal, heals });
             }
         }
+        into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, heals: None }));
     }
 
     /// Failing checks of those in `mask` as bits, and when the last of them heals; never if one does not by itself.

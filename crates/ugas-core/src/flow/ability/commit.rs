@@ -132,15 +132,18 @@ impl Flow<'_> {
         Ok(key)
     }
 
+    /// Commits each activation that is meant. One that is refused is no reason to leave the others; the first refusal
+    /// is told.
     pub(crate) fn commit_op(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
+        let mut all = Ok(());
         for seq in self.running(slot, which)? {
             if self.row(slot).play().activation(seq).is_none_or(|a| a.state != AbilityState::Active) {
                 continue;
             }
-            self.commit_or_cancel(slot, seq)?;
+            all = all.and(self.commit_or_cancel(slot, seq));
         }
-        Ok(())
+        all
     }
 
     /// A commit that fails ends the ability as cancelled; nothing was spent.

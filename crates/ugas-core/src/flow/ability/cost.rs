@@ -35,9 +35,10 @@ impl View<'_> {
         }
         let spec = self.own_spec(t, effect);
         let key = self.admits(t, &def, &spec)?;
+        let sure = View { sure: true, ..*self };
         let (row, layout) = (self.row(t.slot), self.layout(t.slot));
         let about = About { spec: &spec, target: t.slot, birth: key.birth, ordinal: 0, stacks: 1, execution: 0 };
-        let results = self.results_of(&def, about)?;
+        let results = sure.results_of(&def, about)?;
         let touched = || def.modifiers.iter().map(|m| m.attribute).chain(results.iter().map(|r| r.attribute));
         for (first, attribute) in touched().enumerate() {
             if touched().take(first).any(|other| other == attribute) {
@@ -53,7 +54,7 @@ impl View<'_> {
                 if m.is_filtered() && !self.filter_holds(m, spec.source, t.slot) {
                     continue;
                 }
-                let unit = match self.magnitude(&m.magnitude, about, i as u32) {
+                let unit = match sure.magnitude(&m.magnitude, about, i as u32) {
                     Ok(v) => v,
                     Err(Refusal::MissingSetByCaller { .. }) => continue,
                     Err(Refusal::NonFinite { .. }) => return Err(Refusal::NonFinite { attribute: Some(attribute) }),

@@ -59,7 +59,8 @@ impl Flow<'_> {
         self.drop_cues(slot, seq);
         self.drop_activation(slot, seq);
         self.step_ability(who, ids, AbilityState::Ending, Move::Done);
-        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Ended { cancelled } });
+        let news = AbilityNews::Ended { cancelled, grant };
+        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news });
         self.cause = cause;
     }
 

@@ -21,7 +21,7 @@ impl Flow<'_> {
         row.next_seq += 1;
         let (who, grant) = (row.id, row.grants[t.grant].id);
         let key = ActivationKey { birth: wish.birth, who, ordinal };
-        let source = wish.event.map_or(who, |e| e.instigator);
+        let source = wish.source.unwrap_or(who);
         let cause = self.because(CauseWhat::Activated(def.id), who, source);
         for (position, effect) in [def.cost, def.cooldown].into_iter().enumerate() {
             let Some(effect) = effect else { continue };

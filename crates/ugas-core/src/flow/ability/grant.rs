@@ -3,7 +3,7 @@
 use super::super::{Flow, Notice, Via};
 use super::EndHow;
 use super::state::Move;
-use crate::state::{Grant, GrantMore};
+use crate::state::{Grant, GrantMore, alert};
 use crate::{
     AbilityGrant, AbilityId, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId,
     Refusal, Which,
@@ -145,6 +145,7 @@ impl Flow<'_> {
                 if more.as_deref() == Some(&GrantMore::default()) {
                     *more = None;
                 }
+                self.notify(target, alert::ABILITY, || Notice::Freed);
             }
             _ => {}
         }

@@ -10,8 +10,7 @@ impl Flow<'_> {
     pub(crate) fn relisten(&mut self, slot: usize) {
         let row = self.row(slot);
         let play = row.play();
-        // Combat rules have their own reason to be heard.
-        let mut bits = row.alert & alert::RULES;
+        let mut bits = 0;
         for g in &row.grants {
             let Some(def) = self.ability(g.ability) else { continue };
             for (said, heard) in [
@@ -26,9 +25,10 @@ impl Flow<'_> {
             if !def.flags.watched.is_empty() {
                 bits |= alert::ATTRIBUTE;
             }
-            // A passive ability that does not run is tried again when tags change or its owner comes back to life.
+            // A passive ability that does not run is tried again when tags change, its owner comes back to life or
+            // what stood in its way is over.
             if def.passive && !play.activations.iter().any(|a| a.grant == g.id) {
-                bits |= alert::TAG | alert::ATTRIBUTE;
+                bits |= alert::TAG | alert::ATTRIBUTE | alert::ABILITY;
             }
         }
         for a in &play.activations {

@@ -1,10 +1,11 @@
 //! What a row is told after a verb: first what it cancels, then who waited for it, then whom it triggers, then passive
 //! abilities that may run now. An ability that is cancelled must not wake first.
 
-use super::super::{Flow, Notice, Since, child_birth};
+use super::super::{AbilityNews, Flow, Notice, Since, child_birth};
 use super::activate::Wish;
-use crate::rules::TriggerDef;
+use crate::rules::{AbilityDef, TriggerDef};
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
+use ugas_doc::GroupPolicy;
 
 /// In the birth of an activation that a notice caused.
 const TRIGGER: u64 = 33;
@@ -22,9 +23,8 @@ impl Flow<'_> {
         self.wake(target, notice, since);
         let Some(target) = self.st.controllers.slot(who) else { return };
         self.trigger(target, notice, since);
-        if matches!(notice, Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. }) {
-            let flipped = if let Notice::Tag { tag, .. } = notice { Some(*tag) } else { None };
-            self.try_passives(target, flipped, since);
+        if notice.may_start_passives() {
+            self.try_passives(target, notice, since);
         }
         self.publish(target);
     }
@@ -90,9 +90,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Passive abilities that do not run start if nothing speaks against it. Tags that one owns itself are no reason
-    /// to try it: else whatever ends it would start it.
-    fn try_passives(&mut self, slot: usize, flipped: Option<TagId>, since: &Since) {
+    /// Passive abilities that do not run start if nothing speaks against it.
+    fn try_passives(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let row = self.row(slot);
         let idle = |g: &&crate::state::Grant| {
             let was = g.id.0 < since.grants && !since.passives.contains(&g.id);
@@ -103,11 +102,7 @@ impl Flow<'_> {
         for grant in list {
             let Some(at) = self.row(slot).grant(grant) else { continue };
             let Some(def) = self.ability(self.row(slot).grants[at].ability) else { continue };
-            let owned = def.owned.and_then(|o| self.def(o));
-            let own = |tag: TagId| {
-                owned.as_ref().is_some_and(|o| o.granted_tags.iter().any(|&t| self.rules.tags.is_under(t, tag)))
-            };
-            if flipped.is_some_and(own) {
+            if !self.is_reason(&def, grant, notice) {
                 continue;
             }
             let t = self.view().attempt(slot, at, &def, Target::None);
@@ -115,5 +110,29 @@ impl Flow<'_> {
                 self.set_off(slot, grant, 0, Target::None, None, None);
             }
         }
+    }
+
+    /// Whether this can have kept a passive ability from running until now. Tags that one owns itself are no reason to
+    /// try it, nor is its own end: else whatever ends it would start it. Nor is the end of what did not stand in its
+    /// way: those that replace each other would take turns for ever.
+    fn is_reason(&self, def: &AbilityDef, grant: GrantId, notice: &Notice) -> bool {
+        match notice {
+            Notice::Tag { tag, .. } => {
+                let owned = def.owned.and_then(|o| self.def(o));
+                !owned.is_some_and(|o| o.granted_tags.iter().any(|&t| self.rules.tags.is_under(t, *tag)))
+            }
+            Notice::Ability { ability, news: AbilityNews::Ended { grant: ended, .. }, .. } => {
+                *ended != grant && self.ability(*ability).is_some_and(|other| self.stood_in_way(&other, def))
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether one ability, while it runs, keeps the other from starting.
+    fn stood_in_way(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
+        let blocks = |mine: TagId| other.blocks.iter().any(|&of| self.rules.tags.is_under(mine, of));
+        let excludes =
+            |(mine, policy)| policy != GroupPolicy::Independent && other.group == Some((mine, GroupPolicy::Exclusive));
+        def.tags.iter().copied().any(blocks) || def.group.is_some_and(excludes)
     }
 }

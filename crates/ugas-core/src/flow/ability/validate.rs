@@ -41,7 +41,7 @@ impl Flow<'_> {
         if v.timeout != SimTime::NEVER {
             put_param(&mut bytes, "Timeout", ParamValue::Number(v.timeout.as_seconds()));
         }
-        self.log.facts.keep(&bytes)
+        self.log.keep(&bytes)
     }
 
     /// The host's answer to the request: the key names the activation that waits.

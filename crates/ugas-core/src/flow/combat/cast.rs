@@ -1,10 +1,10 @@
 //! Casts: an ability that ticks at equal distances until its end. One controller casts one thing at a time.
 
 use super::super::ability::EndHow;
-use super::super::{Flow, ListKind, Reaction, Via};
+use super::super::{Flow, ListKind, Notice, Reaction, Via};
 use super::CombatEvent;
 use crate::rules::RuleOn;
-use crate::state::{AbilityRef, Cast, Due, Timer};
+use crate::state::{AbilityRef, Cast, Due, Timer, alert};
 use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, SimTime, Which};
 
 impl<'r> Flow<'r> {
@@ -77,6 +77,7 @@ impl<'r> Flow<'r> {
         self.publish(slot);
         let (tick, length) = (cast.next - 1, cast.length);
         self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick, length, step: how });
+        self.notify(slot, alert::ABILITY, || Notice::Freed);
     }
 
     pub(crate) fn is_casting(&self, slot: usize, seq: u64) -> bool {

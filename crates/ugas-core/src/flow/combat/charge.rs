@@ -61,6 +61,15 @@ impl<'a> View<'a> {
         def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::MaxCharges, c.max, def, 1))
     }
 
+    /// How long it takes until there are enough for one use, with cooldowns as long as the one that runs; `None` if
+    /// that never comes.
+    pub(crate) fn charged_in(&self, slot: usize, def: &AbilityDef, c: &ChargeView) -> Option<SimTime> {
+        let left = c.left.filter(|_| c.cost <= c.max)?;
+        let per = self.per_cooldown(slot, def).max(1);
+        let more = c.cost.saturating_sub(c.have).div_ceil(per).saturating_sub(1) as i64;
+        Some(left + SimTime(c.length.0.saturating_mul(more).min(SimTime::LONGEST.0)))
+    }
+
     fn per_cooldown(&self, slot: usize, def: &AbilityDef) -> u32 {
         def.charges.map_or(1, |c| self.combat_count(slot, RuleOn::ChargesPerCooldown, c.per, def, 1))
     }

@@ -4,7 +4,7 @@
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
-use super::super::{Flow, Reaction, Via, Write, child_birth};
+use super::super::{Arrival, Flow, Reaction, Via, Write, child_birth};
 use super::restrict::sides;
 use crate::rules::{AbilityDef, DamageCx, EffectDef};
 use crate::state::{ModOp, alert};
@@ -143,20 +143,32 @@ impl Flow<'_> {
             self.fact(target, via, FactKind::Damage { damage, style, credit, amount, raw, absorbed, overkill });
             self.damage_hooks(b, amount, via, position);
             if damage == CombatKind::Damage {
-                self.damage_event("Event.Damage.Taken", target, credit, amount);
-                self.damage_event("Event.Damage.Dealt", credit, target, amount);
+                self.damage_event("Event.Damage.Taken", target, target, credit, amount);
+                self.damage_event("Event.Damage.Dealt", target, credit, target, amount);
             }
         }
         self.sc.blows = blows;
         self.sc.blows.clear();
     }
 
-    /// Sends an event, but only where somebody wants to hear of events.
-    fn damage_event(&mut self, name: &str, target: ControllerId, instigator: ControllerId, magnitude: f64) {
+    /// Sends an event of a blow on `from`, but only where somebody wants to hear of events.
+    fn damage_event(
+        &mut self,
+        name: &str,
+        from: ControllerId,
+        target: ControllerId,
+        instigator: ControllerId,
+        magnitude: f64,
+    ) {
+        // What a replayed row does to others happened already.
+        if self.replay.is_some_and(|r| r.only != target) {
+            return;
+        }
         let Some(slot) = self.st.controllers.slot(target) else { return };
         let heard = self.row(slot).alert & alert::EVENT != 0 && self.hears_events(slot);
         if heard && let Some(tag) = self.rules.tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
+            self.journal_arrival(from, target, || Arrival::Event(event.clone()));
             // The target was there a moment ago.
             let _ = self.send_event(event);
         }
@@ -190,7 +202,7 @@ impl Flow<'_> {
         let (cause, depth) = (self.cause, self.depth + 1);
         for (nth, spec) in then.into_iter().enumerate() {
             let birth = child_birth(via.key, Trigger::Hook as u64, position as u32, nth);
-            self.sc.reactions.push_back(Reaction::Apply { spec, birth, cause, depth });
+            self.sc.reactions.push_back(Reaction::Apply { from: b.target, spec, birth, cause, depth });
         }
     }
 }

@@ -3,11 +3,13 @@
 use super::effect::child_of_act;
 use super::{NO_PC, Strand};
 use crate::flow::ability::EndHow;
-use crate::flow::{Flow, Notice, Via};
+use crate::flow::{Arrival, Flow, Notice, Via};
 use crate::rng::DrawAt;
 use crate::rules::{AbilityCx, Act, Next, Resume};
 use crate::state::{Task, alert};
-use crate::{AbilityState, Answer, EffectFilter, EventData, FactKind, SimTime, Span, TaskKey};
+use crate::{
+    AbilityState, Answer, DiagnosticKind, EffectFilter, EffectId, EventData, FactKind, SimTime, Span, TaskKey,
+};
 
 /// Calculation index of a coded ability's random stream; see the sites of magnitudes.
 const SITE_CODE: u32 = 1 << 19;
@@ -73,9 +75,14 @@ impl Flow<'_> {
             a.acts += drew as u32;
         }
         for act in acts {
-            self.act(slot, of, act);
+            if !self.act(slot, of, act) {
+                return;
+            }
         }
         if ending {
+            if next.is_none() {
+                self.diagnose(who, EffectId::NONE, DiagnosticKind::Limit);
+            }
             return;
         }
         match next {
@@ -91,7 +98,7 @@ impl Flow<'_> {
         if !self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active) {
             return;
         }
-        if !next.is_sound() {
+        if !self.rules.can_await(&next) {
             return self.give_up(slot, of);
         }
         let now = self.local_now(slot);
@@ -126,15 +133,18 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    fn act(&mut self, slot: usize, of: u64, act: Act) {
+    /// Does what code asked for; `false` if that ended the ability, so that nothing it asked for after it happens.
+    fn act(&mut self, slot: usize, of: u64, act: Act) -> bool {
         let who = self.row(slot).id;
         match act {
             Act::Apply(spec) => {
-                let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return };
+                let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return false };
                 let (birth, ability) = (child_of_act(a, who, NO_PC), a.ability);
                 if self.replay.is_none_or(|r| r.only == spec.target) {
+                    let spec = spec.from(who).ability(ability);
+                    self.journal_arrival(who, spec.target, || Arrival::Apply(spec.clone(), birth));
                     // A refusal is traced; code sees its consequences.
-                    let _ = self.apply(&spec.from(who).ability(ability), birth);
+                    let _ = self.apply(&spec, birth);
                 }
             }
             Act::Remove { effect } => {
@@ -142,7 +152,9 @@ impl Flow<'_> {
             }
             Act::Send { tag, target, magnitude } => {
                 if self.replay.is_none_or(|r| r.only == target) {
-                    let _ = self.send_event(EventData { instigator: who, magnitude, ..EventData::new(tag, target) });
+                    let event = EventData { instigator: who, magnitude, ..EventData::new(tag, target) };
+                    self.journal_arrival(who, target, || Arrival::Event(event.clone()));
+                    let _ = self.send_event(event);
                 }
             }
             Act::Cue(tag) => {
@@ -159,9 +171,11 @@ impl Flow<'_> {
             Act::Commit => {
                 if self.commit(slot, of).is_err() {
                     self.finish(slot, of, EndHow::Cancelled);
+                    return false;
                 }
             }
         }
+        true
     }
 
     /// A coded ability hears what it waits for.

@@ -2,7 +2,7 @@
 
 use super::Strand;
 use crate::flow::ability::EndHow;
-use crate::flow::{Flow, Via, child_birth};
+use crate::flow::{Arrival, Flow, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
 use crate::{
     ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId,
@@ -50,6 +50,7 @@ impl Flow<'_> {
         if let Some(hit) = hit {
             spec = spec.hit(*hit);
         }
+        self.journal_arrival(who, target, || Arrival::Apply(spec.clone(), birth));
         let _ = self.apply(&spec, birth);
     }
 
@@ -87,10 +88,11 @@ impl Flow<'_> {
     }
 
     /// Removes effects; what is not there is no mistake.
-    pub(super) fn remove_from(&mut self, target: ControllerId, remove: &RemoveDef) {
+    pub(in crate::flow) fn remove_from(&mut self, from: ControllerId, target: ControllerId, remove: &RemoveDef) {
         if self.replay.is_some_and(|r| r.only != target) {
             return;
         }
+        self.journal_arrival(from, target, || Arrival::Remove(remove.clone()));
         let Some(slot) = self.st.controllers.slot(target) else { return };
         let filter = match &remove.what {
             EffectPick::Effect(effect) => EffectFilter { effect: Some(*effect), ..EffectFilter::default() },

@@ -2,7 +2,7 @@
 
 use crate::fact::{ParamValue, put_param};
 use crate::flow::combat::CombatEvent;
-use crate::flow::{Flow, Notice, Via};
+use crate::flow::{Arrival, Flow, Notice, Via};
 use crate::rules::{EventTo, Num, RuleOn};
 use crate::state::alert;
 use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
@@ -20,9 +20,11 @@ impl Flow<'_> {
         if !numbers.clone().all(f64::is_finite) || event.payload.len() > PAYLOAD {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
+        event.hit.iter().try_for_each(|hit| self.rules.refuse_hit(hit))?;
         if event.instigator.some().is_some_and(|i| i.0 >= self.st.next_id) {
             return Err(Refusal::StaleHandle);
         }
+        self.journal_source(event.target, event.instigator);
         self.rule_event(slot, &mut event)?;
         let mut bytes = Vec::new();
         for (name, value) in &event.payload {
@@ -33,7 +35,7 @@ impl Flow<'_> {
         if let Some(place) = event.hit.as_ref().and_then(|h| h.position) {
             put_param(&mut bytes, "HitPosition", ParamValue::Vector(place));
         }
-        let detail = self.log.facts.keep(&bytes);
+        let detail = self.log.keep(&bytes);
         let via = Via { source: event.instigator, ..Via::NOTHING };
         let (tag, magnitude) = (event.tag, event.magnitude);
         self.fact(event.target, via, FactKind::GameplayEvent { tag, magnitude, detail });
@@ -68,8 +70,10 @@ impl Flow<'_> {
         let magnitude = magnitude.and_then(|m| self.value_of(slot, of, m)).unwrap_or(0.0);
         for target in self.whom(slot, of, to) {
             if self.replay.is_none_or(|r| r.only == target) {
+                let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
+                self.journal_arrival(instigator, target, || Arrival::Event(event.clone()));
                 // A target that is gone hears nothing.
-                let _ = self.send_event(EventData { instigator, magnitude, ..EventData::new(tag, target) });
+                let _ = self.send_event(event);
             }
         }
     }

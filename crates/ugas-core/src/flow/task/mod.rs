@@ -349,7 +349,8 @@ impl<'r> Flow<'r> {
         let Some((pc, left)) = self.row(slot).play().task(seq).map(|t| (t.pc, t.left)) else { return };
         let Some(task) = def.program.task(pc) else { return };
         self.task_fact(slot, def.id, task.name, seq, result, value);
-        if left > 0 {
+        let fatal = result == TaskResult::Failed && task.on_fail != OnFail::Continue;
+        if left > 0 && !fatal {
             // What it started per event still runs; the last of it goes on.
             self.set_due(slot, seq, SimTime::NEVER);
             if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
@@ -358,6 +359,9 @@ impl<'r> Flow<'r> {
             return;
         }
         let Some(t) = self.take_task(slot, seq) else { return };
+        if left > 0 {
+            self.drop_children(slot, def, seq);
+        }
         self.end_custom(slot, def, &t, result == TaskResult::Completed);
         self.go_on(slot, def, task, t, result);
     }

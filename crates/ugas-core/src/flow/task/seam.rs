@@ -11,7 +11,7 @@ impl Flow<'_> {
     /// Tells the host what a task asks for.
     pub(super) fn request(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, task_key: TaskKey) {
         let who = self.row(slot).id;
-        let detail = self.log.facts.keep(&task.request);
+        let detail = self.log.keep(&task.request);
         let via = Via { source: who, ..Via::NOTHING };
         self.fact(who, via, FactKind::TaskRequest { ability: def.id, task: task.name, task_key, detail });
     }
@@ -19,25 +19,27 @@ impl Flow<'_> {
     /// The host's answer to a task that waits for it.
     pub(crate) fn complete(&mut self, key: TaskKey, answer: &Answer) -> Result<(), Refusal> {
         let slot = self.slot(key.who)?;
-        let place = answer.hit.iter().flat_map(|h| h.position.iter().flatten().copied().chain(h.distance));
-        if !answer.value.is_finite() || answer.targets.len() > TARGETS || !place.clone().all(f64::is_finite) {
+        if !answer.value.is_finite() || answer.targets.len() > TARGETS {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
-        if let Some(hit) = &answer.hit {
-            self.check_tags(&hit.tags)?;
-        }
+        answer.hit.iter().try_for_each(|hit| self.rules.refuse_hit(hit))?;
         let Some((of, pc)) = self.row(slot).play().task(key.seq).map(|t| (t.of, t.pc)) else {
             // Activations and tasks share one row of numbers: a validation is answered like any other request.
             return self.answer_validation(slot, key.seq, !answer.fail);
         };
         let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
         let def = self.def_of(slot, of).filter(|_| active).ok_or(Refusal::StaleHandle)?;
+        let seam = self.is_code_asking(slot, key.seq) || def.program.task(pc).is_some_and(|t| t.kind.is_seam());
+        if !seam {
+            return Err(Refusal::StaleHandle);
+        }
+        // Its tasks pause: the host may answer again later.
+        if !self.row(slot).clock.active() {
+            return Err(Refusal::Inactive);
+        }
         if self.is_code_asking(slot, key.seq) {
             self.code_answered(slot, key.seq, of, answer);
             return Ok(());
-        }
-        if !def.program.task(pc).is_some_and(|t| t.kind.is_seam()) {
-            return Err(Refusal::StaleHandle);
         }
         // The answer only lets the ability go on: what it does from here was caused by what started it.
         let link = self.row(slot).play().activation(of).map_or(self.cause.link, |a| a.link);

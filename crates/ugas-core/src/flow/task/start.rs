@@ -34,10 +34,10 @@ impl Flow<'_> {
             TaskKind::ApplyInRadius { apply, radius, ignore, max } => {
                 self.apply_in_radius(slot, s, apply, radius, ignore, *max);
             }
-            TaskKind::RemoveFromOwner(remove) => self.remove_from(who, remove),
+            TaskKind::RemoveFromOwner(remove) => self.remove_from(who, who, remove),
             TaskKind::RemoveFromTarget(remove) => {
                 for target in self.whom(slot, s.of, EventTo::Targets) {
-                    self.remove_from(target, remove);
+                    self.remove_from(who, target, remove);
                 }
             }
             TaskKind::Commit => {
@@ -130,8 +130,12 @@ impl Flow<'_> {
             // A task that ticks has no other timer and counts frames here.
             fill.age = if task.interval.is_some() { 0 } else { LATE };
         }
-        let (due, value, age) = (fill.due, fill.value, fill.age);
-        let Some(seq) = self.sleep(slot, s, |t| (t.due, t.value, t.age) = (due, value, age)) else {
+        if let (TaskKind::WaitGameTime { .. }, Some(late)) = (&task.kind, late) {
+            // Which of the two comes first changes with the clock.
+            fill.code = late.0.to_le_bytes().to_vec();
+        }
+        let Task { due, value, age, code, .. } = fill;
+        let Some(seq) = self.sleep(slot, s, |t| (t.due, t.value, t.age, t.code) = (due, value, age, code)) else {
             return Step::Stop;
         };
         let key = TaskKey { seq, who: self.row(slot).id };

@@ -37,11 +37,11 @@ impl Flow<'_> {
     /// The next notify of a playing timeline, or its end.
     pub(super) fn play_on(&mut self, slot: usize, def: &AbilityDef, seq: u64) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
-        let (pc, at, rate, since) = (t.pc, t.age as usize, t.value, t.since);
+        let (of, pc, at, rate, since) = (t.of, t.pc, t.age as usize, t.value, t.since);
         let Some(timeline) = self.timeline_at(def, pc) else { return };
         let Some(notify) = timeline.notifies.get(at) else {
             self.take_task(slot, seq);
-            return self.montage_ended(slot, &timeline.montage);
+            return self.montage_ended(slot, of, &timeline.montage);
         };
         let next = since + stretched(step(&timeline, at + 1), rate);
         if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
@@ -54,22 +54,24 @@ impl Flow<'_> {
             let _ = self.send_event(EventData { instigator: who, ..EventData::new(tag, who) });
         }
         let name = notify.name.clone();
-        self.end_waits(slot, |kind| matches!(kind, TaskKind::WaitAnimationEvent { name: n, .. } if *n == name));
+        self.end_waits(slot, of, |kind| matches!(kind, TaskKind::WaitAnimationEvent { name: n, .. } if *n == name));
     }
 
-    fn montage_ended(&mut self, slot: usize, montage: &str) {
-        self.end_waits(slot, |kind| match kind {
+    fn montage_ended(&mut self, slot: usize, of: u64, montage: &str) {
+        self.end_waits(slot, of, |kind| match kind {
             TaskKind::WaitMontageEnded { montage: None } => true,
             TaskKind::WaitMontageEnded { montage: Some(m) } => **m == *montage,
             _ => false,
         });
     }
 
-    /// Completes the sleeping tasks of a row that are meant, by rising number.
-    fn end_waits(&mut self, slot: usize, meant: impl Fn(&TaskKind) -> bool) {
-        let sleeping: Vec<u64> = self.row(slot).play().tasks.iter().map(|t| t.seq).collect();
+    /// Completes the sleeping tasks of an activation that are meant, by rising number: what one ability plays is no
+    /// news for another.
+    fn end_waits(&mut self, slot: usize, of: u64, meant: impl Fn(&TaskKind) -> bool) {
+        let own = self.row(slot).play().tasks.iter().filter(|t| t.of == of);
+        let sleeping: Vec<u64> = own.map(|t| t.seq).collect();
         for seq in sleeping {
-            let Some((of, pc)) = self.row(slot).play().task(seq).map(|t| (t.of, t.pc)) else { continue };
+            let Some(pc) = self.row(slot).play().task(seq).map(|t| t.pc) else { continue };
             let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
             let Some(def) = self.def_of(slot, of).filter(|_| active) else { continue };
             if def.program.task(pc).is_some_and(|t| meant(&t.kind)) {

@@ -38,8 +38,12 @@ impl Flow<'_> {
         input.or_else(grant).unwrap_or(InputId::NONE)
     }
 
-    /// Wakes the tasks of a row that waited for this before it happened, by rising number.
+    /// Wakes the tasks of a row that waited for this before it happened, by rising number. Those of an inactive
+    /// controller pause; when it is active again, waits for a state look at it.
     pub(crate) fn wake(&mut self, slot: usize, notice: &Notice, since: &Since) {
+        if !self.row(slot).clock.active() {
+            return;
+        }
         let earlier = self.row(slot).play().tasks.iter().map(|t| t.seq).take_while(|&seq| seq < since.seq);
         let sleeping: Vec<u64> = earlier.collect();
         for seq in sleeping {
@@ -81,10 +85,15 @@ impl Flow<'_> {
             (TaskKind::WaitTag { tag, added }, Notice::Tag { tag: found, added: now }) => {
                 (tag == found && added == now).then_some(truth(*now))
             }
+            (TaskKind::WaitTag { tag, added }, Notice::Resumed) => {
+                (self.has(slot, *tag) == *added).then_some(truth(*added))
+            }
             (TaskKind::WaitTagChanged { tag, .. }, Notice::Tag { tag: found, added }) => {
                 (tag == found).then_some(truth(*added))
             }
-            (TaskKind::WaitTagQuery(query), Notice::Tag { .. }) => self.matches_query(slot, query).then_some(1.0),
+            (TaskKind::WaitTagQuery(query), Notice::Tag { .. } | Notice::Resumed) => {
+                self.matches_query(slot, query).then_some(1.0)
+            }
             (TaskKind::WaitAttributeChange { attribute, .. }, Notice::Attribute { attribute: found, new, .. }) => {
                 (attribute == found).then_some(*new)
             }
@@ -92,6 +101,10 @@ impl Flow<'_> {
                 TaskKind::WaitAttributeThreshold { attribute, comparison, .. },
                 Notice::Attribute { attribute: found, new, .. },
             ) => (attribute == found && comparison.holds(*new, t.value)).then_some(*new),
+            (TaskKind::WaitAttributeThreshold { attribute, comparison, .. }, Notice::Resumed) => {
+                let now = self.current_of(self.row(slot).id, *attribute)?;
+                comparison.holds(now, t.value).then_some(now)
+            }
             (TaskKind::WaitEffect { what, applied }, Notice::Effect { effect, applied: now, .. }) => {
                 (applied == now && self.is_effect(*effect, what)).then_some(0.0)
             }
@@ -103,7 +116,7 @@ impl Flow<'_> {
                 };
                 let own = a.key(self.row(slot).id) == *key;
                 let picked = || self.ability(*ability).is_some_and(|d| self.is_picked(&d, what));
-                let cancelled = matches!(news, AbilityNews::Ended { cancelled: true });
+                let cancelled = matches!(news, AbilityNews::Ended { cancelled: true, .. });
                 (*step == step_now && !own && picked()).then_some(truth(cancelled))
             }
             (TaskKind::WaitInputPressed { input }, Notice::Input { input: found, pressed: true, before, .. }) => {
@@ -111,6 +124,10 @@ impl Flow<'_> {
             }
             (TaskKind::WaitInputRelease { input }, Notice::Input { input: found, pressed: false, held, before }) => {
                 (seq < *before && self.input_of(slot, t.of, *input) == *found).then_some(held.as_seconds())
+            }
+            (TaskKind::WaitInputRelease { input }, Notice::Resumed) => {
+                let input = self.input_of(slot, t.of, *input);
+                (!play.held.iter().any(|h| h.input == input)).then_some(0.0)
             }
             _ => None,
         }
@@ -186,24 +203,28 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    /// A row's clock changed: what waits for sim time is due at another local time.
+    /// A row's clock changed: what waits for sim time is due at another local time, and its time-out may come first now
+    /// or no longer.
     pub(crate) fn retime(&mut self, slot: usize) {
-        let waiting: Vec<(u64, SimTime)> = self
-            .row(slot)
-            .play()
-            .tasks
-            .iter()
-            .filter(|t| t.age != LATE && t.due != SimTime::NEVER)
-            .filter(|t| {
-                let def = self.def_of(slot, t.of);
-                def.is_some_and(|d| {
-                    matches!(d.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. }))
-                })
-            })
-            .map(|t| (t.seq, SimTime((t.value as i64).clamp(0, SimTime::LONGEST.0))))
-            .collect();
-        for (seq, time) in waiting {
-            let due = self.row(slot).clock.until(time).max(self.local_now(slot));
+        let now = self.local_now(slot);
+        let moment = |at: i64| SimTime(at.clamp(0, SimTime::LONGEST.0));
+        let mut waiting: Vec<(u64, SimTime, u16)> = Vec::new();
+        for t in self.row(slot).play().tasks.iter().filter(|t| t.due != SimTime::NEVER || !t.code.is_empty()) {
+            let Some(def) = self.def_of(slot, t.of) else { continue };
+            if !matches!(def.program.task(t.pc).map(|k| &k.kind), Some(TaskKind::WaitGameTime { .. })) {
+                continue;
+            }
+            let reached = self.row(slot).clock.until(moment(t.value as i64)).max(now);
+            let late = t.code.as_slice().try_into().map(i64::from_le_bytes);
+            waiting.push(match late.map(|at| moment(at).max(now)) {
+                Ok(late) if late < reached => (t.seq, late, LATE),
+                _ => (t.seq, reached, 0),
+            });
+        }
+        for (seq, due, age) in waiting {
+            if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
+                t.age = age;
+            }
             self.set_due(slot, seq, due);
         }
     }

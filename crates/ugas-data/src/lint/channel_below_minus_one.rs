@@ -1,0 +1,79 @@
+//! Penalties of one channel that take everything, or more than there is.
+
+use super::cx::{LintDoc, fixed};
+use super::{Check, LintCx, Report, Rule};
+use crate::Span;
+use crate::diagnostic::Severity;
+use std::collections::BTreeMap;
+use ugas_doc::{DurationPolicy, Effect, Operation};
+
+pub(super) static RULE: Rule = Rule {
+    id: "channel-below-minus-one",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "Multiply penalties of one channel that add up to -1 or less",
+    why: "A channel's factor is 1 plus the sum of its bonuses. At -1 the attribute becomes 0 and nothing else multiplies; \
+below -1 it turns negative. Looked at are the modifiers of one effect at its largest stack, and all active effects of a \
+worked controller.",
+    example: "Modifiers:\n  - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: -0.6}, Channel: Slow}\n  \
+- {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: -0.5}, Channel: Slow}",
+    fix: "Make the penalties smaller, put them into channels of their own, or lower the stack limit. To stop something \
+altogether write an Override of 0, which says so.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    for (d, e) in cx.effects() {
+        let stacks = e.stacking.as_ref().map_or(1, |s| s.limit.unwrap_or(1));
+        let mut sums = BTreeMap::new();
+        add(&mut sums, e, stacks);
+        for ((attribute, channel, _), (sum, last)) in sums.into_iter().filter(|(_, (sum, _))| *sum <= -1.0) {
+            let span = d.span(&format!("Modifiers[{last}].Magnitude.Value"));
+            say(report, d, span, attribute, channel, sum, stacks);
+        }
+    }
+    for (d, c) in cx.controllers() {
+        let mut sums = BTreeMap::new();
+        for active in &c.active_effects {
+            if let Some((_, e)) = cx.effect(&active.effect_class) {
+                add(&mut sums, e, active.stacks);
+            }
+        }
+        for ((attribute, channel, _), (sum, _)) in sums.into_iter().filter(|(_, (sum, _))| *sum <= -1.0) {
+            let span = d.tree.entry("ActiveEffects").map_or_else(|| d.name_span(), |e| e.span);
+            say(report, d, span, attribute, channel, sum, 1);
+        }
+    }
+}
+
+/// Attribute, channel, and for a modifier without a channel its own number.
+type Sums<'e> = BTreeMap<(&'e str, Option<&'e str>, usize), (f64, usize)>;
+
+fn add<'e>(sums: &mut Sums<'e>, e: &'e Effect, stacks: u32) {
+    // Base writes of Instant and periodic effects scale one after the other.
+    if e.duration_policy == DurationPolicy::Instant || e.period.is_some() {
+        return;
+    }
+    for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation == Operation::Multiply) {
+        let Some(value) = fixed(&m.magnitude) else { continue };
+        let own = if m.channel.is_some() { 0 } else { 1 + sums.len() };
+        let sum = sums.entry((&m.attribute, m.channel.as_deref(), own)).or_default();
+        *sum = (sum.0 + value * f64::from(stacks), i);
+    }
+}
+
+fn say(
+    report: &mut Report<'_>,
+    d: &LintDoc<'_>,
+    span: Span,
+    attribute: &str,
+    channel: Option<&str>,
+    sum: f64,
+    stacks: u32,
+) {
+    let channel = channel.map_or(String::new(), |c| format!(" in channel {c}"));
+    let stacks = if stacks > 1 { format!(" with {stacks} stacks") } else { String::new() };
+    let end = if sum == -1.0 { "nothing is left" } else { "the value turns negative" };
+    let message = format!("the bonuses on {attribute}{channel} add up to {sum}{stacks}: {end}");
+    report.say(d, span, message, "use smaller penalties or channels of their own; to stop it, write an Override of 0");
+}

@@ -1,0 +1,33 @@
+//! A channel where there is nothing to group.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use crate::fix::remove_entry;
+use ugas_doc::Operation;
+
+pub(super) static RULE: Rule = Rule {
+    id: "channel-on-non-multiply",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "`Channel` on a modifier that does not multiply",
+    why: "Channels group Multiply modifiers. On Add, AddPost and Override the field is ignored: an Override replaces the \
+whole attribute, not the part of a channel.",
+    example: "Modifiers:\n  - {Attribute: Grip, Operation: Override, Magnitude: {Type: ScalableFloat, Value: 1}, Channel: Surface}",
+    fix: "Remove `Channel`; `ugas fix` does it, and nothing changes. If only the channel was meant, write a Multiply.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    for (d, e) in cx.effects() {
+        let ignored = e.modifiers.iter().enumerate().filter(|(_, m)| m.channel.is_some());
+        for (i, m) in ignored.filter(|(_, m)| m.operation != Operation::Multiply) {
+            let modifier = d.at(&format!("Modifiers[{i}]"));
+            let Some(entry) = modifier.entry("Channel") else { continue };
+            let span = crate::Span { start: entry.span.start, end: entry.value.span.end };
+            let message = format!("Channel is ignored by {:?}", m.operation);
+            let edit = remove_entry(modifier, "Channel", &d.source.text);
+            let fix = edit.map(|edit| ("remove Channel".to_owned(), vec![edit]));
+            report.say_with(d, span, message, "remove it, or write a Multiply if only the channel was meant", fix);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Costs larger than the resource can ever be.
+
+use super::cx::fixed;
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::{Attribute, Bound, DurationPolicy, Operation};
+
+pub(super) static RULE: Rule = Rule {
+    id: "cost-above-maximum",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "a cost that is larger than the attribute can hold",
+    why: "An ability is refused while its cost cannot be paid. If the attribute's upper bound lies below the cost, that is \
+always. A bound that names another attribute counts with that attribute's largest base value, unless something raises it.",
+    example: "# Mana: {Max: 100}\nKind: gameplay_effect\nName: GE_Cost\nDurationPolicy: Instant\nModifiers:\n  \
+- {Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -150}}",
+    fix: "Lower the cost or raise the attribute's bound.",
+    check: Check::Lint(check),
+};
+
+/// What a cost takes of each attribute, where that is written down, and the modifier that says so last.
+pub(super) fn takes(effect: &ugas_doc::Effect) -> BTreeMap<&str, (f64, usize)> {
+    let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    if effect.duration_policy != DurationPolicy::Instant {
+        return sums;
+    }
+    let plain = |m: &&ugas_doc::Modifier| m.source_tags.is_empty() && m.target_tags.is_empty();
+    for (i, m) in effect.modifiers.iter().enumerate().filter(|(_, m)| plain(m)) {
+        if let (Operation::Add | Operation::AddPost, Some(value)) = (m.operation, fixed(&m.magnitude)) {
+            let sum = sums.entry(&m.attribute).or_default();
+            *sum = (sum.0 - value, i);
+        }
+    }
+    sums.retain(|_, (need, _)| *need > 0.0);
+    sums
+}
+
+/// The name without its set.
+pub(super) fn plain_name(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, name)| name)
+}
+
+/// The largest base value that anybody starts with, by attribute.
+pub(super) fn starts<'c>(cx: &'c LintCx<'_>) -> BTreeMap<&'c str, f64> {
+    let defaults = cx.attributes().filter_map(|a| Some((a.name.as_str(), a.default_base_value?)));
+    let worked = cx.controllers().flat_map(|(_, c)| c.attribute_sets.iter().flat_map(|s| &s.attributes));
+    let worked = worked.filter_map(|v| Some((v.name.as_str(), v.base_value?)));
+    let mut most: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, value) in defaults.chain(worked) {
+        let so_far = most.entry(name).or_insert(value);
+        *so_far = so_far.max(value);
+    }
+    most
+}
+
+/// The attributes that something may raise: an effect, a calculation, an expression.
+pub(super) fn raised<'c>(cx: &'c LintCx<'_>) -> BTreeSet<&'c str> {
+    let lifts =
+        |m: &&ugas_doc::Modifier| fixed(&m.magnitude).is_none_or(|v| m.operation == Operation::Override || v > 0.0);
+    let modified = cx.effects().flat_map(|(_, e)| &e.modifiers).filter(lifts).map(|m| plain_name(&m.attribute));
+    let derived = cx.attributes().filter(|a| a.derived_from.is_some()).map(|a| a.name.as_str());
+    let results = cx.docs.iter().flat_map(|d| match d.doc {
+        ugas_doc::Doc::Calculation(c) => c.results.as_slice(),
+        _ => &[],
+    });
+    modified.chain(derived).chain(results.map(|r| plain_name(&r.attribute))).collect()
+}
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    let costs: BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cost.as_deref()).collect();
+    if costs.is_empty() {
+        return;
+    }
+    let mut attributes: BTreeMap<&str, Vec<&Attribute>> = BTreeMap::new();
+    cx.attributes().for_each(|a| attributes.entry(&a.name).or_default().push(a));
+    let (starts, raised) = (starts(cx), raised(cx));
+    let most = |a: &Attribute| match a.clamping.as_ref()?.max.as_ref()? {
+        Bound::Value(v) => Some(*v),
+        Bound::Attribute(name) if raised.contains(plain_name(name)) => None,
+        Bound::Attribute(name) => starts.get(plain_name(name)).copied(),
+    };
+    for (d, e) in costs.iter().filter_map(|name| cx.effect(name)) {
+        for (name, (need, at)) in takes(e) {
+            let known = attributes.get(plain_name(name)).map_or(&[][..], Vec::as_slice);
+            let bounds: Option<Vec<f64>> = known.iter().map(|a| most(a)).collect();
+            let Some(max) = bounds.and_then(|b| b.into_iter().reduce(f64::max)).filter(|max| need > *max) else {
+                continue;
+            };
+            let message = format!("the cost is {need} {name}, but {name} is never above {max}");
+            let span = d.span(&format!("Modifiers[{at}].Magnitude.Value"));
+            report.say(d, span, message, "lower the cost or raise the attribute's bound");
+        }
+    }
+}

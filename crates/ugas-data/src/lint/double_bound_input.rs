@@ -1,0 +1,72 @@
+//! One input that drives two actions.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use std::collections::BTreeMap;
+use ugas_doc::{DeviceInput, InputBinding, Platform};
+
+pub(super) static RULE: Rule = Rule {
+    id: "double-bound-input",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "one input that is bound to two actions of the same action set",
+    why: "While the action set is live, a press means both actions, and which one gets it depends on their order. Bindings \
+that differ in priority, hold time or required tags are told apart and are no finding. With `--strict` two abilities of one \
+grant list with the same InputID are reported too: they are tried in order.",
+    example: "Bindings:\n  - {Action: Fire, Inputs: [{Device: Mouse, Input: Mouse.LeftButton}]}\n  \
+- {Action: Melee, Inputs: [{Device: Mouse, Input: Mouse.LeftButton}]}",
+    fix: "Give one of them another input, a `Priority`, a `HoldThreshold` or `Tags`.",
+    check: Check::Lint(check),
+};
+
+/// What tells bindings of one action set apart.
+type Key<'b> = (&'b str, Vec<(u8, &'b str, Option<&'b str>)>, i32, Option<u64>, &'b [String]);
+
+fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> Key<'b> {
+    let of = |i: &'b DeviceInput| (i.device as u8, i.input.as_str(), i.custom_device_name.as_deref());
+    let mut chord: Vec<_> = inputs.iter().map(of).collect();
+    chord.sort_unstable();
+    (set, chord, b.priority, b.hold_threshold.map(f64::to_bits), &b.tags.required_tags)
+}
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    let mut seen: BTreeMap<Key<'_>, Vec<(Option<Platform>, &str)>> = BTreeMap::new();
+    for (d, m) in cx.mappings() {
+        for (i, b) in m.bindings.iter().enumerate().filter(|(_, b)| !b.inputs.is_empty()) {
+            let others = seen.entry(key(&m.action_set, b, &b.inputs)).or_default();
+            let meets = |p: Option<Platform>| p.is_none() || m.platform.is_none() || p == m.platform;
+            if let Some((_, other)) = others.iter().find(|(p, action)| meets(*p) && *action != b.action) {
+                let chord: Vec<&str> = b.inputs.iter().map(|i| i.input.as_str()).collect();
+                let message = format!("{} drives {} and {other}", chord.join(" + "), b.action);
+                let span = d.span(&format!("Bindings[{i}].Inputs"));
+                report.say(
+                    d,
+                    span,
+                    message,
+                    "use another input, or tell them apart by Priority, HoldThreshold or Tags",
+                );
+            }
+            others.push((m.platform, &b.action));
+        }
+    }
+    if cx.strict {
+        shared_by_abilities(cx, report);
+    }
+}
+
+fn shared_by_abilities(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    for d in &cx.docs {
+        for list in ["GrantedAbilities", "Abilities"].iter().filter_map(|key| d.tree.get(key)) {
+            let mut seen = BTreeMap::new();
+            for entry in list.items() {
+                let Some(input) = entry.get("InputID") else { continue };
+                let name = entry.get("AbilityClass").or_else(|| entry.get("Ability"));
+                let name = name.and_then(|n| n.as_text()).unwrap_or("");
+                if let Some(first) = seen.insert(input.as_text().unwrap_or(""), name) {
+                    let message = format!("{name} shares its input with {first}; they are tried in order");
+                    report.say(d, input.span, message, "give one of them an input of its own");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Effects that apply each other without end.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::{DurationPolicy, Effect};
+
+pub(super) static RULE: Rule = Rule {
+    id: "effect-cycle",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "effects that apply each other at once, in a circle",
+    why: "What an effect applies with `OnApplied` (or `OnExecuted`, if it is Instant) is applied in the same moment. In a \
+circle that ends only at the limit of reactions, with a diagnostic. A circle through `OnExpired` takes time and is fine.",
+    example: "Kind: gameplay_effect\nName: GE_A\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_B]}\n---\n\
+Kind: gameplay_effect\nName: GE_B\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_A]}",
+    fix: "Take one effect out of the circle, or let it come with `OnExpired` of an effect that lasts.",
+    check: Check::Lint(check),
+};
+
+/// What an effect applies in the same moment, and under which key.
+fn at_once(e: &Effect) -> Vec<(&'static str, usize, &str)> {
+    // Filters and chances may stop the circle by themselves.
+    let gated = e.application_condition.is_some()
+        || e.application_chance.is_some()
+        || e.application_requirement.is_some()
+        || !e.application_required_tags.is_empty()
+        || !e.application_blocked_tags.is_empty();
+    let Some(effects) = e.effects.as_ref().filter(|_| !gated) else { return Vec::new() };
+    let list =
+        |key, names: &'_ [String]| -> Vec<(&'static str, usize)> { (0..names.len()).map(|i| (key, i)).collect() };
+    let mut found: Vec<(&'static str, usize, &str)> = Vec::new();
+    for (key, i) in list("OnApplied", &effects.on_applied) {
+        found.push((key, i, &effects.on_applied[i]));
+    }
+    if e.duration_policy == DurationPolicy::Instant {
+        for (key, i) in list("OnExecuted", &effects.on_executed) {
+            found.push((key, i, &effects.on_executed[i]));
+        }
+    }
+    found
+}
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    let edges: BTreeMap<&str, Vec<_>> = cx.effects().map(|(_, e)| (e.name.as_str(), at_once(e))).collect();
+    // Depth first, each effect once; an edge back to one on the way closes a circle.
+    let mut done: BTreeSet<&str> = BTreeSet::new();
+    for &root in edges.keys() {
+        let mut way: Vec<(&str, usize)> = vec![(root, 0)];
+        while let Some(&mut (name, ref mut next)) = way.last_mut() {
+            let Some(&(key, i, to)) = edges.get(name).and_then(|list| list.get(*next)).filter(|_| !done.contains(name))
+            else {
+                done.insert(name);
+                way.pop();
+                continue;
+            };
+            *next += 1;
+            if let Some(start) = way.iter().position(|(n, _)| *n == to) {
+                let mut circle: Vec<&str> = way[start..].iter().map(|(n, _)| *n).collect();
+                circle.push(to);
+                if let Some((d, _)) = cx.effect(name) {
+                    let message = format!("{} apply each other at once, without end", circle.join(" > "));
+                    let span = d.span(&format!("Effects.{key}[{i}]"));
+                    report.say(d, span, message, "take one out of the circle, or let it come with OnExpired");
+                }
+            } else if !done.contains(to) {
+                way.push((to, 0));
+            }
+        }
+    }
+}

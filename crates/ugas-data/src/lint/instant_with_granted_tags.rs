@@ -1,0 +1,26 @@
+//! Tags that are never there.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use ugas_doc::DurationPolicy;
+
+pub(super) static RULE: Rule = Rule {
+    id: "instant-with-granted-tags",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "an Instant effect with GrantedTags",
+    why: "Tags are granted while an effect is active, and an Instant effect never is: nobody gets the tags. To say what the \
+effect is, for immunity and queries, there is EffectTags.",
+    example: "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nGrantedTags: [State.Debuff.Stunned]",
+    fix: "Give the effect a duration, or move the tags to `EffectTags` if they only say what it is.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    let instant = cx.effects().filter(|(_, e)| e.duration_policy == DurationPolicy::Instant);
+    for (d, _) in instant.filter(|(_, e)| !e.granted_tags.is_empty()) {
+        let span = d.tree.entry("GrantedTags").map_or_else(|| d.name_span(), |e| e.span);
+        let message = "an Instant effect is never active, so it grants no tags".to_owned();
+        report.say(d, span, message, "give it a duration, or move the tags to EffectTags if they say what it is");
+    }
+}

@@ -1,0 +1,216 @@
+//! Lints: documents that are read, resolved and built without an error and are probably not what was meant.
+//!
+//! One file per rule. A rule is a page for people and a function over a [`LintCx`]; some rules are found while rules are
+//! built, where the knowledge is, and only have their page here. A comment `# ugas-allow: <id>` on the line of a finding,
+//! or on a line of its own above it, says that it is meant.
+
+mod ability_never_granted;
+mod allow;
+mod channel_below_minus_one;
+mod channel_on_non_multiply;
+mod contradictory_tags;
+mod cooldown_without_tag;
+mod cost_above_maximum;
+mod cost_never_affordable;
+mod cx;
+mod double_bound_input;
+mod effect_cycle;
+mod infinite_never_removed;
+mod instant_with_granted_tags;
+mod multiply_as_factor;
+mod naming;
+mod period_below_frame;
+mod period_beyond_duration;
+mod predicted_authoritative_only;
+mod reserved_prefix;
+mod same_priority_overrides;
+mod schema_main;
+mod schema_missing;
+mod seam_without_timeline;
+mod tag_depth;
+mod tag_never_granted;
+mod time_not_whole_frame;
+mod unbounded_stacking;
+mod unexplained_controller;
+mod unreachable_ability;
+mod unused_definition;
+mod zero_magnitude;
+
+pub(crate) use cx::{LintCx, Names};
+
+use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::project::{DocSet, Project};
+use crate::{Node, Span};
+use cx::LintDoc;
+use std::sync::Arc;
+use ugas_core::Rules;
+
+/// Who finds what a rule is about.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    /// The rules builder, as a warning with the rule's id.
+    Builder,
+    /// This function.
+    Lint(fn(&LintCx<'_>, &mut Report<'_>)),
+}
+
+/// One rule, with what people should know of it.
+///
+/// ```
+/// let rule = ugas_data::lint_rule("zero-magnitude").unwrap();
+/// assert!(rule.page().starts_with("# zero-magnitude\n"));
+/// assert!(ugas_data::lint_rule("no-such-rule").is_none());
+/// ```
+pub struct Rule {
+    /// Its id in findings.
+    pub id: &'static str,
+    /// How bad what it finds is.
+    pub severity: Severity,
+    /// Whether it only looks when asked to be strict, because sound data breaks it too.
+    pub strict: bool,
+    /// What it finds, in one line.
+    pub summary: &'static str,
+    /// Why that matters.
+    pub why: &'static str,
+    /// YAML that it finds something in.
+    pub example: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+    pub(crate) check: Check,
+}
+
+impl Rule {
+    /// The rule's page, as Markdown.
+    pub fn page(&self) -> String {
+        let strict = if self.strict { ", only with `--strict`" } else { "" };
+        format!(
+            "# {}\n\n{} ({}{strict})\n\n## Why\n\n{}\n\n## Example\n\n```yaml\n{}\n```\n\n## How to fix it\n\n{}\n",
+            self.id,
+            self.summary,
+            self.severity.name(),
+            self.why.trim(),
+            self.example.trim(),
+            self.fix.trim()
+        )
+    }
+}
+
+/// Every rule, by id.
+///
+/// ```
+/// assert!(ugas_data::lint_rules().is_sorted_by_key(|rule| rule.id));
+/// ```
+pub fn lint_rules() -> &'static [&'static Rule] {
+    RULES
+}
+
+/// One rule.
+pub fn lint_rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+static RULES: &[&Rule] = &[
+    &ability_never_granted::RULE,
+    &channel_below_minus_one::RULE,
+    &channel_on_non_multiply::RULE,
+    &contradictory_tags::RULE,
+    &cooldown_without_tag::RULE,
+    &cost_above_maximum::RULE,
+    &cost_never_affordable::RULE,
+    &double_bound_input::RULE,
+    &effect_cycle::RULE,
+    &infinite_never_removed::RULE,
+    &instant_with_granted_tags::RULE,
+    &multiply_as_factor::RULE,
+    &naming::RULE,
+    &period_below_frame::RULE,
+    &period_beyond_duration::RULE,
+    &predicted_authoritative_only::RULE,
+    &reserved_prefix::RULE,
+    &same_priority_overrides::RULE,
+    &schema_main::RULE,
+    &schema_missing::RULE,
+    &seam_without_timeline::RULE,
+    &tag_depth::RULE,
+    &tag_never_granted::RULE,
+    &time_not_whole_frame::RULE,
+    &unbounded_stacking::RULE,
+    &unexplained_controller::RULE,
+    &unreachable_ability::RULE,
+    &unused_definition::RULE,
+    &zero_magnitude::RULE,
+];
+
+/// What one rule found so far.
+pub(crate) struct Report<'r> {
+    rule: &'static Rule,
+    cx: &'r LintCx<'r>,
+    findings: Vec<Diagnostic>,
+}
+
+impl Report<'_> {
+    /// A finding at a stretch of a document, unless the document belongs to another set, which reports it itself.
+    pub(crate) fn say(&mut self, doc: &LintDoc<'_>, span: Span, message: String, help: &str) {
+        self.say_with(doc, span, message, help, None);
+    }
+
+    /// A finding with the edits that mend it.
+    pub(crate) fn say_with(
+        &mut self,
+        doc: &LintDoc<'_>,
+        span: Span,
+        message: String,
+        help: &str,
+        fix: Option<(String, Vec<Edit>)>,
+    ) {
+        if !doc.own {
+            return;
+        }
+        let mut finding = Diagnostic::new(self.rule.id, self.rule.severity, doc.source.name.clone(), message);
+        finding.span = span;
+        (finding.line, finding.column) = self.cx.place(doc, span.start);
+        (finding.end_line, finding.end_column) = self.cx.place(doc, span.end);
+        finding = finding.help(help);
+        if let Some((title, edits)) = fix {
+            finding = finding.fix(title, edits);
+        }
+        self.findings.push(finding);
+    }
+}
+
+/// What the rules find in the documents of a set that are its own. `names` are those of the whole project.
+pub(crate) fn lint_set(
+    project: &Project,
+    set: &DocSet,
+    rules: &Arc<Rules>,
+    names: &Names,
+    strict: bool,
+) -> Vec<Diagnostic> {
+    let cx = LintCx::new(project, set, rules, names, strict);
+    let mut findings = Vec::new();
+    for rule in RULES.iter().filter(|rule| strict || !rule.strict) {
+        if let Check::Lint(check) = rule.check {
+            let mut report = Report { rule, cx: &cx, findings: Vec::new() };
+            check(&cx, &mut report);
+            findings.append(&mut report.findings);
+        }
+    }
+    findings
+}
+
+/// Takes out what comments say is meant.
+pub(crate) fn without_allowed(project: &Project, findings: &mut Vec<Diagnostic>) {
+    allow::retain(project, findings);
+}
+
+/// The span of a node's first line, so that a finding about a long value does not underline a page.
+pub(crate) fn head(node: &Node, text: &str) -> Span {
+    let cut = node.span.of(text).unwrap_or("");
+    let line = cut.lines().next().unwrap_or("").trim_end();
+    Span { start: node.span.start, end: node.span.start + line.len() as u32 }
+}
+
+/// Whether having `tag` means having `wanted`: it is the same or stands below it.
+pub(crate) fn implies(tag: &str, wanted: &str) -> bool {
+    tag.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

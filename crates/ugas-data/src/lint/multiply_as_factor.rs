@@ -1,0 +1,35 @@
+//! Bonuses that look like factors.
+
+use super::cx::fixed;
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use ugas_doc::Operation;
+
+pub(super) static RULE: Rule = Rule {
+    id: "multiply-as-factor",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "a Multiply of 1 or more, which is a bonus and not a factor",
+    why: "Multiply takes a signed bonus: 0.25 is +25 %, and 1.5 is +150 %, two and a half times the value. Whoever writes 1.5 \
+mostly means half as much again.",
+    example: "Modifiers:\n  - {Attribute: Damage, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 1.5}}",
+    fix: "Write the bonus: the factor less 1 (1.5 times is 0.5). Where the large bonus is meant, put `# ugas-allow: \
+multiply-as-factor` above the line.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    for (d, e) in cx.effects() {
+        for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation == Operation::Multiply) {
+            let Some(value) = fixed(&m.magnitude).filter(|v| *v >= 1.0) else { continue };
+            let shown = |v: f64| (v * 1e6).round() / 1e6;
+            let (percent, factor) = (shown(value * 100.0), shown(value + 1.0));
+            let message = format!("Multiply {value} is a bonus of {percent} %: {factor} times {}", m.attribute);
+            let help = match shown(value - 1.0) {
+                0.0 => "for no change remove the modifier; for twice the value this is right".to_owned(),
+                bonus => format!("for {value} times the value write {bonus}"),
+            };
+            report.say(d, d.span(&format!("Modifiers[{i}].Magnitude.Value")), message, &help);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Periods that no frame can show.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+
+/// A frame at sixty frames a second, a little less, so that 0.0166 counts as one.
+const FRAME: f64 = 1.0 / 60.5;
+
+pub(super) static RULE: Rule = Rule {
+    id: "period-below-frame",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "a period shorter than a frame at sixty frames a second",
+    why: "Periods are exact, so one of 5 ms executes three or four times within a frame. That costs time on every target and \
+nobody can see it; mostly milliseconds were taken for seconds.",
+    example: "Period: {Period: 0.005}",
+    fix: "Write a longer period with a larger magnitude; periods are in seconds.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    for (d, e) in cx.effects() {
+        let Some(period) = e.period.map(|p| p.period).filter(|p| *p > 0.0 && *p < FRAME) else { continue };
+        let message = format!("a Period of {period} s is shorter than a frame (0.0167 s)");
+        report.say(d, d.span("Period.Period"), message, "write a longer period and a larger magnitude");
+    }
+}

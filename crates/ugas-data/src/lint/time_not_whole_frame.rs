@@ -1,0 +1,48 @@
+//! Moments between two frames of a document that counts frames.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use ugas_doc::{Time, Timeline};
+
+pub(super) static RULE: Rule = Rule {
+    id: "time-not-whole-frame",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "a time in seconds that is no whole number of frames, in a document with a FrameRate",
+    why: "A document that counts frames is read frame by frame. A moment between two of them is seen at the next one, which \
+is not where it was written.",
+    example: "Kind: timeline\nName: TL_Swing\nFrameRate: 60\nLength: 30f\nNotifies: [{At: 0.21, Name: Hit}]",
+    fix: "Write frames, such as `13f`.",
+    check: Check::Lint(check),
+};
+
+/// Every time of a timeline, with the way to it.
+fn times(t: &Timeline) -> Vec<(String, Time)> {
+    let mut all = vec![("Length".to_owned(), t.length)];
+    for (i, w) in t.windows.iter().enumerate() {
+        all.push((format!("Windows[{i}].Start"), w.start));
+        all.push((format!("Windows[{i}].End"), w.end));
+    }
+    all.extend(t.notifies.iter().enumerate().map(|(i, n)| (format!("Notifies[{i}].At"), n.at)));
+    all.extend(t.answers.iter().enumerate().map(|(i, a)| (format!("Answers[{i}].After"), a.after)));
+    for (socket, keys) in &t.sockets {
+        all.extend(keys.iter().enumerate().map(|(i, k)| (format!("Sockets.{socket}[{i}].At"), k.at)));
+    }
+    all
+}
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    for (d, t) in cx.timelines() {
+        let Some(rate) = t.frame_rate.map(f64::from) else { continue };
+        for (way, time) in times(t) {
+            let Time::Seconds(seconds) = time else { continue };
+            let frames = seconds * rate;
+            if (frames - frames.round()).abs() > 1e-6 {
+                let shown = (frames * 1000.0).round() / 1000.0;
+                let message = format!("{seconds} s are {shown} frames at {rate} a second");
+                let help = format!("write {}f or {}f", frames.floor(), frames.ceil());
+                report.say(d, d.span(&way), message, &help);
+            }
+        }
+    }
+}

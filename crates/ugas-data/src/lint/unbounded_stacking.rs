@@ -1,0 +1,24 @@
+//! Stacks without an end.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+
+pub(super) static RULE: Rule = Rule {
+    id: "unbounded-stacking",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "`Stacking` without a `Limit`",
+    why: "Each application adds a stack, and every stack counts. Without a limit a long fight makes a small bonus immense.",
+    example: "Kind: gameplay_effect\nName: GE_Fury\nDurationPolicy: Infinite\nStacking: {By: Target}",
+    fix: "Write `Limit`, however large it is.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    let open = |e: &ugas_doc::Effect| e.stacking.as_ref().is_some_and(|s| s.limit.is_none());
+    for (d, e) in cx.effects().filter(|(_, e)| open(e)) {
+        let span = d.tree.entry("Stacking").map_or_else(|| d.name_span(), |e| e.span);
+        let message = format!("{} stacks without a limit", e.name);
+        report.say(d, span, message, "write Stacking.Limit");
+    }
+}

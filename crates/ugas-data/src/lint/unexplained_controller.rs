@@ -1,0 +1,47 @@
+//! Worked controllers that do not work out.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::Node;
+use crate::diagnostic::Severity;
+use ugas_core::{DiagnosticKind, Sim, SimConfig, SpawnSpec};
+
+pub(super) static RULE: Rule = Rule {
+    id: "unexplained-controller",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "a controller whose CurrentValue its effects do not explain",
+    why: "Current values are worked out from base values and active effects when a controller is spawned; what the document \
+states is only compared. A difference means that a base value or an effect is not what its author thought.",
+    example: "AttributeSets:\n  - Name: Combat\n    Attributes: [{Name: Damage, BaseValue: 10, CurrentValue: 12}]\nActiveEffects: []",
+    fix: "Correct the value, or list the effect that is missing under ActiveEffects. Or leave CurrentValue out.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+    // The stand-ins for host code give 0, so nothing could be compared.
+    if !cx.set.host.calculations.is_empty() {
+        return;
+    }
+    let stated = |c: &ugas_doc::Controller| {
+        c.attribute_sets.iter().flat_map(|s| &s.attributes).any(|v| v.current_value.is_some())
+    };
+    for (d, c) in cx.controllers().filter(|(d, c)| d.own && stated(c)) {
+        let Some(template) = cx.rules.template(&c.owner_actor.actor_id) else { continue };
+        let mut sim = Sim::new(cx.rules.clone(), SimConfig::default());
+        if sim.spawn(SpawnSpec::template(template)).is_err() {
+            continue;
+        }
+        let mut told = Vec::new();
+        sim.take_diagnostics(&mut told);
+        for diagnostic in told {
+            let DiagnosticKind::ValueMismatch { attribute, stated, found } = diagnostic.kind else { continue };
+            let name = cx.rules.attribute_name(attribute).unwrap_or("");
+            let sets = d.tree.get("AttributeSets").map_or(&[][..], Node::items);
+            let values = sets.iter().flat_map(|s| s.get("Attributes").map_or(&[][..], Node::items));
+            let mut values = values.filter(|v| v.get("Name").and_then(Node::as_text) == Some(name));
+            let span = values.find_map(|v| v.get("CurrentValue")).map_or_else(|| d.name_span(), |n| n.span);
+            let message = format!("{name} is stated as {stated}, but base and effects give {found}");
+            report.say(d, span, message, "correct the value, list the missing effect, or leave CurrentValue out");
+        }
+    }
+}

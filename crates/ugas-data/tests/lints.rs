@@ -1,0 +1,160 @@
+//! Every lint rule has a page, a file that triggers it at a known place and a file that does not.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use ugas_data::{Project, Severity, lint_rule, lint_rules};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint")
+}
+
+fn text(id: &str, name: &str) -> String {
+    let path = fixtures().join(id).join(name);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: every rule needs this file: {e}", path.display()))
+}
+
+fn found(text: &str, strict: bool) -> Vec<(String, u32, u32)> {
+    let mut project = Project::default();
+    project.put("fixture.yaml", text);
+    let findings = project.check_with(strict);
+    // A fixture that does not build is not looked at by the rules, so it must not pass for a good one.
+    let broken = |f: &ugas_data::Diagnostic| f.severity == Severity::Error;
+    if findings.iter().any(broken) {
+        let say = |f: ugas_data::Diagnostic| (format!("{}: {}", f.id, f.message), f.line, f.column);
+        return findings.into_iter().map(say).collect();
+    }
+    findings.into_iter().map(|f| (f.id, f.line, f.column)).collect()
+}
+
+fn places(text: &str, id: &str, strict: bool) -> Vec<String> {
+    let of_rule = found(text, strict).into_iter().filter(|f| f.0 == id || f.0.contains(": "));
+    let shown = |(found, line, column): (String, u32, u32)| match found == id {
+        true => format!("{line}:{column}"),
+        false => format!("{line}:{column} {found}"),
+    };
+    of_rule.map(shown).collect()
+}
+
+// covers: UGAS-B.0-04
+#[test]
+fn every_rule_finds_what_it_is_about_and_nothing_else() {
+    let mut slips = Vec::new();
+    for rule in lint_rules() {
+        let bad = text(rule.id, "bad.yaml");
+        let expected = bad.lines().next().and_then(|l| l.strip_prefix("# expect: "));
+        let expected: Vec<&str> = expected.expect("the first line says what is expected").split(' ').collect();
+        let there = places(&bad, rule.id, true);
+        if there != expected {
+            slips.push(format!("{}: bad.yaml: expected {expected:?}, found {there:?}", rule.id));
+        }
+        let there = places(&text(rule.id, "good.yaml"), rule.id, true);
+        if !there.is_empty() {
+            slips.push(format!("{}: good.yaml: found {there:?}", rule.id));
+        }
+        // A file that is in no pack need not pin a version.
+        let asked = rule.strict || rule.id == "schema-missing";
+        if places(&bad, rule.id, false).is_empty() != asked {
+            slips.push(format!("{}: finds the wrong thing when nobody asks to be strict", rule.id));
+        }
+    }
+    assert!(slips.is_empty(), "{}", slips.join("\n"));
+}
+
+#[test]
+fn every_fixture_belongs_to_a_rule() {
+    for entry in fs::read_dir(fixtures()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(lint_rule(&name).is_some(), "tests/lint/{name} belongs to no rule");
+    }
+}
+
+#[test]
+fn every_rule_has_a_page() {
+    let mut ids = BTreeSet::new();
+    for rule in lint_rules() {
+        assert!(ids.insert(rule.id), "{} stands twice", rule.id);
+        for (what, text) in [("why", rule.why), ("example", rule.example), ("fix", rule.fix)] {
+            assert!(text.len() > 20, "{}: says too little about its {what}", rule.id);
+        }
+        assert!(!rule.summary.ends_with('.') && rule.summary.len() < 120, "{}: {}", rule.id, rule.summary);
+        let file = format!("src/lint/{}.rs", rule.id.replace('-', "_"));
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).is_file(), "{} should stand in {file}", rule.id);
+    }
+}
+
+#[test]
+fn a_finding_says_where_what_and_how_to_mend_it() {
+    let mut project = Project::default();
+    project.put("a.yaml", text("multiply-as-factor", "bad.yaml"));
+    let findings = project.check();
+    let finding = findings.iter().find(|f| f.id == "multiply-as-factor").unwrap();
+    assert_eq!(finding.message, "Multiply 1.5 is a bonus of 150 %: 2.5 times Speed");
+    assert_eq!(finding.help.as_deref(), Some("for 1.5 times the value write 0.5"));
+    assert_eq!(finding.span.of(&project.sources()[0].text), Some("1.5"));
+    assert_eq!((finding.end_line, finding.end_column), (finding.line, finding.column + 3));
+}
+
+// covers: UGAS-B.0-04
+#[test]
+fn a_pack_pins_the_version_for_its_documents() {
+    let check = |pack: &str| {
+        let mut project = Project::default();
+        project.put("one/pack.yaml", pack);
+        project.put("one/a.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Alive}]\n");
+        project.check().into_iter().map(|f| (f.id, f.line, f.column)).collect::<Vec<_>>()
+    };
+    assert_eq!(check("Name: one\n"), [("schema-missing".to_owned(), 1, 7)]);
+    assert_eq!(check("Name: one\nSpecification: v1.0.0-draft.3\n"), []);
+}
+
+#[test]
+fn what_a_required_pack_breaks_is_said_where_it_is_at_home() {
+    let mut project = Project::default();
+    let pack = "Specification: v1.0.0-draft.3\n";
+    project.put("core/pack.yaml", format!("Name: core\n{pack}"));
+    project.put("core/a.yaml", text("unbounded-stacking", "bad.yaml"));
+    project.put("one/pack.yaml", format!("Name: one\nRequires: [core]\n{pack}"));
+    project.put("one/a.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Alive}]\n");
+    let findings = project.check();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(&*findings[0].file, "core/a.yaml");
+}
+
+const INTRO: &str = "# Lints
+
+`ugas check` reports what cannot be read or built, and then what is probably not meant. Each such rule has an id, a page
+(`ugas explain-lint <id>` prints it) and a severity; rules marked strict look only with `--strict`, because sound data breaks
+them too. What can be mended without a person, `ugas fix` mends: it lists each change, keeps comments, order and everything
+else, and writes nothing that does not parse to exactly what was meant; `--dry-run` only lists.
+
+Where a finding is meant, a comment on its line, or alone on the line above, says so:
+
+```yaml
+Modifiers:
+  # ugas-allow: multiply-as-factor (two and a half times the gravity)
+  - {Attribute: GravityScale, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 1.5}}
+```
+
+| Rule | Severity | What it finds |
+|---|---|---|
+";
+
+/// The book's page, made from the rules; `UGAS_BLESS=1` writes it.
+#[test]
+fn the_book_lists_every_rule() {
+    let mut page = INTRO.to_owned();
+    for rule in lint_rules() {
+        let severity = if rule.strict { "strict" } else { rule.severity.name() };
+        page += &format!("| [`{0}`](#{0}) | {severity} | {1} |\n", rule.id, rule.summary);
+    }
+    for rule in lint_rules() {
+        page += &format!("\n#{}", rule.page().replace("\n## ", "\n### "));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/lints.md");
+    if std::env::var_os("UGAS_BLESS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let there = fs::read_to_string(&path).unwrap_or_default();
+    assert!(there == page, "book/src/lints.md is not what the rules say; write it with UGAS_BLESS=1");
+}
