@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use ugas_core::{Sim, SimConfig, SpawnSpec};
 use ugas_data::language::{self, CompletionKind};
-use ugas_data::{Mention, Project, SymbolKind, mentions, to_yaml};
+use ugas_data::{Mention, Project, Severity, SymbolKind, mentions, to_yaml};
 use ugas_doc::Doc;
 
 fn packs(name: &str) -> PathBuf {
@@ -161,6 +161,10 @@ fn values(project: &Project) -> Vec<f64> {
     all
 }
 
+fn errors(project: &Project) -> usize {
+    project.check().iter().filter(|f| f.severity == Severity::Error).count()
+}
+
 fn defined(project: &Project) -> Vec<(PathBuf, Mention)> {
     let mut found = Vec::new();
     for source in project.sources() {
@@ -180,7 +184,7 @@ const KNOWN: [&str; 3] = ["Event.Damage.Dealt", "Event.Damage.Taken", "State.Mov
 #[test]
 fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
     let project = Project::open(packs("rpg")).unwrap();
-    let findings = project.check().len();
+    let findings = errors(&project);
     let (before, numbers) = (meaning(&project), values(&project));
     let mut kinds = BTreeMap::new();
     for (path, m) in defined(&project) {
@@ -194,7 +198,7 @@ fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
             other => other.unwrap_or_else(|e| panic!("{} {}: {e}", m.kind, m.name)),
         };
         let after = rename.applied(&project);
-        assert_eq!(after.check().len(), findings, "{} {}", m.kind, m.name);
+        assert_eq!(errors(&after), findings, "{} {}", m.kind, m.name);
         let mut back: Vec<String> = meaning(&after).iter().map(|line| line.replace(new, &m.name)).collect();
         back.sort();
         assert_eq!(back, before, "{} {}", m.kind, m.name);
@@ -238,7 +242,7 @@ fn renaming_an_attribute_reaches_expressions_curves_captures_and_texts() {
                 Metadata: {Description: 'Gives {GE_It.Power} of {Power}'}\n";
     let mut project = Project::default();
     project.put("a.yaml", text);
-    assert_eq!(project.check(), []);
+    assert_eq!(errors(&project), 0);
     let rename = language::rename(&project, Path::new("a.yaml"), text.find("Power").unwrap(), "Might").unwrap();
     assert_eq!(&*rename.applied(&project).sources()[0].text, text.replace("Power", "Might"));
 }

@@ -228,7 +228,7 @@ fn an_editor_works_on_a_pack() {
 
     // Rename of an attribute across the pack; what the files say then still comes to 18.
     let prepared = editor.ask_at("textDocument/prepareRename", &controllers, &controller_text, word, json!({}));
-    assert_eq!(prepared, range(10, 14, 26));
+    assert_eq!(prepared, range(10, 15, 27));
     let new = json!({"newName": "Might"});
     let edit = editor.ask_at("textDocument/rename", &controllers, &controller_text, word, new);
     let changes = edit["changes"].as_object().unwrap();
