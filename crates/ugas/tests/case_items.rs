@@ -102,14 +102,14 @@ fn taking_an_item_off_takes_back_what_it_gave_and_nothing_else() {
     worn.equip(&mut sim, hero, &helmet()).unwrap();
     worn.equip(&mut sim, hero, &sword()).unwrap();
     let strike = rules.ability("GA_FlameStrike").unwrap();
-    sim.activate(hero, strike, ugas::core::Target::None).unwrap();
+    sim.activate(hero, strike, Target::None).unwrap();
     let grant = sim.grants(hero).unwrap()[0].id;
     worn.unequip(&mut sim, 17).unwrap();
     let seen = look(&rules, &sim, hero);
     assert_eq!((seen.attack, seen.tags, seen.abilities), (11.0, [false, false], 0), "the helmet stays");
     assert_eq!(sim.ability_state(hero, grant).unwrap(), AbilityState::NotGranted);
     assert_eq!(sim.activations(hero).unwrap().count(), 0, "what ran of it is cancelled");
-    assert_eq!(sim.activate_which(hero, Which::Grant(grant), ugas::core::Target::None), Err(Refusal::NotGranted));
+    assert_eq!(sim.activate_which(hero, Which::Grant(grant), Target::None), Err(Refusal::NotGranted));
     assert_eq!(worn.unequip(&mut sim, 17), Err(Refusal::StaleHandle), "once");
     worn.unequip(&mut sim, 4).unwrap();
     assert_eq!(look(&rules, &sim, hero).attack, 10.0);

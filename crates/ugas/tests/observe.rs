@@ -164,7 +164,7 @@ fn an_ability_with_a_buff_is_told_to_every_kind_of_observer() {
     observers.on_effect(e("GE_Other"), None, count(6));
     observers.on_ability(g("GA_Other"), None, count(7));
     sim.grant(hero, ugas::core::AbilityGrant::new(g("GA_Might"))).unwrap();
-    sim.activate(hero, g("GA_Might"), ugas::core::Target::None).unwrap();
+    sim.activate(hero, g("GA_Might"), Target::None).unwrap();
     sim.advance_to(SimTime::seconds(2.0), &mut NoHost);
     dispatch(&mut observers, &mut sim);
     // Up and down, came and went, applied and removed; granted, active, ended.
