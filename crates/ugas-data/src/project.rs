@@ -128,9 +128,10 @@ pub struct DocSet {
 /// ```
 /// use ugas_data::Project;
 /// let mut project = Project::default();
-/// project.put("hit.yaml", "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nGrantedTags: [State.Hurt]\n");
+/// project.put("hurt.yaml", "Kind: gameplay_effect\nName: GE_Hurt\nDurationPolicy: Infinite\nGrantedTags: [State.Hurt]\n");
 /// let findings = project.check();
-/// assert_eq!((findings[0].id.as_str(), findings[0].line, findings[0].column), ("undeclared-tag", 4, 15));
+/// let found = findings.iter().find(|f| f.id == "undeclared-tag").unwrap();
+/// assert_eq!((found.line, found.column), (4, 15));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {

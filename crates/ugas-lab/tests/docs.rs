@@ -91,7 +91,11 @@ fn the_pages_that_should_show_scenarios_do() {
 fn paths_of(line: &str) -> Vec<&str> {
     let command = line.trim_start_matches("$ ").split(" #").next().unwrap_or_default();
     let arguments = ["cargo run -- ", "cargo run -q -- ", "ugas "].iter().find_map(|start| command.strip_prefix(start));
-    let mut words = arguments.unwrap_or_default().split_whitespace().skip(1);
+    let mut words = arguments.unwrap_or_default().split_whitespace();
+    // What `show` is asked for first is a name.
+    if words.next() == Some("show") {
+        words.next();
+    }
     let mut paths = Vec::new();
     while let Some(word) = words.next() {
         if word.starts_with("--") {
@@ -108,6 +112,7 @@ fn paths_of(line: &str) -> Vec<&str> {
 fn the_paths_of_a_command_line_are_found() {
     assert_eq!(paths_of("$ cargo run -- sim a.yaml --runs 3 b   # c.yaml"), ["a.yaml", "b"]);
     assert_eq!(paths_of("$ ugas test scenarios"), ["scenarios"]);
+    assert_eq!(paths_of("$ ugas show Health packs/rpg"), ["packs/rpg"]);
     assert!(paths_of("$ cargo test --workspace").is_empty());
     assert!(paths_of("$ cargo run -p ugas --example embed").is_empty());
 }

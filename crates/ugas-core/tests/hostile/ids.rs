@@ -128,8 +128,10 @@ fn ids_that_only_travel_along_do_no_harm() {
     let rules = small_world();
     for n in BAD {
         let (mut sim, hero) = one(&rules);
+        let mut spec = Spec::new(effect(&rules, "GE_Buff"), hero).ability(AbilityId(n)).set(KeyId(n), 1.0);
+        // What was hit is asked for its tags, so they must exist.
         let hit = Hit { tags: vec![TagId(n)], ..Hit::default() };
-        let mut spec = Spec::new(effect(&rules, "GE_Buff"), hero).ability(AbilityId(n)).hit(hit).set(KeyId(n), 1.0);
+        assert_eq!(sim.apply(&spec.clone().hit(hit)).unwrap_err().kind(), "UnknownName");
         spec.extra().causer = Some(ActorId(u64::MAX));
         spec.extra().object = u64::MAX;
         let key = sim.apply(&spec).unwrap();
