@@ -9,8 +9,8 @@ use std::fmt;
 /// An error on its way up the tree: each level adds what it knows.
 #[derive(Debug)]
 pub(crate) struct DeError {
-    message: String,
-    help: Option<String>,
+    message: Box<str>,
+    help: Option<Box<str>>,
     place: Option<(u32, u32)>,
     /// From the leaf to the root.
     path: Vec<Step>,
@@ -38,7 +38,7 @@ pub(crate) enum Step {
 impl DeError {
     /// An error that does not know its place yet.
     pub(crate) fn new(message: impl Into<String>) -> DeError {
-        DeError { message: message.into(), help: None, place: None, path: Vec::new(), cause: Cause::Value }
+        DeError { message: message.into().into(), help: None, place: None, path: Vec::new(), cause: Cause::Value }
     }
 
     fn because(mut self, cause: Cause) -> DeError {
@@ -68,7 +68,7 @@ impl DeError {
 
     /// With a remedy.
     pub(crate) fn helped(mut self, help: Option<String>) -> DeError {
-        self.help = help;
+        self.help = help.map(Into::into);
         self
     }
 
@@ -77,7 +77,7 @@ impl DeError {
         if self.place.is_none() {
             self.place = Some((node.line, node.column));
             if let Some(kind) = self.message.strip_prefix("data did not match any variant of untagged enum ") {
-                self.message = format!("{} does not fit here, where a {kind} belongs", node.describe());
+                self.message = format!("{} does not fit here, where a {kind} belongs", node.describe()).into();
             }
         }
         self
@@ -110,7 +110,7 @@ impl DeError {
         }
         message.push_str(&self.message);
         let (line, column) = self.place.unwrap_or((root.line, root.column));
-        ReadError { code: Code::Invalid, file: file.into(), line, column, message, help: self.help }
+        ReadError { code: Code::Invalid, file: file.into(), line, column, message, help: self.help.map(Into::into) }
     }
 }
 

@@ -203,7 +203,7 @@ fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
         back.sort();
         assert_eq!(back, before, "{} {}", m.kind, m.name);
         assert!(meaning(&after).iter().any(|line| line.contains(new)));
-        if m.kind == SymbolKind::Attribute || kinds.get(&m.kind).is_none() {
+        if m.kind == SymbolKind::Attribute || !kinds.contains_key(&m.kind) {
             assert_eq!(values(&after), numbers, "{} {}", m.kind, m.name);
         }
         *kinds.entry(m.kind).or_insert(0) += 1;

@@ -137,7 +137,7 @@ impl Server {
         let Some(path) = self.path(&params.text_document.uri) else { return };
         if self.open.remove(&path).is_some() {
             self.shown.insert(path.clone());
-            self.from_disk(&path);
+            self.reread(&path);
         }
     }
 
@@ -145,13 +145,13 @@ impl Server {
         let changed: Vec<PathBuf> = params.changes.iter().filter_map(|change| self.path(&change.uri)).collect();
         for path in changed {
             if !self.open.contains_key(&path) {
-                self.from_disk(&path);
+                self.reread(&path);
             }
         }
     }
 
     /// Takes a file as it is on the disk, or takes it out if it is gone or none of ours.
-    fn from_disk(&mut self, path: &Path) {
+    fn reread(&mut self, path: &Path) {
         self.stale = true;
         let (found, _) = Project::open_readable(path);
         self.project.remove(path);
