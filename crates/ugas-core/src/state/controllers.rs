@@ -4,7 +4,7 @@
 use super::Row;
 use crate::rules::TagTable;
 use crate::{ActorId, ControllerId};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
@@ -34,7 +34,33 @@ pub(crate) struct Controllers {
     pages: Vec<Option<Page>>,
     len: usize,
     /// Who has which avatar: follows from the rows, so that whoever an actor belongs to is not searched for.
-    avatars: BTreeSet<(ActorId, ControllerId)>,
+    avatars: BTreeMap<ActorId, Holders>,
+}
+
+/// The controllers that have one avatar: how many, and the two with the lowest ids, as nobody asks for more.
+#[derive(Clone, Copy, Debug)]
+struct Holders {
+    count: u32,
+    lowest: [ControllerId; 2],
+    /// One of the lowest left a crowd; who comes next would have to be searched for.
+    known: bool,
+}
+
+impl Holders {
+    fn come(&mut self, id: ControllerId) {
+        self.count += 1;
+        let [first, second] = self.lowest;
+        self.lowest = if id < first { [id, first] } else { [first, second.min(id)] };
+    }
+
+    fn leave(&mut self, id: ControllerId) {
+        self.count -= 1;
+        let [first, second] = self.lowest;
+        if self.lowest.contains(&id) {
+            self.lowest = [if id == first { second } else { first }, ControllerId::NONE];
+            self.known &= self.count == 1;
+        }
+    }
 }
 
 impl Controllers {
@@ -60,22 +86,32 @@ impl Controllers {
 
     fn hide_avatar(&mut self, slot: usize) {
         let row = self.row(slot);
-        let shown = (row.avatar(), row.id);
-        self.avatars.remove(&shown);
+        let (avatar, id) = (row.avatar(), row.id);
+        if let Some(holders) = self.avatars.get_mut(&avatar) {
+            holders.leave(id);
+            if holders.count == 0 {
+                self.avatars.remove(&avatar);
+            }
+        }
     }
 
     fn show_avatar(&mut self, slot: usize) {
         let row = self.row(slot);
         let (avatar, id) = (row.avatar(), row.id);
         if avatar != ActorId::NONE {
-            self.avatars.insert((avatar, id));
+            let nobody = Holders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
+            self.avatars.entry(avatar).or_insert(nobody).come(id);
         }
     }
 
     /// The controller with the lowest id that has this avatar, but for one.
     pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
-        let range = (avatar, ControllerId(0))..=(avatar, ControllerId::NONE);
-        self.avatars.range(range).map(|&(_, id)| id).find(|&id| id != except)
+        let holders = self.avatars.get(&avatar)?;
+        let fits = |id: &ControllerId| *id != ControllerId::NONE && *id != except;
+        if holders.known {
+            return holders.lowest.into_iter().find(fits);
+        }
+        self.iter().filter(|row| row.avatar() == avatar).map(|row| row.id).find(fits)
     }
 
     #[inline]
