@@ -198,6 +198,7 @@ impl World {
                 self.row(who).place = None;
             }
             self.tell(who, "Possessed".into());
+            self.notify(who, super::hear::Notice::Freed);
         }
         self.react();
         Ok(())
