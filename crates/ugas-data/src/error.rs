@@ -57,6 +57,20 @@ impl ReadError {
     }
 }
 
+impl From<&crate::Diagnostic> for ReadError {
+    /// A finding as what stops reading: its place, what it says and what to do.
+    fn from(finding: &crate::Diagnostic) -> ReadError {
+        ReadError {
+            code: Code::Invalid,
+            file: finding.file.clone(),
+            line: finding.line,
+            column: finding.column,
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+        }
+    }
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

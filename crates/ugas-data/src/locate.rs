@@ -2,50 +2,144 @@
 //! the place in words (`Executions[0].Params.Scale: …`), and here the words become bytes.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::names::{Space, written_column};
+use crate::patch::{Way, nested};
 use crate::project::{Source, SourceDoc};
 use crate::symbol::{Mention, mentions};
 use crate::{Node, Span};
+use std::sync::Arc;
 use ugas_core::LoadIssue;
+use ugas_doc::{Kind, Patched};
 
-/// The finding for an issue about a document of a file.
-pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc) -> Diagnostic {
-    let severity = match issue.severity {
-        ugas_core::Severity::Error => Severity::Error,
-        ugas_core::Severity::Warning => Severity::Warning,
+/// The finding for an issue about a document of a file, whose pack may have a namespace.
+pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc, space: Option<&Space>) -> Diagnostic {
+    at_document(issue, &source.name, &source.text, doc.kind, &doc.tree, space)
+}
+
+/// The finding for an issue about a document whose tree is a part of a text.
+pub(crate) fn at_document(
+    issue: &LoadIssue,
+    file: &Arc<str>,
+    text: &str,
+    kind: Option<Kind>,
+    tree: &Node,
+    space: Option<&Space>,
+) -> Diagnostic {
+    let told = Told::of(issue, space);
+    let mut names = kind.map(|kind| mentions(kind, tree, text)).unwrap_or_default();
+    if let Some(space) = space {
+        names.iter_mut().for_each(|m| m.name = space.whole(m.kind, &m.name));
+    }
+    let found = find(&told.message, tree, &names, text);
+    told.at(file.clone(), found, text, tree)
+}
+
+/// The finding for an issue about what a patch set, if it is about that.
+pub(crate) fn at_patch(
+    issue: &LoadIssue,
+    target: (&Node, Kind),
+    source: &Source,
+    patch: &SourceDoc,
+    field: (&str, u32),
+) -> Option<Diagnostic> {
+    let told = Told::of(issue, None);
+    let fields = patch.tree.get("Set").map_or(&[][..], Node::entries);
+    let entry = fields.iter().find(|e| e.line == field.1 && same_field(&e.key, field.0))?;
+    let tree = nested(&Way::parse(field.0).ok()?, entry);
+    let names = mentions(target.1, &tree, &source.text);
+    let named = |m: &Mention| has_word(&told.message, &m.name);
+    let said = split_place(&told.message).0.map(|place| by_number(target.0, &place));
+    let touches = |place: &str| Patched { field: field.0.to_owned(), file: "".into(), line: 0 }.touches(place);
+    let about = match &said {
+        Some(place) => touches(place) || touches(&format!("{place}.Expression")),
+        None => names.iter().any(named),
     };
-    let (message, meant) = match issue.message.split_once("; did you mean ") {
-        Some((message, rest)) => {
-            let (meant, after) = rest.split_once('?').unwrap_or((rest, ""));
-            (format!("{message}{after}"), Some(meant))
+    about.then(|| {
+        let mut found = find(&told.message, &tree, &names, &source.text);
+        if !(entry.value.span.start <= found.span.start && found.span.end <= entry.value.span.end) {
+            found = Found { span: first_line(entry.value.span, &source.text), is_name: false };
         }
-        None => (issue.message.clone(), None),
+        told.at(source.name.clone(), found, &source.text, &patch.tree)
+    })
+}
+
+/// Whether an entry of a patch is the one that set a field, which has its entries by number.
+fn same_field(key: &str, field: &str) -> bool {
+    let plain = |way: &str| {
+        let cut = |part: &str| part.split('[').next().unwrap_or("").to_owned();
+        way.split('.').map(cut).collect::<Vec<_>>()
     };
-    let text = &source.text;
-    let names = doc.kind.map(|kind| mentions(kind, &doc.tree, text)).unwrap_or_default();
-    let found = find(&message, &doc.tree, &names, text);
-    let said = match issue.document.as_str() {
-        "" => message,
-        name => format!("{name}: {message}"),
-    };
-    let mut diagnostic =
-        Diagnostic::new(issue.code, severity, source.name.clone(), said).at_in(found.span, text, &doc.tree);
-    if let Some(meant) = meant {
-        diagnostic = diagnostic.help(format!("did you mean {meant}?"));
-        if found.is_name {
-            let edits = vec![Edit { span: found.span, text: meant.to_owned() }];
-            diagnostic = diagnostic.fix(format!("write {meant}"), edits);
+    plain(key) == plain(field)
+}
+
+/// `Rage.Clamping.Max` of a set as the way to it: `Attributes[2].Clamping.Max`.
+fn by_number(tree: &Node, place: &str) -> String {
+    let (first, rest) = place.split_once('.').map_or((place, None), |(first, rest)| (first, Some(rest)));
+    let list = tree.get("Attributes").map_or(&[][..], Node::items);
+    let index = list.iter().position(|a| a.get("Name").and_then(Node::as_text) == Some(first));
+    match index {
+        Some(index) if tree.get(first).is_none() => match rest {
+            Some(rest) => format!("Attributes[{index}].{rest}"),
+            None => format!("Attributes[{index}]"),
+        },
+        _ => place.to_owned(),
+    }
+}
+
+/// What the rules builder says, in parts.
+struct Told<'i> {
+    issue: &'i LoadIssue,
+    severity: Severity,
+    document: String,
+    message: String,
+    /// What may have been meant.
+    meant: Option<String>,
+}
+
+impl<'i> Told<'i> {
+    fn of(issue: &'i LoadIssue, space: Option<&Space>) -> Told<'i> {
+        let severity = match issue.severity {
+            ugas_core::Severity::Error => Severity::Error,
+            ugas_core::Severity::Warning => Severity::Warning,
+        };
+        // Who reads it knows which pack it is about.
+        let shorten = |text: &str| space.map_or_else(|| text.to_owned(), |space| space.shorten(text));
+        let whole = shorten(&issue.message);
+        let (message, meant) = match whole.split_once("; did you mean ") {
+            Some((message, rest)) => {
+                let (meant, after) = rest.split_once('?').unwrap_or((rest, ""));
+                (format!("{message}{after}"), Some(meant.to_owned()))
+            }
+            None => (whole, None),
+        };
+        Told { issue, severity, document: shorten(&issue.document), message, meant }
+    }
+
+    fn at(self, file: Arc<str>, found: Found, text: &str, tree: &Node) -> Diagnostic {
+        let issue = self.issue;
+        let said = match self.document.as_str() {
+            "" => self.message,
+            name => format!("{name}: {}", self.message),
+        };
+        let mut diagnostic = Diagnostic::new(issue.code, self.severity, file, said).at_in(found.span, text, tree);
+        if let Some(meant) = self.meant {
+            diagnostic = diagnostic.help(format!("did you mean {meant}?"));
+            if found.is_name {
+                let edits = vec![Edit { span: found.span, text: meant.clone() }];
+                diagnostic = diagnostic.fix(format!("write {meant}"), edits);
+            }
         }
+        if issue.code == "unknown-calculation" {
+            diagnostic.help.get_or_insert(host_help("Calculations"));
+        }
+        if issue.code == "unknown-hook" {
+            diagnostic.help.get_or_insert(host_help("Hooks"));
+        }
+        if issue.code == "unknown-task" {
+            diagnostic.help.get_or_insert(host_help("Tasks"));
+        }
+        diagnostic
     }
-    if issue.code == "unknown-calculation" {
-        diagnostic.help.get_or_insert(host_help("Calculations"));
-    }
-    if issue.code == "unknown-hook" {
-        diagnostic.help.get_or_insert(host_help("Hooks"));
-    }
-    if issue.code == "unknown-task" {
-        diagnostic.help.get_or_insert(host_help("Tasks"));
-    }
-    diagnostic
 }
 
 fn host_help(list: &str) -> String {
@@ -65,6 +159,7 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     if let (Some(node), Some(column)) = (at.map(|n| n.get("Expression").unwrap_or(n)), column_of(said))
         && let Some(expression) = node.as_text()
         && let Some(start) = node.span.of(text).and_then(|cut| cut.find(expression))
+        && let column = written_column(column, node.span.start + start as u32, names)
         // What is missing at the end is shown at the last character.
         && let Some((offset, _)) = expression.char_indices().nth(column - 1).or(expression.char_indices().next_back())
     {
@@ -77,7 +172,8 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     }
     let within = at.map_or(tree.span, |node| node.span);
     let inside = |m: &&Mention| within.start <= m.span.start && m.span.end <= within.end;
-    let named = |m: &&Mention| !m.definition && has_word(said, &m.name);
+    let written = |m: &Mention| m.span.of(text).is_some_and(|word| has_word(said, word));
+    let named = |m: &&Mention| !m.definition && (has_word(said, &m.name) || written(m));
     if let Some(m) = names.iter().filter(inside).find(named) {
         return Found { span: m.span, is_name: true };
     }

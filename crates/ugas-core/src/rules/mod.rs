@@ -78,7 +78,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Ability, Origin};
+use ugas_doc::{Ability, Origin, Patched};
 
 /// The compiled catalogue. Share it behind an `Arc` with as many sims as you like.
 ///
@@ -133,6 +133,8 @@ pub struct Rules {
     pub(crate) input_names: Names,
     pub(crate) template_names: Names,
     pub(crate) templates: Vec<Option<Arc<Template>>>,
+    /// What patches changed of attributes, for people.
+    pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
     pub(crate) fingerprint: u64,
 }
@@ -180,6 +182,10 @@ impl Rules {
     /// An attribute's name.
     pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
         self.attributes.name(id.0)
+    }
+    /// What patches changed of an attribute's definition.
+    pub fn attribute_patches(&self, id: AttributeId) -> &[Patched] {
+        self.attribute_patches.get(&id).map_or(&[], Vec::as_slice)
     }
     /// A set by name.
     pub fn set(&self, name: &str) -> Option<SetId> {
