@@ -8,7 +8,8 @@ use crate::patch::{GRAFTED, Way, graft, settle};
 use crate::project::{DocSet, Project, Source, SourceDoc};
 use crate::read::{Document, read_tree};
 use crate::spelling::nearest;
-use crate::{Entry, Loaded, Node, Span};
+use crate::{Entry, Loaded, Node, Span, SymbolKind, place_of};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use ugas_doc::{Doc, Kind, Patch, Patched};
 
@@ -56,6 +57,7 @@ pub(crate) fn assemble<'p>(project: &'p Project, set: &DocSet, names: &Names) ->
             }
         }
     }
+    out.same_attributes(project, names);
     for (file, doc, patch) in patches {
         out.apply(project, names, file, doc, patch);
     }
@@ -76,6 +78,37 @@ fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded
 }
 
 impl Assembled<'_> {
+    /// Sets may share an attribute, and a pack may speak of one of a pack it requires. Two packs that know nothing of
+    /// each other mean different things by one name.
+    fn same_attributes(&mut self, project: &Project, names: &Names) {
+        let mut first: BTreeMap<&str, (usize, Span)> = BTreeMap::new();
+        let mut homes: BTreeMap<usize, Option<PathBuf>> = BTreeMap::new();
+        for d in &self.docs {
+            let defined = names.of_file(d.file)[d.at].mentions.iter();
+            for m in defined.filter(|m| m.definition && m.kind == SymbolKind::Attribute) {
+                let (other, span) = *first.entry(&m.name).or_insert((d.file, m.span));
+                if other == d.file {
+                    continue;
+                }
+                let mut home = |file: usize| {
+                    let found = || project.home(&project.sources()[file].path);
+                    homes.entry(file).or_insert_with(found).clone()
+                };
+                let (Some(here), Some(there)) = (home(d.file), home(other)) else { continue };
+                let knows = |a: &PathBuf, b: &PathBuf| project.stands_on(a).contains(b);
+                if here == there || knows(&here, &there) || knows(&there, &here) {
+                    continue;
+                }
+                let (source, earlier) = (&project.sources()[d.file], &project.sources()[other]);
+                let line = place_of(&earlier.text, span.start as usize).0;
+                let message = format!("the attribute {} is defined at {}:{line} too", m.name, earlier.name);
+                let finding = Diagnostic::new("duplicate-name", Severity::Error, source.name.clone(), message);
+                let help = "give one of the packs a `Namespace:`, or let one require the other if they mean the same";
+                self.findings.push(finding.at(m.span, &source.text).help(help));
+            }
+        }
+    }
+
     fn apply(&mut self, project: &Project, names: &Names, file: usize, doc: &SourceDoc, patch: &Patch) {
         let source = &project.sources()[file];
         let space = names.space(file).map(|s| &**s);
@@ -197,7 +230,9 @@ impl Assembled<'_> {
         if let Some(set) = inside {
             let set = set.loaded.doc.name();
             let said = format!("{name} is no document but an attribute of {set}");
-            let help = Some(format!("write `Target: {set}` and `Set: {{Attributes[{name}].…: …}}`"));
+            let help = Some(format!(
+                "write `Target: {set}` and under `Set:` ways such as `Attributes[{name}].DefaultBaseValue`"
+            ));
             return Wrong { id, said, near: None, help, span: None };
         }
         let names = self.docs.iter().map(|d| d.loaded.doc.name()).filter(|n| !n.is_empty());

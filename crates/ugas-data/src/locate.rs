@@ -57,7 +57,7 @@ pub(crate) fn at_patch(
     about.then(|| {
         let mut found = find(&told.message, &tree, &names, &source.text);
         if !(entry.value.span.start <= found.span.start && found.span.end <= entry.value.span.end) {
-            found = Found { span: first_line(entry.value.span, &source.text), is_name: false };
+            found = Found { span: first_line(entry.value.span, &source.text), is_name: false, columns: None };
         }
         told.at(source.name.clone(), found, &source.text, &patch.tree)
     })
@@ -117,9 +117,13 @@ impl<'i> Told<'i> {
 
     fn at(self, file: Arc<str>, found: Found, text: &str, tree: &Node) -> Diagnostic {
         let issue = self.issue;
+        let message = match found.columns {
+            Some((from, to)) => self.message.replacen(&format!("column {from}: "), &format!("column {to}: "), 1),
+            None => self.message,
+        };
         let said = match self.document.as_str() {
-            "" => self.message,
-            name => format!("{name}: {}", self.message),
+            "" => message,
+            name => format!("{name}: {message}"),
         };
         let mut diagnostic = Diagnostic::new(issue.code, self.severity, file, said).at_in(found.span, text, tree);
         if let Some(meant) = self.meant {
@@ -150,6 +154,8 @@ struct Found {
     span: Span,
     /// Whether it is exactly the name that is wrong.
     is_name: bool,
+    /// The column the builder counts in an expression with whole names, and the same as it is written.
+    columns: Option<(usize, usize)>,
 }
 
 fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
@@ -159,26 +165,30 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     if let (Some(node), Some(column)) = (at.map(|n| n.get("Expression").unwrap_or(n)), column_of(said))
         && let Some(expression) = node.as_text()
         && let Some(start) = node.span.of(text).and_then(|cut| cut.find(expression))
-        && let column = written_column(column, node.span.start + start as u32, names)
+        && let written = written_column(column, node.span.start + start as u32, names)
         // What is missing at the end is shown at the last character.
-        && let Some((offset, _)) = expression.char_indices().nth(column - 1).or(expression.char_indices().next_back())
+        && let Some((offset, _)) = expression.char_indices().nth(written - 1).or(expression.char_indices().next_back())
     {
         let from = node.span.start as usize + start + offset;
         let word = expression[offset..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
         let to = from + word.unwrap_or(expression.len() - offset).max(1);
         let exact = names.iter().find(|m| m.span.start as usize >= from && m.span.end as usize <= to);
         let is_name = exact.is_some_and(|m| said.contains(&m.name));
-        return Found { span: exact.filter(|_| is_name).map_or(Span::new(from, to), |m| m.span), is_name };
+        return Found {
+            span: exact.filter(|_| is_name).map_or(Span::new(from, to), |m| m.span),
+            is_name,
+            columns: Some((column, written)),
+        };
     }
     let within = at.map_or(tree.span, |node| node.span);
     let inside = |m: &&Mention| within.start <= m.span.start && m.span.end <= within.end;
     let written = |m: &Mention| m.span.of(text).is_some_and(|word| has_word(said, word));
     let named = |m: &&Mention| !m.definition && (has_word(said, &m.name) || written(m));
     if let Some(m) = names.iter().filter(inside).find(named) {
-        return Found { span: m.span, is_name: true };
+        return Found { span: m.span, is_name: true, columns: None };
     }
     if let Some(value) = at.and_then(|node| value_of(said, node)) {
-        return Found { span: value, is_name: true };
+        return Found { span: value, is_name: true, columns: None };
     }
     let span = match at {
         Some(node) => node.span,
@@ -187,7 +197,7 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
             .or_else(|| names.iter().find(|m| m.definition && has_word(message, &m.name)).map(|m| m.span))
             .unwrap_or_else(|| name_of(tree)),
     };
-    Found { span: first_line(span, text), is_name: false }
+    Found { span: first_line(span, text), is_name: false, columns: None }
 }
 
 /// The way through a document that stands before what is said: `A.B: …` or `A: B: …`.
