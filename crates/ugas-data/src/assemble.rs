@@ -2,6 +2,7 @@
 //! after those of the packs it requires; where two of them change one field and neither pack requires the other, there
 //! is no order and somebody has to decide.
 
+use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::names::{Names, target_of, with_names};
 use crate::patch::{GRAFTED, Way, graft, settle};
@@ -69,8 +70,9 @@ fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded
     if names.space(file).is_some() {
         let tree = with_names(&doc.tree, &source.text, &names.of_file(file)[at].mentions);
         // Names do not decide whether a document can be read; it stays as it is if they do.
-        if let Ok(Document::Loaded(loaded)) = read_tree(&source.name, &tree) {
-            whole.loaded = *loaded;
+        if let Ok(Document::Loaded(mut again)) = read_tree(&source.name, &tree) {
+            keep_table(&mut again.doc, &loaded.doc);
+            whole.loaded = *again;
         }
         whole.named = Some(tree);
     }
@@ -145,6 +147,15 @@ impl Assembled<'_> {
         match read_tree(&home.name, &tree) {
             Ok(Document::Loaded(mut loaded)) => {
                 let line = loaded.origin.line;
+                match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
+                    // A table that a patch names lies beside the patch.
+                    Some(_) => {
+                        if let Err(errors) = csv::fill(&mut loaded.doc, &doc.tree, &source.path) {
+                            return self.findings.extend(errors.iter().map(Diagnostic::of_read_error));
+                        }
+                    }
+                    None => keep_table(&mut loaded.doc, &self.docs[target].loaded.doc),
+                }
                 loaded.origin.modifier_lines.iter_mut().filter(|l| **l >= GRAFTED).for_each(|l| *l = line);
                 settle(&mut tree, line);
                 loaded.origin.patches = std::mem::take(&mut self.docs[target].loaded.origin.patches);
@@ -266,6 +277,15 @@ impl Assembled<'_> {
             let finding = Diagnostic::new("patch-conflict", Severity::Error, source.name.clone(), message);
             self.findings.push(finding.at(entry.span, &source.text).help(help));
         }
+    }
+}
+
+/// The points a curve's table gave, for the same curve read again.
+fn keep_table(again: &mut Doc, before: &Doc) {
+    if let (Doc::Curve(again), Doc::Curve(before)) = (again, before)
+        && again.csv.take().is_some()
+    {
+        again.points.clone_from(&before.points);
     }
 }
 

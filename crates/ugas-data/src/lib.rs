@@ -20,6 +20,7 @@
 
 mod assemble;
 mod bounds;
+mod csv;
 mod de;
 mod diagnostic;
 mod error;

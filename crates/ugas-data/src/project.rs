@@ -13,7 +13,7 @@ use crate::parse::parse;
 use crate::read::{Document, Unsupported, read_tree};
 use crate::symbol::mentions;
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, resolve};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, csv, resolve};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,13 @@ impl Source {
             _ => None,
         };
         let loaded = match read_tree(&self.name, &tree) {
-            Ok(Document::Loaded(loaded)) => Some(*loaded),
+            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path) {
+                Ok(()) => Some(*loaded),
+                Err(errors) => {
+                    self.errors.extend(errors);
+                    None
+                }
+            },
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
@@ -336,7 +342,11 @@ impl Project {
         let names = Names::of(self);
         let mut findings = Vec::new();
         for source in &self.sources {
-            findings.extend(source.errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
+            findings.extend(source.errors.iter().map(|e| {
+                let finding = Diagnostic::of_read_error(e);
+                // The table of a curve has a text of its own.
+                if e.file == source.name { finding.stretched(&source.text) } else { finding }
+            }));
             findings.extend(source.unsupported.iter().cloned());
             findings.extend(self.missing_packs(source));
         }

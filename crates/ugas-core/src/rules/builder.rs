@@ -214,7 +214,8 @@ impl RulesBuilder {
                 Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
                 Doc::Scene(_) => {}
                 Doc::Patch(patch) => {
-                    let message = format!("a patch of {} is applied where packs are read; read the pack's folder", patch.target);
+                    let message =
+                        format!("a patch of {} is applied where packs are read; read the pack's folder", patch.target);
                     c.error("patch-not-applied", message);
                 }
             }
