@@ -27,7 +27,8 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
     if args.runs == 1 && args.seed.is_none() && samples.failures > 0 {
         out.flush()?;
         let n = samples.failures;
-        complain(&format!("note: {n} expectations do not hold; see `ugas test`"));
+        let verb = if n == 1 { "does" } else { "do" };
+        complain(&format!("note: {} {verb} not hold; see `ugas test`", crate::output::count(n, "expectation")));
     }
     Ok(Exit::Good)
 }
@@ -46,7 +47,12 @@ pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
     if index >= count {
         match count {
             0 => complain_about([&nothing_at(file)]),
-            _ => complain(&format!("{}: error: it holds {count} scenarios, not {}", file.display(), index + 1)),
+            _ => complain(&format!(
+                "{}: error: it holds {}, not {}",
+                file.display(),
+                crate::output::count(count, "scenario"),
+                index + 1
+            )),
         }
         return None;
     }

@@ -62,6 +62,7 @@ pub use folder::{read_file, read_folder};
 pub use format::format;
 pub use kind::{KindName, UNSUPPORTED_KINDS, kind_of};
 pub use lint::{Rule, lint_rule, lint_rules};
+pub use locate::place_issue;
 pub use pack::{HostNames, Pack, PackFile, PackSet, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use project::{DocSet, Project, Source, SourceDoc};

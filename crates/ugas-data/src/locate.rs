@@ -2,7 +2,9 @@
 //! the place in words (`Executions[0].Params.Scale: …`), and here the words become bytes.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::kind::{KindName, kind_of};
 use crate::names::{Space, written_column};
+use crate::parse::parse;
 use crate::patch::{Way, nested};
 use crate::project::{Source, SourceDoc};
 use crate::symbol::{Mention, mentions};
@@ -10,6 +12,34 @@ use crate::{Node, Span};
 use std::sync::Arc;
 use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
+
+/// An issue of the rules builder at its exact place in the text its document came from: a document of it, or an entity
+/// of a scenario in it. Nothing if no document stands where the issue's origin says.
+///
+/// ```
+/// use ugas_core::Rules;
+/// let text = "Kind: gameplay_ability\nName: GA_Hit\nCost: GE_Lost\n";
+/// let loaded = ugas_data::read_str("hit.yaml", text).unwrap().docs.remove(0);
+/// let error = Rules::builder().add_at(loaded.doc, loaded.origin).build().err().unwrap();
+/// let finding = ugas_data::place_issue(&error.issues[0], text).unwrap();
+/// assert_eq!((&*finding.file, finding.line, finding.column), ("hit.yaml", 3, 7));
+/// ```
+pub fn place_issue(issue: &LoadIssue, text: &str) -> Option<Diagnostic> {
+    let origin = issue.origin.as_ref()?;
+    let (trees, _) = parse(&origin.file, text);
+    let entities = |t: &'_ Node| t.get("Entities").map_or(Vec::new(), |e| e.items().to_vec());
+    let (scenarios, documents): (Vec<Node>, Vec<Node>) = trees.into_iter().partition(|t| t.get("Scenario").is_some());
+    let all: Vec<Node> = documents.into_iter().chain(scenarios.iter().flat_map(entities)).collect();
+    let here = |t: &&Node| t.line == origin.line;
+    // Several documents may stand on one line.
+    let named = |t: &&Node| here(t) && t.get("Name").and_then(Node::as_text) == Some(issue.document.as_str());
+    let tree = all.iter().find(named).or_else(|| all.iter().find(here))?;
+    let kind = match kind_of(&origin.file, tree) {
+        Ok(KindName::Known(kind)) => Some(kind),
+        _ => None,
+    };
+    Some(at_document(issue, &origin.file, text, kind, tree, None))
+}
 
 /// The finding for an issue about a document of a file, whose pack may have a namespace.
 pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc, space: Option<&Space>) -> Diagnostic {

@@ -130,12 +130,21 @@ fn two_packs_with_one_attribute_in_sets_of_different_names_are_told_of() {
         "attribute",
         &[
             ("a/pack.yaml", "Name: a\n".to_owned()),
-            ("a/v.yaml", "Kind: attribute_set\nName: A\nAttributes: [{Name: Health, DefaultBaseValue: 1}]\n".to_owned()),
+            (
+                "a/v.yaml",
+                "Kind: attribute_set\nName: A\nAttributes: [{Name: Health, DefaultBaseValue: 1}]\n".to_owned(),
+            ),
             ("b/pack.yaml", "Name: b\n".to_owned()),
-            ("b/v.yaml", "Kind: attribute_set\nName: B\nAttributes: [{Name: Health, DefaultBaseValue: 2}]\n".to_owned()),
+            (
+                "b/v.yaml",
+                "Kind: attribute_set\nName: B\nAttributes: [{Name: Health, DefaultBaseValue: 2}]\n".to_owned(),
+            ),
             ("game/pack.yaml", "Name: game\nRequires: [a, b]\n".to_owned()),
             ("ok/pack.yaml", "Name: ok\nRequires: [a]\n".to_owned()),
-            ("ok/v.yaml", "Kind: attribute_set\nName: C\nAttributes: [{Name: Health, DefaultBaseValue: 2}]\n".to_owned()),
+            (
+                "ok/v.yaml",
+                "Kind: attribute_set\nName: C\nAttributes: [{Name: Health, DefaultBaseValue: 2}]\n".to_owned(),
+            ),
         ],
     );
     let errors = folder.errors("game");

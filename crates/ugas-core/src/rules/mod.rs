@@ -346,6 +346,10 @@ impl Rules {
     pub fn input(&self, name: &str) -> Option<InputId> {
         self.input_names.find(name).map(InputId)
     }
+    /// All inputs with their names.
+    pub fn input_list(&self) -> impl Iterator<Item = (InputId, &str)> {
+        (0..self.input_names.len() as u32).filter_map(|id| Some((InputId(id), self.input_names.name(id)?)))
+    }
     /// An input's name.
     pub fn input_name(&self, id: InputId) -> Option<&str> {
         self.input_names.name(id.0)
