@@ -16,7 +16,7 @@ impl Fact {
     ///     .build()
     ///     .unwrap();
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let hero = sim.spawn(SpawnSpec::new([rules.set("Vitals").unwrap()])).unwrap();
+    /// let hero = sim.spawn(SpawnSpec { sets: vec![rules.set("Vitals").unwrap()], ..SpawnSpec::default() }).unwrap();
     /// sim.apply(Spec::new(rules.effect("GE_Hit").unwrap(), hero)).unwrap();
     /// let mut facts = Facts::default();
     /// sim.take_facts(&mut facts);
