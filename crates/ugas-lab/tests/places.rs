@@ -113,7 +113,7 @@ fn an_effect_without_a_target_is_noted_and_facts_are_told_in_words() {
     let of = |file: &str| load_file(folder.0.join(file)).unwrap().remove(0);
     let report = of("s.yaml").run();
     assert!(!report.passed());
-    let note = "1 s Hero: GE_Hit has no target and does nothing; give the verb that starts its ability a `Target:`";
+    let note = "1 s Hero: GA_Strike applies effects to its target and has none; give Press a `Target:`";
     assert_eq!(report.notes, [note]);
     let report = of("aimed.yaml").run();
     assert!(report.passed() && report.notes.is_empty(), "{report:?}");

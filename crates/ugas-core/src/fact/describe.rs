@@ -1,7 +1,7 @@
 //! Facts in words: one line for a person, with names instead of ids.
 
 use super::{CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, TaskResult};
-use crate::{AbilityId, AttributeId, EffectId, Rules, SetId, TagId, TaskKindId};
+use crate::{AbilityId, AttributeId, EffectId, InputId, Rules, SetId, TagId, TaskKindId};
 
 impl Fact {
     /// One line for a person: when, whose, what, and through what. Controllers go by their numbers, everything else by the
@@ -58,7 +58,7 @@ impl Fact {
             }
             FactKind::Immune { by, .. } => format!("is immune to {own} through {}", words.effect(by)),
             FactKind::Granted { ability, level: l, input, .. } => {
-                let input = words.rules.input_name(input).map(|n| format!(" on {n}")).unwrap_or_default();
+                let input = if input == InputId::NONE { String::new() } else { format!(" on {}", words.input(input)) };
                 format!("has {} now{input}{}", words.ability(ability), level(l))
             }
             FactKind::Revoked { ability, .. } => format!("has {} no more", words.ability(ability)),
@@ -127,8 +127,7 @@ impl Fact {
                 format!("has {have} of {max} charges of {}", words.ability(ability))
             }
             FactKind::Input { input, pressed, .. } => {
-                let name = words.rules.input_name(input).map_or_else(|| format!("input {}", input.0), str::to_owned);
-                format!("{name} is {}", if pressed { "pressed" } else { "released" })
+                format!("{} is {}", words.input(input), if pressed { "pressed" } else { "released" })
             }
             FactKind::Damage { damage, amount, absorbed, overkill, credit, .. } => {
                 let noun = match damage {
@@ -174,6 +173,11 @@ impl<'r> Words<'r> {
 
     fn set(&self, id: SetId) -> &'r str {
         self.rules.set_name(id).unwrap_or("?")
+    }
+
+    /// An input of the host has no name in the rules.
+    fn input(&self, id: InputId) -> String {
+        self.rules.input_name(id).map_or_else(|| format!("input {}", id.0), str::to_owned)
     }
 
     fn task(&self, id: TaskKindId) -> &'r str {

@@ -7,6 +7,7 @@ mod bind;
 mod expect;
 mod look;
 mod names;
+mod note;
 pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
@@ -18,8 +19,7 @@ use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, Diagnostic, DiagnosticKind, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig,
-    SimTime, Trace,
+    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
 use world::{World, Wrong};
@@ -32,8 +32,6 @@ const MAX_VERBS: u64 = 10_000_000;
 const MAX_ADVANCES: u32 = 1_000;
 /// Failures after which a run stops listing more.
 const MAX_FAILURES: usize = 100;
-/// Notes that one report holds.
-const MAX_NOTES: usize = 10;
 /// Facts that one window may hold.
 const MAX_WINDOW: usize = 4_000_000;
 
@@ -343,7 +341,6 @@ impl<'a> Runner<'a> {
         let (mut diagnostics, mut trace) = (Vec::new(), Vec::new());
         self.sim.take_diagnostics(&mut diagnostics);
         self.sim.take_trace(&mut trace);
-        self.note_missing_targets(&diagnostics);
         if self.keeps.diagnostics {
             self.diagnostics.append(&mut diagnostics);
         }
@@ -392,36 +389,6 @@ impl<'a> Runner<'a> {
             }
         }
         named
-    }
-
-    /// An effect without anybody to hit does nothing; whoever wonders why is told.
-    fn note_missing_targets(&mut self, diagnostics: &[Diagnostic]) {
-        for d in diagnostics.iter().filter(|d| d.kind == DiagnosticKind::MissingTarget) {
-            let name = self.world.rules.effect_name(d.effect).unwrap_or("an effect");
-            let note = format!(
-                "{} controller {}: {name} has no target and does nothing; give the verb that starts its ability a `Target:`",
-                d.at, d.who.0
-            );
-            let note = self.with_names(&note);
-            if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-    }
-
-    /// A fact in a line for people, with the names of the scenario.
-    pub(crate) fn fact_in_words(&self, fact: &Fact) -> String {
-        let mut line = self.with_names(&fact.describe(&self.world.rules));
-        if let FactKind::Input { input, .. } = fact.kind
-            && let Some(name) = self.world.input_name(input)
-        {
-            line = line.replace(&format!("input {}", input.0), name);
-        }
-        line
-    }
-
-    pub(crate) fn kept_facts(&self) -> &[Fact] {
-        &self.all_facts
     }
 
     fn fail(&mut self, place: Place, message: String, explanation: Option<String>) {

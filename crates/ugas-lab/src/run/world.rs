@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
 use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError, place_issue};
-use ugas_doc::{Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
+use ugas_doc::{AbilityTask, Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
 
 /// The compiled side of a scenario.
 #[derive(Clone)]
@@ -18,6 +18,8 @@ pub(crate) struct World {
     actor_names: BTreeMap<ActorId, String>,
     /// Inputs that only the scenario names; their ids start at [`FIRST_INPUT`].
     inputs: Vec<String>,
+    /// Abilities that apply effects to their target and wait for nothing that could bring one.
+    aimed: BTreeSet<String>,
     /// Inputs that something may answer to: what documents name, and what the scenario binds.
     bound: BTreeSet<String>,
 }
@@ -82,6 +84,7 @@ impl World {
             actor_names: actor_names_of(scenario, &docs),
             inputs: inputs_of(scenario, &rules),
             bound: bound_inputs(scenario, &rules, &docs),
+            aimed: aimed_of(&docs),
             rules,
         })
     }
@@ -98,6 +101,10 @@ impl World {
     pub(crate) fn input(&self, name: &str) -> InputId {
         let own = || self.inputs.iter().position(|n| n == name);
         self.rules.input(name).or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32))).unwrap_or(InputId::NONE)
+    }
+
+    pub(crate) fn needs_target(&self, ability: &str) -> bool {
+        self.aimed.contains(ability)
     }
 
     pub(crate) fn is_bound(&self, input: &str) -> bool {
@@ -231,4 +238,20 @@ fn bound_inputs(scenario: &Scenario, rules: &Rules, docs: &[Loaded]) -> BTreeSet
     let actions = docs.iter().filter(|l| matches!(l.doc, Doc::InputAction(_))).map(|l| l.doc.name().to_owned());
     let known = rules.input_list().map(|(_, name)| name.to_owned());
     known.chain(actions).chain(granted.iter().map(|n| n.text.clone())).collect()
+}
+
+fn aimed_of(docs: &[Loaded]) -> BTreeSet<String> {
+    fn any(tasks: &[AbilityTask], is_it: &dyn Fn(&str) -> bool) -> bool {
+        tasks.iter().any(|t| is_it(&t.kind) || [&t.tasks, &t.then, &t.r#else].iter().any(|list| any(list, is_it)))
+    }
+    let at_target = |kind: &str| kind == "ApplyEffectToTarget";
+    // What waits, flies or is the host's may bring a target; these are known not to.
+    let plain = ["Apply", "Remove", "Commit", "End", "Cancel", "Send", "Set", "Execute", "Add", "PlayMontage"];
+    let frame = ["Sequence", "Parallel", "Race", "Branch", "Repeat"];
+    let may_bring = |kind: &str| !plain.iter().chain(&frame).any(|begin| kind.starts_with(begin));
+    let aimed = |loaded: &Loaded| match &loaded.doc {
+        Doc::Ability(a) => (any(&a.tasks, &at_target) && !any(&a.tasks, &may_bring)).then(|| a.name.clone()),
+        _ => None,
+    };
+    docs.iter().filter_map(aimed).collect()
 }
