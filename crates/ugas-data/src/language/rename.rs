@@ -2,6 +2,7 @@
 //! is refused: the documents with the edits are read and checked before the edits are handed out.
 
 use super::names::{is_under, name_in, scope};
+use super::scenario;
 use crate::names::Names;
 use crate::{Diagnostic, Edit, Mention, Project, Severity, SymbolKind, place_of};
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ impl fmt::Display for RenameError {
 
 impl std::error::Error for RenameError {}
 
-/// Renames what stands at a byte of a file. A tag takes the tags below it along.
+/// Renames what stands at a byte of a file, also in scenarios that stand on its pack. A tag takes the tags below it along.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -62,6 +63,7 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     let seen = scope(project, &names, path, |m| renamed(m).is_some());
     let mut edits: BTreeMap<PathBuf, Vec<Edit>> = BTreeMap::new();
     let mut defined = false;
+    let mut homes: Vec<PathBuf> = Vec::new();
     for &i in &seen {
         let source = &project.sources()[i];
         for m in names.all_of(i) {
@@ -76,6 +78,7 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
                     return refuse(why);
                 }
                 defined |= m.definition;
+                homes.extend(project.home(&source.path).filter(|_| m.definition));
                 let is_short = m.span.of(&source.text) != Some(&m.name);
                 let text = text.strip_prefix(space.as_str()).filter(|_| is_short).map_or(text.clone(), str::to_owned);
                 edits.entry(source.path.clone()).or_default().push(Edit { span: m.span, text });
@@ -84,6 +87,13 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     }
     if !defined {
         return refuse(format!("{old} is defined in none of these files"));
+    }
+    // Scenarios that stand on the pack say the name too, always whole.
+    for source in project.sources() {
+        let more = scenario::rename_in(project, source, &homes, kind, &old, new);
+        if !more.is_empty() {
+            edits.entry(source.path.clone()).or_default().extend(more);
+        }
     }
     for list in edits.values_mut() {
         list.sort_by_key(|e| e.span);
