@@ -36,6 +36,7 @@ mod locate;
 mod mask;
 mod pack;
 mod parse;
+mod placeholder;
 mod portable;
 mod project;
 mod read;

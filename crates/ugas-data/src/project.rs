@@ -11,7 +11,7 @@ use crate::parse::parse;
 use crate::read::{Document, read_tree};
 use crate::symbol::mentions;
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, resolve};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, placeholder, resolve};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -292,6 +292,7 @@ impl Project {
             }
             let unread = Unread::of(self, &set);
             let mut found = resolve::check(self, &set);
+            found.extend(placeholder::check(self, &set));
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
                 let (rules, issues) = self.build(&set);
                 found.extend(issues.iter().map(|issue| self.place(issue, &set)));
