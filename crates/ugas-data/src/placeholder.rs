@@ -57,7 +57,7 @@ pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
 }
 
 impl<'p> Known<'p> {
-    fn of(project: &'p Project, set: &DocSet) -> Known<'p> {
+    fn of(project: &'p Project, set: &'p DocSet) -> Known<'p> {
         let mut results: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (_, doc) in project.docs(set) {
             if let Some(Doc::Calculation(c)) = doc.loaded.as_ref().map(|l| &l.doc) {
@@ -112,7 +112,11 @@ fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>) -> Tells<
             None => tells.open = true,
         }
     }
-    let times = [("Duration", e.duration.is_some()), ("Period", e.period.is_some()), ("Chance", e.application_chance.is_some())];
+    let times = [
+        ("Duration", e.duration.is_some()),
+        ("Period", e.period.is_some()),
+        ("Chance", e.application_chance.is_some()),
+    ];
     tells.words.extend(times.into_iter().filter(|t| t.1).map(|t| t.0));
     tells
 }
@@ -125,6 +129,8 @@ fn finding(message: String, span: Span, near: Option<&str>, source: &Source) -> 
             let edits = vec![Edit { span, text: meant.to_owned() }];
             finding.help(format!("did you mean {meant}?")).fix(format!("write {meant}"), edits)
         }
-        None => finding.help("write {Effect.Attribute}, {Effect.Duration}, {Effect.Period}, {Effect.Chance} or {Level}"),
+        None => {
+            finding.help("write {Effect.Attribute}, {Effect.Duration}, {Effect.Period}, {Effect.Chance} or {Level}")
+        }
     }
 }

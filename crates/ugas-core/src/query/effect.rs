@@ -1,7 +1,8 @@
 //! Active effects and grants, as hosts and tools see them.
 
 use crate::{
-    AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime, Spec, Timer,
+    AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime,
+    Spec, Timer,
 };
 
 /// What an application is doing.

@@ -5,7 +5,8 @@
 //! The numbers are also given one by one under the names they have in the text: a translation is another text with the
 //! same names in it.
 
-use crate::flow::{About, Flow, SITE_CHANCE, SITE_DURATION};
+use crate::flow::{About, SITE_CHANCE, SITE_DURATION};
+use crate::rng::SITE_TEXT;
 use crate::rules::{CurveInput, EffectDef, Mag};
 use crate::{AttributeId, ControllerId, Refusal, Rules, Sim, Spec};
 use ugas_doc::Operation;
@@ -50,7 +51,8 @@ impl Rules {
 
 impl Sim {
     /// Fills the numbers of effects into a text, as they are for an owner at a level: what the owner's attributes say is
-    /// read from them now, and `{Health}` is the owner's attribute itself. Otherwise like [`Rules::fill_text`].
+    /// read from them now, and `{Health}` is the owner's attribute itself. Where a calculation rolls, only what is certain
+    /// counts: a critical hit is not in its number. Otherwise like [`Rules::fill_text`].
     pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
         fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
     }
@@ -145,9 +147,11 @@ fn of_attribute(
     }
     if let Some((sim, who)) = owner {
         let about = about(sim, spec, who).ok()?;
-        for (index, x) in def.executions.iter().enumerate() {
-            let (mut results, site) = (Vec::new(), Flow::execution_site(index));
-            sim.view().calculate(x.calculator, about, site, &x.params, &mut results, &mut Vec::new(), None).ok()?;
+        for x in &def.executions {
+            let mut results = Vec::new();
+            sim.view()
+                .calculate(x.calculator, about, SITE_TEXT, &x.params, &mut results, &mut Vec::new(), None)
+                .ok()?;
             parts.extend(results.iter().filter(|r| r.attribute == attribute).map(|r| (r.op, r.value)));
         }
     }
