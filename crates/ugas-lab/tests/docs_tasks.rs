@@ -130,8 +130,11 @@ fn composites_stand_in_the_book_with_their_fields() {
         };
         let said = told(full);
         let has = |field: &str| !said.iter().any(|m| m.ends_with(&format!(": {name} has no {field}")));
-        let fields: BTreeSet<String> =
-            ["Tasks", "Query", "When", "Then", "Else", "Count"].into_iter().filter(|f| has(f)).map(str::to_owned).collect();
+        let fields: BTreeSet<String> = ["Tasks", "Query", "When", "Then", "Else", "Count"]
+            .into_iter()
+            .filter(|f| has(f))
+            .map(str::to_owned)
+            .collect();
         if category == TaskCategory::Composite {
             let row = &page[name];
             let shown: BTreeSet<String> = row.needs.union(&row.either).cloned().collect();

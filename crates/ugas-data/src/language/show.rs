@@ -82,11 +82,12 @@ fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &m
             }
             if let Some((rules, tip)) = rules.and_then(|rules| tooltip(&rules, doc, level).map(|tip| (rules, tip))) {
                 writeln!(out, "  at level {level}: {}", tip.filled.text)?;
-                for missing in &tip.filled.missing {
-                    writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
-                }
                 if !tip.filled.missing.is_empty() {
-                    for (who, text) in tooltips_of_owners(&rules, &controllers(project, &set), doc, level) {
+                    let owners = tooltips_of_owners(&rules, &controllers(project, &set), doc, level);
+                    for missing in tip.filled.missing.iter().filter(|_| owners.is_empty()) {
+                        writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+                    }
+                    for (who, text) in owners {
                         writeln!(out, "  of {who}: {text}")?;
                     }
                 }
