@@ -29,7 +29,7 @@ fn page() -> BTreeMap<String, Row> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
     let mut rows = BTreeMap::new();
     for line in std::fs::read_to_string(path).unwrap().lines().filter(|l| l.starts_with("| `")) {
-        let cells: Vec<&str> = line.split(" | ").collect();
+        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
         let name = quoted(cells[0]).next().unwrap();
         let (fixed, open) = cells[1].split_once('[').unwrap_or((cells[1], ""));
         let mut row = Row { may: quoted(open).collect(), ..Row::default() };
