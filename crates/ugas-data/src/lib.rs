@@ -42,6 +42,7 @@ mod project;
 mod read;
 mod resolve;
 mod scalar;
+mod scene;
 #[cfg(feature = "schema")]
 mod schema;
 mod spelling;

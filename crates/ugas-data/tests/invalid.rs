@@ -253,7 +253,7 @@ fn effects_of_a_controller_have_a_handle_and_last_as_long_as_is_left_of_them() {
     assert!(sim.advance_to(SimTime::seconds(3.499), &mut NoHost).finished);
     assert_eq!(there(&sim).len(), 2);
     assert!(sim.advance_to(SimTime::seconds(3.5), &mut NoHost).finished);
-    assert_eq!(there(&sim), [endless.clone()]);
+    assert_eq!(there(&sim), std::slice::from_ref(&endless));
     assert!(sim.advance_to(SimTime::seconds(100_000.0), &mut NoHost).finished);
     assert_eq!(there(&sim), [endless]);
 }
