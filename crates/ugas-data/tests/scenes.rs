@@ -17,10 +17,14 @@ fn found(project: &Project) -> Vec<(String, String, u32, u32, String)> {
     project.check().into_iter().filter(|f| f.severity == Severity::Error).map(told).collect()
 }
 
-const CAVE: (&str, &str) =
-    ("cave.yaml", "Kind: scene\nName: SC_Cave\nPlacements:\n- {Controller: Ogre, InstanceId: boss}\nRegions: [{Name: Lava, Shape: Sphere, Radius: 2}]\n");
-const CAMP: (&str, &str) =
-    ("camp.yaml", "Kind: scene\nName: SC_Camp\nPlacements:\n- {Controller: Ogre, InstanceId: cook}\n- {Controller: Ogre, InstanceId: boss}\n");
+const CAVE: (&str, &str) = (
+    "cave.yaml",
+    "Kind: scene\nName: SC_Cave\nPlacements:\n- {Controller: Ogre, InstanceId: boss}\nRegions: [{Name: Lava, Shape: Sphere, Radius: 2}]\n",
+);
+const CAMP: (&str, &str) = (
+    "camp.yaml",
+    "Kind: scene\nName: SC_Camp\nPlacements:\n- {Controller: Ogre, InstanceId: cook}\n- {Controller: Ogre, InstanceId: boss}\n",
+);
 
 // covers: NXT-18-02
 #[test]

@@ -229,7 +229,7 @@ impl Calc<'_> {
     /// A random number in [0, 1) from the context's stream.
     pub fn random(&mut self) -> f64 {
         // In a text the dice show their highest: only what is certain happens.
-        let r = if self.draw.site == SITE_TEXT { 1.0 - f64::EPSILON } else { self.draw.unit() };
+        let r = if self.draw.calculation == SITE_TEXT { 1.0 - f64::EPSILON } else { self.draw.unit() };
         self.draw.draw += 1;
         r
     }
