@@ -48,7 +48,7 @@ pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
                 let part = m.kind == SymbolKind::Attribute && m.span.start == end + 1;
                 end = m.span.end;
                 if !part {
-                    found.extend(known.look_up(&name, m, source));
+                    found.extend(known.look_up(&name, m, source, &doc.tree));
                 }
             }
         }
@@ -76,18 +76,18 @@ impl<'p> Known<'p> {
         known
     }
 
-    fn look_up(&self, of: &str, m: &Mention, source: &Source) -> Option<Diagnostic> {
+    fn look_up(&self, of: &str, m: &Mention, source: &Source, tree: &Node) -> Option<Diagnostic> {
         if m.kind == SymbolKind::Attribute {
             if self.attributes.contains(&m.name) {
                 return None;
             }
             let words = self.attributes.iter().map(String::as_str).chain(["Level"]);
             let message = format!("{of}{TEXT}: {{{}}} is neither an attribute nor Level", m.name);
-            return Some(finding(message, m.span, nearest(&m.name, words), source));
+            return Some(finding(message, m.span, nearest(&m.name, words), source, tree));
         }
         let Some(tells) = self.effects.get(m.name.as_str()) else {
             let message = format!("{of}{TEXT}: unknown effect {}", m.name);
-            return Some(finding(message, m.span, nearest(&m.name, self.effects.keys().copied()), source));
+            return Some(finding(message, m.span, nearest(&m.name, self.effects.keys().copied()), source, tree));
         };
         let start = m.span.end as usize + 1;
         let what = source.text.get(start..)?.split('}').next()?;
@@ -99,7 +99,7 @@ impl<'p> Known<'p> {
         let has = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
         let message = format!("{of}{TEXT}: {} has no {what} to show; it has {has}", m.name);
         let near = nearest(what, list.iter().copied());
-        Some(finding(message, Span::new(start, start + what.len()), near, source))
+        Some(finding(message, Span::new(start, start + what.len()), near, source, tree))
     }
 }
 
@@ -121,9 +121,9 @@ fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>) -> Tells<
     tells
 }
 
-fn finding(message: String, span: Span, near: Option<&str>, source: &Source) -> Diagnostic {
+fn finding(message: String, span: Span, near: Option<&str>, source: &Source, tree: &Node) -> Diagnostic {
     let finding = Diagnostic::new("unknown-placeholder", Severity::Warning, source.name.clone(), message);
-    let finding = finding.at(span, &source.text);
+    let finding = finding.at_in(span, &source.text, tree);
     match near {
         Some(meant) => {
             let edits = vec![Edit { span, text: meant.to_owned() }];

@@ -2,7 +2,7 @@
 //! is replaced, so a name that two of them use is a mistake, and it is told with both places: which of the two was meant
 //! only a person knows.
 
-use crate::diagnostic::{Diagnostic, Severity, place_of};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::project::{DocSet, Project, Source, SourceDoc};
 use crate::symbol::{SymbolKind, mentions};
 use crate::{Node, Span};
@@ -15,6 +15,13 @@ struct Part<'p> {
     source: &'p Source,
     doc: &'p SourceDoc,
     scene: &'p Scene,
+}
+
+impl Part<'_> {
+    fn finding(&self, id: &'static str, message: String, span: Span) -> Diagnostic {
+        let finding = Diagnostic::new(id, Severity::Error, self.source.name.clone(), message);
+        finding.at_in(span, &self.source.text, &self.doc.tree)
+    }
 }
 
 /// A scene and all it extends, each once, parents first.
@@ -144,12 +151,13 @@ impl<'p> Scenes<'p> {
         (of, span): (Part<'p>, Span),
     ) -> Diagnostic {
         let place = |p: Part<'_>, s: Span| {
-            format!("{} ({}:{})", p.scene.name, p.source.name, place_of(&p.source.text, s.start as usize).0)
+            let line = p.finding(id, String::new(), s).line;
+            format!("{} ({}:{line})", p.scene.name, p.source.name)
         };
         let name = &part.scene.name;
         let message = format!("{name}: the {what} {word} stands in {} and in {}", place(before, at), place(of, span));
         let finding = match of.scene.name == *name {
-            true => Diagnostic::new(id, Severity::Error, part.source.name.clone(), message).at(span, &part.source.text),
+            true => part.finding(id, message, span),
             false => self.at_extends(part, id, message, |parent| self.is_of(parent, &of.scene.name)),
         };
         finding.help("rename one of them")
@@ -166,7 +174,7 @@ impl<'p> Scenes<'p> {
         let all = mentions(Kind::Scene, &part.doc.tree, &part.source.text);
         let mut parents = all.iter().filter(|m| m.kind == SymbolKind::Scene && !m.definition && m.key == "Extends");
         let span = parents.find(|m| blame(&m.name)).map_or(part.doc.tree.span, |m| m.span);
-        Diagnostic::new(id, Severity::Error, part.source.name.clone(), message).at(span, &part.source.text)
+        part.finding(id, message, span)
     }
 }
 
