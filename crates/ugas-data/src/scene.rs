@@ -133,7 +133,7 @@ impl<'p> Scenes<'p> {
                         continue;
                     };
                     let both = |p: &&str| self.is_of(p, &of.scene.name) && self.is_of(p, &before.scene.name);
-                    if wrong.len() < MOST_FINDINGS && !parents.iter().any(|p| both(&p)) {
+                    if wrong.len() < MOST_FINDINGS && !parents.iter().any(both) {
                         wrong.push(self.twice(part, (what, word, id), (before, at), (*of, span)));
                     }
                 }
