@@ -24,7 +24,7 @@ struct Tells<'p> {
 /// What texts of a set may name.
 struct Known<'p> {
     effects: BTreeMap<&'p str, Tells<'p>>,
-    attributes: BTreeSet<String>,
+    attributes: BTreeSet<&'p str>,
 }
 
 /// Placeholders in the set's own files that say nothing.
@@ -35,6 +35,10 @@ pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
         let source = &project.sources()[i];
         for doc in &source.docs {
             let Some(kind) = doc.kind else { continue };
+            // Most documents have no text; looking for one is cheaper than taking them apart.
+            if !doc.tree.span.of(&source.text).is_some_and(|text| text.contains(TEXT) && text.contains('{')) {
+                continue;
+            }
             let names = mentions(kind, &doc.tree, &source.text);
             let mut in_text = names.iter().filter(|m| !m.definition && m.key == TEXT).peekable();
             if in_text.peek().is_none() {
@@ -65,12 +69,12 @@ impl<'p> Known<'p> {
             }
         }
         let mut known = Known { effects: BTreeMap::new(), attributes: BTreeSet::new() };
-        for (source, doc) in project.docs(set) {
-            let Some(kind) = doc.kind else { continue };
-            let defined = mentions(kind, &doc.tree, &source.text).into_iter().filter(|m| m.definition);
-            known.attributes.extend(defined.filter(|m| m.kind == SymbolKind::Attribute).map(|m| m.name));
-            if let Some(Doc::Effect(e)) = doc.loaded.as_ref().map(|l| &l.doc) {
-                known.effects.insert(&e.name, tells(e, &results));
+        for (_, doc) in project.docs(set) {
+            match doc.loaded.as_ref().map(|l| &l.doc) {
+                Some(Doc::Effect(e)) => drop(known.effects.insert(&e.name, tells(e, &results))),
+                Some(Doc::Attribute(a)) => drop(known.attributes.insert(&a.name)),
+                Some(Doc::AttributeSet(s)) => known.attributes.extend(s.attributes.iter().map(|a| a.name.as_str())),
+                _ => {}
             }
         }
         known
@@ -78,10 +82,10 @@ impl<'p> Known<'p> {
 
     fn look_up(&self, of: &str, m: &Mention, source: &Source, tree: &Node) -> Option<Diagnostic> {
         if m.kind == SymbolKind::Attribute {
-            if self.attributes.contains(&m.name) {
+            if self.attributes.contains(m.name.as_str()) {
                 return None;
             }
-            let words = self.attributes.iter().map(String::as_str).chain(["Level"]);
+            let words = self.attributes.iter().copied().chain(["Level"]);
             let message = format!("{of}{TEXT}: {{{}}} is neither an attribute nor Level", m.name);
             return Some(finding(message, m.span, nearest(&m.name, words), source, tree));
         }
