@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples, from the root of the repository:
+  ugas init my_game
   ugas test scenarios
   ugas sim scenarios/worked/rpg.yaml
   ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
@@ -21,6 +22,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a small project to start from into a new folder.
+    Init(InitArgs),
     /// Run scenarios and say what does not hold.
     Test(TestArgs),
     /// Show every attribute of a scenario over time.
@@ -43,6 +46,13 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp(LspArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// The folder; it is made, or must be empty.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,7 @@ mod explain;
 mod explain_lint;
 mod fix;
 mod fmt;
+mod init;
 mod lsp;
 mod output;
 mod sarif;
@@ -43,6 +44,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
             out.text(&Args::command().render_long_help().to_string())?;
             Ok(Exit::Good)
         }
+        Some(Command::Init(args)) => init::run(&args, out),
         Some(Command::Test(args)) => test::run(&args, out),
         Some(Command::Sim(args)) => sim::run(&args, out),
         Some(Command::Explain(args)) => explain::run(&args, out),

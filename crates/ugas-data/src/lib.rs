@@ -36,11 +36,13 @@ mod locate;
 mod mask;
 mod pack;
 mod parse;
+mod placeholder;
 mod portable;
 mod project;
 mod read;
 mod resolve;
 mod scalar;
+mod scene;
 #[cfg(feature = "schema")]
 mod schema;
 mod spelling;

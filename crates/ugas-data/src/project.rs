@@ -11,12 +11,12 @@ use crate::parse::parse;
 use crate::read::{Document, read_tree};
 use crate::symbol::mentions;
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, resolve};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, placeholder, resolve, scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::{LoadIssue, Rules};
-use ugas_doc::Kind;
+use ugas_doc::{Kind, Scene};
 
 /// One document of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -248,6 +248,21 @@ impl Project {
         files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
     }
 
+    /// A scene of a set with everything of those it extends, parents first, or what is wrong with it: a name that two of
+    /// them use is told with both places. `None` if there is no such scene.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put("hall.yaml", "Kind: scene\nName: SC_Hall\nSpawnPoints: [{Name: Door}]\n");
+    /// project.put("feast.yaml", "Kind: scene\nName: SC_Feast\nExtends: [SC_Hall]\nSpawnPoints: [{Name: Table}]\n");
+    /// let feast = project.scene(&project.sets()[0], "SC_Feast").unwrap().unwrap();
+    /// let names: Vec<&str> = feast.spawn_points.iter().map(|p| p.name.as_str()).collect();
+    /// assert_eq!(names, ["Door", "Table"]);
+    /// ```
+    pub fn scene(&self, set: &DocSet, name: &str) -> Option<Result<Scene, Vec<Diagnostic>>> {
+        scene::whole(self, set, name)
+    }
+
     /// Builds the rules of a set; what host code provides gets stand-ins that give 0. The issues are those of the
     /// builder: errors without rules, or warnings beside them.
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
@@ -292,6 +307,8 @@ impl Project {
             }
             let unread = Unread::of(self, &set);
             let mut found = resolve::check(self, &set);
+            found.extend(placeholder::check(self, &set));
+            found.extend(scene::check(self, &set));
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
                 let (rules, issues) = self.build(&set);
                 found.extend(issues.iter().map(|issue| self.place(issue, &set)));

@@ -36,7 +36,7 @@ pub use combat::ChargeView;
 pub(crate) use ability::Again;
 pub(crate) use capture::{Arrival, Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
-pub(crate) use magnitude::{About, SITE_CHANCE, SITE_DURATION};
+pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
 pub(crate) use remove::Trigger;

@@ -3,7 +3,7 @@
 
 use super::hover::{computed, controllers, is_of};
 use super::names::{name_at, of_source, references};
-use super::summary::{attribute, in_a_line, tooltip};
+use super::summary::{attribute, in_a_line, tooltip, tooltips_of_owners};
 use super::{number, set_of};
 use crate::{Mention, Project, Source, SymbolKind, place_of, to_yaml};
 use std::collections::BTreeSet;
@@ -80,10 +80,16 @@ fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &m
             if let Some(line) = in_a_line(doc) {
                 writeln!(out, "  {line}")?;
             }
-            if let Some(tip) = rules.and_then(|rules| tooltip(&rules, doc, level)) {
+            if let Some((rules, tip)) = rules.and_then(|rules| tooltip(&rules, doc, level).map(|tip| (rules, tip))) {
                 writeln!(out, "  at level {level}: {}", tip.filled.text)?;
-                for missing in &tip.filled.missing {
-                    writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+                if !tip.filled.missing.is_empty() {
+                    let owners = tooltips_of_owners(&rules, &controllers(project, &set), doc, level);
+                    for missing in tip.filled.missing.iter().filter(|_| owners.is_empty()) {
+                        writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+                    }
+                    for (who, text) in owners {
+                        writeln!(out, "  of {who}: {text}")?;
+                    }
                 }
             }
             resolved(&to_yaml(doc), out)

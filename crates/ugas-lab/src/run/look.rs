@@ -257,7 +257,8 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
     Ok(match of {
         OfEffects::Count => Found::Number(here.len() as f64),
         OfEffects::Queued => Found::Number(queued.len() as f64),
-        OfEffects::Stacks => Found::Number(here.iter().map(|e| f64::from(e.stacks)).sum()),
+        // Summed as whole numbers: the sum of no floats is -0.
+        OfEffects::Stacks => Found::Number(here.iter().map(|e| u64::from(e.stacks)).sum::<u64>() as f64),
         OfEffects::Remaining => match here.iter().map(|e| e.remaining.unwrap_or(SimTime::NEVER)).max() {
             None => Found::Number(0.0),
             Some(SimTime::NEVER) => Found::Nothing,

@@ -71,8 +71,6 @@ pub(crate) struct Runner<'a> {
     applied: BTreeMap<String, Applied>,
     /// Grants, activations and ability sets by `As`.
     handles: BTreeMap<String, Handle>,
-    /// Ability sets that were granted and not taken back: whom, which, and the handle.
-    set_grants: Vec<(ControllerId, String, u64)>,
     marks: BTreeMap<String, u64>,
     keeps: Keeps,
     buffer: Facts,
@@ -169,7 +167,6 @@ impl<'a> Runner<'a> {
             who_is: BTreeMap::new(),
             applied: BTreeMap::new(),
             handles: BTreeMap::new(),
-            set_grants: Vec::new(),
             marks: BTreeMap::new(),
             keeps,
             buffer: Facts::default(),
