@@ -1,6 +1,7 @@
 //! User code in the rules: calculators, hooks, requirements. They see values, never the sim, and ask for changes
 //! instead of making them; so a sim holds no closure and stays cloneable, hashable and comparable.
 
+use super::calculation::Formulas;
 use super::Rules;
 use crate::rng::DrawAt;
 use crate::state::{Row, Tags};
@@ -101,6 +102,8 @@ pub(crate) struct CalcDef {
     pub(crate) params: Box<[Arc<str>]>,
     /// Whether it is known to draw random numbers; of code nobody knows.
     pub(crate) rolls: bool,
+    /// The same as `code`, where a document says how to calculate.
+    pub(crate) formulas: Option<Arc<Formulas>>,
 }
 
 impl std::fmt::Debug for CalcDef {
