@@ -163,11 +163,9 @@ impl fmt::Display for ReloadError {
             ReloadError::Definition { name, error } => {
                 write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")
             }
-            ReloadError::Restless { who } => write!(
-                f,
-                "on controller {} what ends starts over and over; look at OnCancel of its abilities",
-                who.0
-            ),
+            ReloadError::Restless { who } => {
+                write!(f, "on controller {} what ends starts over and over; look at OnCancel of its abilities", who.0)
+            }
         }
     }
 }

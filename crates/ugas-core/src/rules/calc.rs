@@ -1,8 +1,8 @@
 //! User code in the rules: calculators, hooks, requirements. They see values, never the sim, and ask for changes
 //! instead of making them; so a sim holds no closure and stays cloneable, hashable and comparable.
 
-use super::calculation::Formulas;
 use super::Rules;
+use super::calculation::Formulas;
 use crate::rng::DrawAt;
 use crate::state::{Row, Tags};
 use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, TagId};

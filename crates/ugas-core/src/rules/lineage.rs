@@ -111,11 +111,8 @@ impl Rules {
 
     /// The documents that are new, gone or different, by kind and name.
     pub(crate) fn changes_since(&self, old: &Rules) -> Vec<DocumentChange> {
-        let change = |(kind, name): &(ugas_doc::Kind, Arc<str>), what| DocumentChange {
-            kind: *kind,
-            name: name.clone(),
-            what,
-        };
+        let change =
+            |(kind, name): &(ugas_doc::Kind, Arc<str>), what| DocumentChange { kind: *kind, name: name.clone(), what };
         let mut list: Vec<DocumentChange> = Vec::new();
         for (key, print) in &self.prints {
             match old.prints.get(key) {

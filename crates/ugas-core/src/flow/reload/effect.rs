@@ -102,14 +102,7 @@ impl Flow<'_> {
     }
 
     /// Magnitudes per stack that would come out the same, for sources that are gone.
-    fn frozen_units(
-        &self,
-        slot: usize,
-        seq: u64,
-        new: &EffectDef,
-        old: &EffectDef,
-        before: Catalogue<'_>,
-    ) -> Vec<f64> {
+    fn frozen_units(&self, slot: usize, seq: u64, new: &EffectDef, old: &EffectDef, before: Catalogue<'_>) -> Vec<f64> {
         let units = self.units_of(slot, seq, old.modifiers.len());
         let same = |i: usize| {
             let (mine, theirs) = (&new.modifiers[i], old.modifiers.get(i));
