@@ -3,11 +3,11 @@
 
 mod kit;
 use kit::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, ControllerId, DiagnosticKind, Fact, LoadError, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec,
-    Spec, Target,
+    AbilityGrant, AttributeId, ControllerId, DiagnosticKind, Fact, FactKind, LoadError, Refusal, Rules, Sim, SimConfig,
+    SimTime, SpawnSpec, Spec, TagId, Target,
 };
 use ugas_doc::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, CalculationResult, Curve, DerivedFrom, Doc,
@@ -227,6 +227,9 @@ impl Book {
 struct World {
     sim: Sim,
     who: Vec<ControllerId>,
+    /// What a listener believes who heard nothing but facts: values, and tags that are there.
+    heard: BTreeMap<(ControllerId, AttributeId), f64>,
+    present: BTreeSet<(ControllerId, TagId)>,
 }
 
 impl World {
@@ -245,7 +248,10 @@ impl World {
                 sim.grant(who, AbilityGrant::new(id)).unwrap();
             }
         }
-        World { sim, who }
+        let mut world = World { sim, who, heard: BTreeMap::new(), present: BTreeSet::new() };
+        world.present = world.who.iter().flat_map(|&w| world.tags_of(w)).collect();
+        facts(&mut world.sim);
+        world
     }
 
     fn act(&mut self, rng: &mut Rng) {
@@ -278,8 +284,40 @@ impl World {
         go_to(&mut self.sim, to);
     }
 
+    fn tags_of(&self, who: ControllerId) -> Vec<(ControllerId, TagId)> {
+        let all = self.sim.rules().tag_ids().filter(|&t| self.sim.has_tag(who, t).unwrap());
+        all.map(|t| (who, t)).collect()
+    }
+
+    /// Facts tell everything: who follows them knows values and tags without asking.
+    fn listen(&mut self, about: &str) {
+        for fact in facts(&mut self.sim) {
+            match fact.kind {
+                FactKind::AttributeChanged { attribute, old, new, .. } => {
+                    let known = self.heard.insert((fact.who, attribute), new);
+                    assert!(known.is_none_or(|k| k == old), "{about}: {fact:?}, heard {known:?}");
+                }
+                FactKind::TagChanged { tag, added: true, presence: true, .. } => {
+                    self.present.insert((fact.who, tag));
+                }
+                FactKind::TagChanged { tag, presence: true, .. } => {
+                    self.present.remove(&(fact.who, tag));
+                }
+                _ => {}
+            }
+        }
+        let there: BTreeSet<_> = self.who.iter().flat_map(|&w| self.tags_of(w)).collect();
+        assert_eq!(self.present, there, "{about}");
+        // What came new with a reload was never told, and what went is no longer there.
+        self.heard.retain(|&(who, attribute), value| match self.sim.get(who, attribute) {
+            Ok(now) => now == *value || panic!("{about}: {attribute:?} is {now}, heard {value}"),
+            Err(_) => false,
+        });
+    }
+
     /// What must hold of any sim at rest.
     fn check(&mut self, about: &str) {
+        self.listen(about);
         let told = diagnostics(&mut self.sim);
         let wrong = |k: &DiagnosticKind| matches!(k, DiagnosticKind::TagUnderflow { .. });
         assert!(!told.iter().any(|d| wrong(&d.kind)), "{about}: {told:?}");

@@ -39,6 +39,7 @@ mod parse;
 mod portable;
 mod project;
 mod read;
+mod reload;
 mod resolve;
 mod scalar;
 #[cfg(feature = "schema")]
@@ -62,6 +63,7 @@ pub use pack::{HostNames, Pack, PackFile, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+pub use reload::Reloader;
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use spelling::nearest;
