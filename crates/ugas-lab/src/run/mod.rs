@@ -7,6 +7,7 @@ mod bind;
 mod expect;
 mod look;
 mod names;
+mod reload;
 pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
@@ -276,6 +277,11 @@ impl<'a> Runner<'a> {
                     }
                 },
                 Verb::ExpectHash { mark, actor } => self.expect_hash(step.place, mark, actor.as_ref()),
+                Verb::Reload(reload) => {
+                    let outcome = self.reload(reload);
+                    self.judge_reload(step, outcome);
+                    self.collect(step.place);
+                }
                 _ => {
                     // A refusal names the first failed check; a scenario may name any of them.
                     let reasons = match (&step.verb, step.refused) {
