@@ -48,6 +48,8 @@ mod spelling;
 mod symbol;
 mod tree;
 mod unread;
+#[cfg(feature = "watch")]
+mod watch;
 mod write;
 
 pub use de::from_node;
@@ -69,4 +71,6 @@ pub use schema::schemas;
 pub use spelling::nearest;
 pub use symbol::{Mention, SymbolKind, mentions};
 pub use tree::{Entry, Node, NodeValue, Span};
+#[cfg(feature = "watch")]
+pub use watch::{Watch, WatchError};
 pub use write::to_yaml;

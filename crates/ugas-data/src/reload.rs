@@ -1,8 +1,8 @@
 //! Hot reload for hosts: files that change become new rules with the same ids, or findings while the old rules stay.
 //!
 //! A [`Reloader`] looks at the disk when it is asked to and reads again only what changed. Nothing here runs by itself:
-//! a host calls [`Reloader::poll`] between frames, and may let [`Watch`](crate::Watch) (feature `watch`) tell it when that
-//! is worth the while.
+//! a host calls [`Reloader::poll`] between frames, and may let `Watch` (feature `watch`) tell it when that is worth the
+//! while.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, text_of};
@@ -193,12 +193,7 @@ fn build(
     let Some(set) = set_at(root, project).filter(|set| project.docs(set).next().is_some()) else {
         let mut findings: Vec<Diagnostic> = unreadable.iter().map(Diagnostic::of_read_error).collect();
         let message = "no document found; is this the right folder?";
-        findings.push(Diagnostic::new(
-            "no-documents",
-            Severity::Error,
-            root.display().to_string(),
-            message.to_owned(),
-        ));
+        findings.push(Diagnostic::new("no-documents", Severity::Error, root.display().to_string(), message.to_owned()));
         return Err(findings);
     };
     let files = || set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);

@@ -31,6 +31,11 @@ const FIRST_INPUT: u32 = 1 << 30;
 impl World {
     /// Compiles everything a scenario names, or says everything that is wrong with it.
     pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<ReadError>> {
+        World::build_after(scenario, None)
+    }
+
+    /// The same with rules that keep the ids of those of an older world.
+    pub(crate) fn build_after(scenario: &Scenario, old: Option<&World>) -> Result<World, Vec<ReadError>> {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
         let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
@@ -61,6 +66,7 @@ impl World {
                 let origin = Origin::new(scenario.file.clone(), line);
                 builder = builder.add_at(TagRegistry { tags: vec![tag] }, origin);
             }
+            let builder = old.iter().fold(builder, |b, old| b.after(old.rules.clone()));
             builder.build().map_err(|e| load_errors(e, &scenario.file))
         };
         let mut rules = build(Vec::new())?;
@@ -81,7 +87,7 @@ impl World {
             actor_names: actor_names_of(scenario, &docs),
             inputs: inputs_of(scenario, &rules),
             rules,
-            past: Vec::new(),
+            past: old.map_or(Vec::new(), |old| old.past.iter().chain([&old.rules]).cloned().collect()),
             docs,
             host,
         })
