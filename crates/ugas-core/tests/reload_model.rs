@@ -354,7 +354,7 @@ fn ids(rules: &Rules) -> BTreeMap<(&'static str, String), u32> {
     }
     for n in 0.. {
         let found = [
-            ("attribute", rules.attribute_name(ugas_core::AttributeId(n))),
+            ("attribute", rules.attribute_name(AttributeId(n))),
             ("set", rules.set_name(ugas_core::SetId(n))),
             ("effect", rules.effect_name(ugas_core::EffectId(n))),
             ("ability", rules.ability_name(ugas_core::AbilityId(n))),

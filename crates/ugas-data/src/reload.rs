@@ -12,33 +12,26 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use ugas_core::{Rules, RulesBuilder};
-
-/// A file that was written so shortly before it was read may have been written again within the same tick of the file
-/// system's clock: it is read again to be sure.
-const TICK: Duration = Duration::from_secs(2);
 
 /// What tells without reading whether a file is another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stamp {
     written: Option<SystemTime>,
     len: u64,
-    /// Whether the file may have changed without it being seen.
-    young: bool,
+    /// Whether it was the same at two looks. A file may be written twice within one tick of the file system's clock, so
+    /// one that just changed is read once more.
+    sure: bool,
 }
 
 impl Stamp {
-    fn of(path: &Path) -> Option<Stamp> {
+    /// The stamp of a file now, after it had another one or this one.
+    fn of(path: &Path, before: Option<Stamp>) -> Option<Stamp> {
         let meta = fs::metadata(path).ok()?;
-        let written = meta.modified().ok();
-        // A clock that cannot be read, or a file from the future, is looked at each time.
-        let age = written.and_then(|w| SystemTime::now().duration_since(w).ok());
-        Some(Stamp { written, len: meta.len(), young: age.is_none_or(|a| a < TICK) })
-    }
-
-    fn is_same(&self, other: &Stamp) -> bool {
-        (self.written, self.len) == (other.written, other.len)
+        let now = Stamp { written: meta.modified().ok(), len: meta.len(), sure: false };
+        let same = before.is_some_and(|b| (b.written, b.len) == (now.written, now.len));
+        Some(Stamp { sure: same && now.written.is_some(), ..now })
     }
 }
 
@@ -156,10 +149,12 @@ fn look(
     changed: &mut bool,
 ) -> (Project, Vec<ReadError>) {
     Project::open_by(root, &mut |path| {
-        let (old, now) = (known.remove(&path), Stamp::of(&path));
-        let was = now.and_then(|n| stamps.insert(path.clone(), n).filter(|w| !w.young && w.is_same(&n)));
+        let (old, before) = (known.remove(&path), stamps.remove(&path));
+        let now = Stamp::of(&path, before);
+        stamps.extend(now.map(|now| (path.clone(), now)));
+        let unchanged = before.is_some_and(|b| b.sure) && now.is_some_and(|n| n.sure);
         match old {
-            Some(source) if was.is_some() => return Ok(source),
+            Some(source) if unchanged => Ok(source),
             Some(source) => {
                 let text = text_of(&path, &source.name)?;
                 if *source.text == *text {
