@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Fmt(FmtArgs),
     /// Show a definition: what it does, its text for players, what uses it.
     Show(ShowArgs),
+    /// Keep the world of a scenario and reload its documents whenever a file is saved.
+    Watch(WatchArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp(LspArgs),
 }
@@ -63,6 +65,19 @@ pub(crate) struct TestArgs {
     /// Write which scenario passed to a JSON file, even if some failed.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Run again whenever a file is saved.
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -179,6 +194,9 @@ pub(crate) struct CheckArgs {
     /// Look with the rules that sound data breaks too.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Check again whenever a file is saved.
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -17,6 +17,7 @@ mod schema;
 mod show;
 mod sim;
 mod test;
+mod watch;
 mod why_not;
 
 use args::{Args, Command};
@@ -45,6 +46,8 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
             Ok(Exit::Good)
         }
         Some(Command::Init(args)) => init::run(&args, out),
+        Some(Command::Test(args)) if args.watch => watch::again(&args.paths, out, |out| test::run(&args, out)),
+        Some(Command::Check(args)) if args.watch => watch::again(&args.paths, out, |out| check::run(&args, out)),
         Some(Command::Test(args)) => test::run(&args, out),
         Some(Command::Sim(args)) => sim::run(&args, out),
         Some(Command::Explain(args)) => explain::run(&args, out),
@@ -55,6 +58,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::ExplainLint(args)) => explain_lint::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
         Some(Command::Show(args)) => show::run(&args, out),
+        Some(Command::Watch(args)) => watch::run(&args, out),
         Some(Command::Lsp(args)) => lsp::run(&args),
     }
 }

@@ -40,6 +40,7 @@ mod placeholder;
 mod portable;
 mod project;
 mod read;
+mod reload;
 mod resolve;
 mod scalar;
 mod scene;
@@ -49,6 +50,8 @@ mod spelling;
 mod symbol;
 mod tree;
 mod unread;
+#[cfg(feature = "watch")]
+mod watch;
 mod write;
 
 pub use de::from_node;
@@ -64,9 +67,12 @@ pub use pack::{HostNames, Pack, PackFile, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+pub use reload::Reloader;
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use spelling::nearest;
 pub use symbol::{Mention, SymbolKind, mentions};
 pub use tree::{Entry, Node, NodeValue, Span};
+#[cfg(feature = "watch")]
+pub use watch::{Watch, WatchError};
 pub use write::to_yaml;

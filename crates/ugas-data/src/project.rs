@@ -29,6 +29,9 @@ pub struct SourceDoc {
     pub loaded: Option<Loaded>,
 }
 
+/// How a project comes by a file.
+pub(crate) type ReadFile<'f> = dyn FnMut(PathBuf) -> Result<Source, ReadError> + 'f;
+
 /// One file of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
@@ -49,7 +52,7 @@ pub struct Source {
 }
 
 impl Source {
-    fn read(path: PathBuf, text: String) -> Source {
+    pub(crate) fn read(path: PathBuf, text: String) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
         let mut source =
@@ -148,18 +151,30 @@ impl Project {
 
     /// Like [`Project::open`], with everything that can be read from the disk beside what cannot.
     pub fn open_readable(path: impl AsRef<Path>) -> (Project, Vec<ReadError>) {
-        let path = path.as_ref();
+        Project::open_by(path.as_ref(), &mut |file| {
+            let text = text_of(&file, &file.display().to_string())?;
+            Ok(Source::read(file, text))
+        })
+    }
+
+    /// The same with files that somebody else reads.
+    pub(crate) fn open_by(path: &Path, read: &mut ReadFile<'_>) -> (Project, Vec<ReadError>) {
         let mut errors = Vec::new();
         let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
         let mut project = Project::default();
         for file in files {
-            match text_of(&file, &file.display().to_string()) {
-                Ok(text) => project.sources.push(Source::read(file, text)),
+            match read(file) {
+                Ok(source) => project.sources.push(source),
                 Err(error) => errors.push(error),
             }
         }
-        project.require(&mut errors);
+        project.require(read, &mut errors);
         (project, errors)
+    }
+
+    /// The files, to be kept elsewhere.
+    pub(crate) fn into_sources(self) -> impl Iterator<Item = Source> {
+        self.sources.into_iter()
     }
 
     /// Adds a file's text, or puts it in place of what was there.
@@ -187,7 +202,7 @@ impl Project {
     }
 
     /// Reads packs that are required and lie outside what was opened.
-    fn require(&mut self, errors: &mut Vec<ReadError>) {
+    fn require(&mut self, read: &mut ReadFile<'_>, errors: &mut Vec<ReadError>) {
         let mut next = 0;
         while let Some(source) = self.sources.get(next) {
             next += 1;
@@ -202,8 +217,8 @@ impl Project {
                     continue;
                 }
                 for file in files_in(&folder, errors) {
-                    match text_of(&file, &file.display().to_string()) {
-                        Ok(text) => self.sources.push(Source::read(file, text)),
+                    match read(file) {
+                        Ok(source) => self.sources.push(source),
                         Err(error) => errors.push(error),
                     }
                 }

@@ -284,7 +284,7 @@ impl Flow<'_> {
             effect.cold_mut().root = root;
         }
         if def.watches {
-            effect.set_watches();
+            effect.set_watches(true);
         }
         if let Some(period) = plan.period {
             effect.cold_mut().periodic = Some(Periodic::new(period, now));

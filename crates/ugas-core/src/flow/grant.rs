@@ -6,7 +6,7 @@ use crate::state::{TagFlip, alert};
 use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
 
 impl Flow<'_> {
-    fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
+    pub(super) fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
         let row = self.row_mut(target);
         let count = row.tags.add(tags, tag, &mut row.signature, flips);
@@ -17,7 +17,7 @@ impl Flow<'_> {
         }
     }
 
-    fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
+    pub(super) fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
         let row = self.row_mut(target);
         let who = row.id;
@@ -83,7 +83,7 @@ impl Flow<'_> {
 
     /// Whoever watches this row's tags looks again after the verb. A count may matter without a flip: an effect's own
     /// grants do not count for it.
-    fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
+    pub(super) fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             self.recheck_later(target);
         }

@@ -2,6 +2,7 @@
 //! instead of making them; so a sim holds no closure and stays cloneable, hashable and comparable.
 
 use super::Rules;
+use super::calculation::Formulas;
 use crate::rng::{DrawAt, SITE_TEXT};
 use crate::state::{Row, Tags};
 use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, TagId};
@@ -101,6 +102,8 @@ pub(crate) struct CalcDef {
     pub(crate) params: Box<[Arc<str>]>,
     /// Whether it is known to draw random numbers; of code nobody knows.
     pub(crate) rolls: bool,
+    /// The same as `code`, where a document says how to calculate.
+    pub(crate) formulas: Option<Arc<Formulas>>,
 }
 
 impl std::fmt::Debug for CalcDef {

@@ -51,6 +51,22 @@ impl Index {
         id
     }
 
+    /// Other layouts, by the numbers of the ones they stand for; tells the new number of each.
+    pub(crate) fn renew_layouts(&mut self, by_old: BTreeMap<u32, Arc<Layout>>) -> BTreeMap<u32, u32> {
+        self.layouts.clear();
+        self.by_sets.clear();
+        let mut numbers = BTreeMap::new();
+        for (old, layout) in by_old {
+            let number = self.layout_of(&layout.sets).unwrap_or_else(|| {
+                self.by_sets.insert(layout.sets.clone(), self.layouts.len() as u32);
+                self.layouts.push(layout);
+                self.layouts.len() as u32 - 1
+            });
+            numbers.insert(old, number);
+        }
+        numbers
+    }
+
     pub(crate) fn edges_from(&self, source: ControllerId, attribute: AttributeId) -> impl Iterator<Item = &LiveEdge> {
         let low = LiveEdge { source, attribute, target: ControllerId(0), seq: 0, index: 0 };
         let high = LiveEdge { source, attribute, target: ControllerId::NONE, seq: u64::MAX, index: u16::MAX };

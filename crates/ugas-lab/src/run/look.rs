@@ -160,7 +160,7 @@ fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Res
         Some((name, "Castable")) => (name, OfAbility::Castable),
         _ => (name, OfAbility::State),
     };
-    if world.rules.ability(name).is_some() || scenario.handles.iter().any(|h| h.text == name) {
+    if world.find(|rules| rules.ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
         return Ok(OfActor::Ability(name.to_owned(), of));
     }
     Err(Lost {
@@ -176,7 +176,7 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
         Some((effect, "Remaining")) => (effect, OfEffects::Remaining),
         _ => (name, OfEffects::Count),
     };
-    match world.rules.effect(effect) {
+    match world.find(|rules| rules.effect(effect)) {
         Some(id) => Ok(OfActor::Effects(id, what)),
         None => Err(Lost {
             message: format!("{path}: there is no effect {effect}"),

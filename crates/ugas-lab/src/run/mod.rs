@@ -5,8 +5,10 @@ mod ability;
 mod act;
 mod bind;
 mod expect;
+pub(crate) mod live;
 mod look;
 mod names;
+mod reload;
 pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
@@ -273,6 +275,11 @@ impl<'a> Runner<'a> {
                     }
                 },
                 Verb::ExpectHash { mark, actor } => self.expect_hash(step.place, mark, actor.as_ref()),
+                Verb::Reload(reload) => {
+                    let outcome = self.reload(reload);
+                    self.judge_reload(step, outcome);
+                    self.collect(step.place);
+                }
                 _ => {
                     // A refusal names the first failed check; a scenario may name any of them.
                     let reasons = match (&step.verb, step.refused) {

@@ -43,6 +43,7 @@ const FACTS: Table = &[
     ("Damage", &["Type", "Style", "Credit", "Amount", "Raw", "Absorbed", "Overkill"]),
     ("SetGranted", &["AbilitySet"]),
     ("SetRevoked", &["AbilitySet"]),
+    ("Reloaded", &[]),
 ];
 
 const DIAGNOSTICS: Table = &[
@@ -201,6 +202,7 @@ pub(crate) const VERBS: &[&str] = &[
     "Release",
     "Complete",
     "Set",
+    "Reload",
     "Repeat",
     "Expect",
     "ExpectFacts",
@@ -230,7 +232,6 @@ pub(crate) const LATER_VERBS: &[&str] = &[
     "CommitTurn",
     "Undo",
     "Redo",
-    "Reload",
     "Link",
     "Disconnect",
     "Reconnect",
