@@ -104,6 +104,8 @@ pub(crate) enum SimFormat {
     Table,
     Csv,
     Json,
+    /// Everything that happens, one line each, for people.
+    Facts,
 }
 
 #[derive(Debug, clap::Args)]

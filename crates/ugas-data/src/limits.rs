@@ -19,5 +19,8 @@ pub const MAX_ERRORS: usize = 100;
 /// Errors reported for one document.
 pub const MAX_ERRORS_PER_DOCUMENT: usize = 20;
 
+/// Largest number of points in the table of a curve.
+pub const MAX_POINTS: usize = 100_000;
+
 /// Largest number of files in one folder.
 pub const MAX_FILES: usize = 100_000;

@@ -1,22 +1,24 @@
 //! A project: files that are looked at together. It keeps texts, trees and documents, so that checks, lints, the
 //! formatter and editors all see the same thing, and so that one changed file is read again without the others.
 
+use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
-use crate::lint::{Names, lint_set, without_allowed};
-use crate::locate::diagnostic_of;
+use crate::lint::{lint_set, without_allowed};
+use crate::locate::{at_patch, diagnostic_of};
+use crate::names::Names;
 use crate::pack::pack_from_node;
 use crate::parse::parse;
-use crate::read::{Document, read_tree};
+use crate::read::{Document, Unsupported, read_tree};
 use crate::symbol::mentions;
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, placeholder, resolve, scene};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, csv, placeholder, resolve, scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::{LoadIssue, Rules};
-use ugas_doc::{Kind, Scene};
+use ugas_doc::{Kind, Patched, Scene};
 
 /// One document of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +93,13 @@ impl Source {
             _ => None,
         };
         let loaded = match read_tree(&self.name, &tree) {
-            Ok(Document::Loaded(loaded)) => Some(*loaded),
+            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path) {
+                Ok(()) => Some(*loaded),
+                Err(errors) => {
+                    self.errors.extend(errors);
+                    None
+                }
+            },
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
@@ -105,6 +113,17 @@ impl Source {
             }
         };
         self.docs.push(SourceDoc { tree, kind, loaded });
+    }
+
+    /// Its documents of kinds that no release reads yet.
+    pub(crate) fn unsupported_docs(&self) -> impl Iterator<Item = Unsupported> {
+        self.docs.iter().filter_map(|d| match kind_of(&self.name, &d.tree) {
+            Ok(KindName::Unsupported(_)) => match read_tree(&self.name, &d.tree) {
+                Ok(Document::Unsupported(found)) => Some(found),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// Whether everything in it could be read.
@@ -138,7 +157,7 @@ pub struct DocSet {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
-    sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
 }
 
 impl Project {
@@ -228,13 +247,10 @@ impl Project {
 
     /// The sets of documents that become rules together.
     pub fn sets(&self) -> Vec<DocSet> {
-        let packs: BTreeMap<&Path, usize> =
-            self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect();
-        let home =
-            |path: &Path| path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf);
+        let packs = self.packs();
         let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
         for (i, source) in self.sources.iter().enumerate() {
-            let folder = home(&source.path);
+            let folder = home_in(&packs, &source.path);
             let empty =
                 || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: HostNames::default() };
             sets.entry(folder.clone()).or_insert_with(empty).own.push(i);
@@ -243,18 +259,60 @@ impl Project {
             sets.iter().filter_map(|(folder, set)| folder.clone().map(|f| (f, set.own.clone()))).collect();
         for set in sets.values_mut() {
             let Some(folder) = &set.folder else { continue };
-            let mut wanted = vec![folder.clone()];
-            let mut seen = BTreeSet::new();
-            while let Some(at) = wanted.pop().filter(|f| seen.insert(f.clone())) {
+            for at in self.in_order(&packs, folder) {
                 let Some(pack) = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref()) else { continue };
                 set.host.extend(&pack.host);
-                wanted.extend(pack.requires.iter().filter_map(|name| beside(&at.join(PACK_FILE), name)));
                 if at != *folder {
                     set.required.extend(own.get(&at).into_iter().flatten());
                 }
             }
         }
         sets.into_values().collect()
+    }
+
+    /// A pack and everything it stands on, what is required before what requires it.
+    fn in_order(&self, packs: &BTreeMap<&Path, usize>, folder: &Path) -> Vec<PathBuf> {
+        let mut done: Vec<PathBuf> = Vec::new();
+        let mut begun = BTreeSet::new();
+        // Each step is taken twice: on the way down and, with everything below it done, on the way up.
+        let mut steps = vec![(folder.to_path_buf(), false)];
+        while let Some((at, below_done)) = steps.pop() {
+            if below_done {
+                done.push(at);
+            } else if begun.insert(at.clone()) {
+                let pack = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref());
+                steps.push((at.clone(), true));
+                let requires = pack.map_or(&[][..], |p| p.requires.as_slice());
+                let below = requires.iter().rev().filter_map(|name| beside(&at.join(PACK_FILE), name));
+                steps.extend(below.map(|f| (f, false)));
+            }
+        }
+        done
+    }
+
+    fn packs(&self) -> BTreeMap<&Path, usize> {
+        self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect()
+    }
+
+    /// The folder of the pack a file belongs to.
+    pub(crate) fn home(&self, path: &Path) -> Option<PathBuf> {
+        home_in(&self.packs(), path)
+    }
+
+    /// The folders of the packs a pack requires, and of those that they require.
+    pub(crate) fn stands_on(&self, pack: &Path) -> Vec<PathBuf> {
+        let mut all = self.in_order(&self.packs(), pack);
+        all.pop();
+        all
+    }
+
+    /// The namespaces of packs, by folder.
+    pub(crate) fn namespaces(&self) -> BTreeMap<PathBuf, String> {
+        let named = |s: &Source| {
+            let space = s.pack.as_ref()?.namespace.clone()?;
+            Some((pack_folder(&s.path)?.to_path_buf(), space))
+        };
+        self.sources.iter().filter_map(named).collect()
     }
 
     /// The documents of a set, required ones first.
@@ -281,7 +339,11 @@ impl Project {
     /// Builds the rules of a set; what host code provides gets stand-ins that give 0. The issues are those of the
     /// builder: errors without rules, or warnings beside them.
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
-        let docs = self.docs(set).filter_map(|(_, d)| d.loaded.as_ref());
+        self.build_whole(set, &assemble(self, set, &Names::of(self)))
+    }
+
+    fn build_whole(&self, set: &DocSet, whole: &Assembled<'_>) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
+        let docs = whole.docs.iter().map(|d| &d.loaded);
         let builder = docs.fold(Rules::builder(), |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
         match set.host.stand_in(builder).build() {
             Ok(rules) => {
@@ -310,7 +372,11 @@ impl Project {
         let names = Names::of(self);
         let mut findings = Vec::new();
         for source in &self.sources {
-            findings.extend(source.errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
+            findings.extend(source.errors.iter().map(|e| {
+                let finding = Diagnostic::of_read_error(e);
+                // The table of a curve has a text of its own.
+                if e.file == source.name { finding.stretched(&source.text) } else { finding }
+            }));
             findings.extend(source.unsupported.iter().cloned());
             findings.extend(self.missing_packs(source));
         }
@@ -321,16 +387,18 @@ impl Project {
                 continue;
             }
             let unread = Unread::of(self, &set);
-            let mut found = resolve::check(self, &set);
+            let mut found = resolve::check(self, &set, &names);
             found.extend(placeholder::check(self, &set));
             found.extend(scene::check(self, &set));
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
-                let (rules, issues) = self.build(&set);
-                found.extend(issues.iter().map(|issue| self.place(issue, &set)));
+                let whole = assemble(self, &set, &names);
+                let (rules, issues) = self.build_whole(&set, &whole);
+                found.extend(whole.findings.iter().cloned());
+                found.extend(issues.iter().map(|issue| self.place_with(issue, &set, &names)));
                 // What cannot be built is mended first; lints would speak of what is about to change.
                 let sound = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_sound());
                 if let Some(rules) = rules.filter(|_| sound) {
-                    found.extend(lint_set(self, &set, &rules, &names, strict));
+                    found.extend(lint_set(self, &set, &whole, &rules, &names, strict));
                 }
             }
             found.retain(|f| !unread.may_explain(f));
@@ -343,16 +411,24 @@ impl Project {
 
     /// An issue of the rules builder at its exact place.
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
+        self.place_with(issue, set, &Names::of(self))
+    }
+
+    fn place_with(&self, issue: &LoadIssue, set: &DocSet, names: &Names) -> Diagnostic {
         let found = issue.origin.as_ref().and_then(|origin| {
-            let source = self.source(&origin.file)?;
+            let file = self.sources.iter().position(|s| s.name == origin.file)?;
+            let source = &self.sources[file];
             // Documents stand in the order of their lines.
             let at = source.docs.binary_search_by_key(&origin.line, |d| d.tree.line).ok()?;
             let doc = &source.docs[at];
-            Some((source, doc))
+            Some((file, source, doc))
         });
         match found {
-            Some((source, doc)) => {
-                let mut finding = diagnostic_of(issue, source, doc);
+            Some((file, source, doc)) => {
+                let patched = issue.origin.iter().flat_map(|o| o.patches.iter().rev());
+                let in_patch = patched.filter_map(|p| self.place_in_patch(issue, p, doc)).next();
+                let mut finding =
+                    in_patch.unwrap_or_else(|| diagnostic_of(issue, source, doc, names.space(file).map(|s| &**s)));
                 // Drafts up to the third allowed it.
                 if issue.code == "zero-period" && draft_of(&doc.tree).is_some_and(|draft| draft > 3) {
                     finding.severity = Severity::Error;
@@ -361,6 +437,13 @@ impl Project {
             }
             None => self.place_by_name(issue, set),
         }
+    }
+
+    /// An issue about what a patch set, at its place in the patch.
+    fn place_in_patch(&self, issue: &LoadIssue, patched: &Patched, target: &SourceDoc) -> Option<Diagnostic> {
+        let source = self.source(&patched.file)?;
+        let patch = source.docs.iter().rev().find(|d| d.tree.line <= patched.line)?;
+        at_patch(issue, (&target.tree, target.kind?), source, patch, (&patched.field, patched.line))
     }
 
     /// An issue without an origin is about a name, such as a tag: it stands where the name is defined, else used first.
@@ -407,6 +490,10 @@ impl Project {
         };
         missing.map(say).collect()
     }
+}
+
+fn home_in(packs: &BTreeMap<&Path, usize>, path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf)
 }
 
 /// The folder a `pack.yaml` describes.

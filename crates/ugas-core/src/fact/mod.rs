@@ -4,6 +4,7 @@
 //! Two other streams exist: diagnostics (mistakes people should hear of) and the trace (lifecycle steps and
 //! refusals, opt-in).
 
+mod describe;
 mod detail;
 
 pub(crate) use detail::put as put_param;

@@ -100,7 +100,7 @@ fn fill(text: &str, value: impl Fn(&str) -> Option<Shown>) -> FilledText {
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:".contains(&b))
 }
 
 /// People read two decimals.

@@ -212,6 +212,11 @@ impl RulesBuilder {
                 // Input and scenes are read by crates of their own.
                 Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
                 Doc::Scene(_) => {}
+                Doc::Patch(patch) => {
+                    let message =
+                        format!("a patch of {} is applied where packs are read; read the pack's folder", patch.target);
+                    c.error("patch-not-applied", message);
+                }
             }
         }
         c.finish_sets();
@@ -287,7 +292,7 @@ impl RulesBuilder {
             c.about(doc.name(), origin.clone());
             let twice = !seen.insert((doc.kind() as u8, doc.name()));
             // Registries add up, and an action set has a mapping for each platform.
-            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_)) {
+            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_) | Doc::Patch(_)) {
                 c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
             }
             let rules = c.rules.to_mut();
@@ -324,7 +329,7 @@ impl RulesBuilder {
                     None
                 }
                 Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => None,
-                Doc::Scene(_) => None,
+                Doc::Scene(_) | Doc::Patch(_) => None,
                 Doc::Timeline(t) => {
                     Some((Kind::Timeline, intern(&mut rules.timeline_names, &mut rules.timelines, &t.name)))
                 }
@@ -427,6 +432,7 @@ impl Compiler<'_> {
                 ability_code: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
+                attribute_patches: BTreeMap::new(),
                 warnings: Vec::new(),
                 prints: BTreeMap::new(),
                 fingerprint: 1,
@@ -464,6 +470,7 @@ impl Compiler<'_> {
                 input_names: Default::default(),
                 template_names: Default::default(),
                 templates: Vec::new(),
+                attribute_patches: BTreeMap::new(),
                 warnings: Vec::new(),
                 prints: BTreeMap::new(),
                 fingerprint: 1,

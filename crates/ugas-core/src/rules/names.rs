@@ -51,10 +51,15 @@ impl Names {
     }
 }
 
-/// The candidate most like `wanted`, if it differs in at most a third of its letters.
+/// The candidate most like `wanted`, if it differs in at most a third of its letters. A name without a namespace may mean
+/// one that has one: packs call what is their own by its short name.
 pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wanted.len() / 3).max(1);
-    candidates.map(|c| (distance(wanted, c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
+    let far = |c: &str| {
+        let short = c.rsplit("::").next().filter(|_| !wanted.contains("::")).unwrap_or(c);
+        distance(wanted, short)
+    };
+    candidates.map(|c| (far(c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
 }
 
 fn distance(a: &str, b: &str) -> usize {

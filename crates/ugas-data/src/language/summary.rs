@@ -79,7 +79,7 @@ pub(super) fn metadata(doc: &Doc) -> Option<&Metadata> {
         Doc::InputActionSet(d) => d.metadata.as_ref(),
         Doc::InputMapping(d) => d.metadata.as_ref(),
         Doc::Scene(d) => d.metadata.as_ref(),
-        Doc::InputModifier(_) | Doc::TagRegistry(_) | Doc::Curve(_) => None,
+        Doc::InputModifier(_) | Doc::TagRegistry(_) | Doc::Curve(_) | Doc::Patch(_) => None,
     }
 }
 
@@ -170,7 +170,8 @@ pub(super) fn attribute<'d>(doc: &'d Doc, name: &str) -> Option<&'d Attribute> {
     }
 }
 
-/// The documents of a set that could be read.
-pub(super) fn loaded<'p>(project: &'p Project, set: &'p crate::DocSet) -> impl Iterator<Item = &'p Loaded> {
-    project.docs(set).filter_map(|(_, d)| d.loaded.as_ref())
+/// The documents of a set that could be read, as rules see them.
+pub(super) fn loaded(project: &Project, set: &crate::DocSet) -> Vec<Loaded> {
+    let whole = crate::assemble::assemble(project, set, &crate::names::Names::of(project));
+    whole.docs.into_iter().map(|d| d.loaded).collect()
 }

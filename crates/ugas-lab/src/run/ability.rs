@@ -51,6 +51,7 @@ impl Runner<'_> {
                 let (who, which) = self.which(of)?;
                 let target = self.aim(aim);
                 if let Outcome::Activated(key) = self.sim.run(Op::Activate { who, which, target })? {
+                    self.note_aimless(aim, key, "Activate");
                     self.keep(handle.as_ref(), Handle::Activation(key));
                 }
                 Ok(())
@@ -89,6 +90,7 @@ impl Runner<'_> {
                 let target = self.aim(aim);
                 if let Outcome::Pressed { activated, refused } = self.sim.run(Op::Press { who, input, target })? {
                     if let Some(key) = activated {
+                        self.note_aimless(aim, key, "Press");
                         self.keep(handle.as_ref(), Handle::Activation(key));
                     } else if let Some(refusal) = refused {
                         // The press itself counts: the input is down. What it did not activate is told.

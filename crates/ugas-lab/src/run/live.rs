@@ -1,7 +1,7 @@
 //! A scenario whose world stays: it is played to its end, and then takes the documents of its file as they are saved.
 
 use super::world::World;
-use super::{RunOptions, Runner};
+use super::{RunOptions, Runner, into_errors};
 use crate::scenario::Scenario;
 use std::fmt;
 use std::path::PathBuf;
@@ -67,7 +67,8 @@ impl Live<'_> {
     /// Takes the packs and entities of a scenario as it is written now. What its actors and timeline say stays in the
     /// past.
     pub fn reload(&mut self, scenario: &Scenario) -> Result<Migration, NotTaken> {
-        let world = World::build_after(scenario, Some(&self.runner.world)).map_err(NotTaken::Documents)?;
+        let world = World::build_after(scenario, Some(&self.runner.world));
+        let world = world.map_err(|wrong| NotTaken::Documents(into_errors(wrong)))?;
         self.runner.take(world)
     }
 

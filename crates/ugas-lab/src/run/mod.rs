@@ -8,6 +8,7 @@ mod expect;
 pub(crate) mod live;
 mod look;
 mod names;
+mod note;
 mod reload;
 pub(crate) mod rewind;
 mod streams;
@@ -23,7 +24,7 @@ use ugas_core::{
     ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
-use world::World;
+use world::{World, Wrong};
 
 /// Strides of time that one scenario may take; more is a mistake in its `At` or `Step`.
 pub(crate) const MAX_STRIDES: i64 = 10_000_000;
@@ -52,6 +53,10 @@ pub struct RunOptions {
     pub keep_facts: bool,
     /// Stops after the moment at this time, or at this time if there is none.
     pub until: Option<SimTime>,
+}
+
+fn into_errors(wrong: Vec<Wrong>) -> Vec<ReadError> {
+    wrong.into_iter().map(Wrong::into_error).collect()
 }
 
 /// What an `As` name stands for.
@@ -83,6 +88,7 @@ pub(crate) struct Runner<'a> {
     verbs: u64,
     failures: Vec<Failure>,
     stopped: bool,
+    notes: Vec<String>,
 }
 
 /// Which streams anybody will look at; the others are thrown away as they come.
@@ -97,9 +103,21 @@ struct Keeps {
 impl Scenario {
     /// Everything that is wrong with what the scenario names, without running it.
     pub fn check(&self) -> Result<(), Vec<ReadError>> {
-        let world = World::build(self)?;
-        let errors = bind::check(&world, self);
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+        let wrong: Vec<ReadError> = self.wrong().into_iter().map(Wrong::into_error).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    /// The same as findings: with ids, exact words and fixes where the text of its file is known.
+    pub fn findings(&self) -> Vec<ugas_data::Diagnostic> {
+        let text = self.text.clone().unwrap_or_default();
+        self.wrong().into_iter().map(|w| w.into_finding(&self.file, &text)).collect()
+    }
+
+    fn wrong(&self) -> Vec<Wrong> {
+        match World::build(self) {
+            Ok(world) => bind::check(&world, self).into_iter().map(Wrong::Read).collect(),
+            Err(wrong) => wrong,
+        }
     }
 
     /// The rules it stands on: its packs, its entities and the tags it uses.
@@ -110,7 +128,7 @@ impl Scenario {
     /// assert_eq!(scenario.rules().unwrap().ability_list().count(), 0);
     /// ```
     pub fn rules(&self) -> Result<Arc<Rules>, Vec<ReadError>> {
-        World::build(self).map(|world| world.rules)
+        World::build(self).map(|world| world.rules).map_err(into_errors)
     }
 
     /// Runs it as its file says.
@@ -141,7 +159,7 @@ impl Scenario {
 impl<'a> Runner<'a> {
     /// Compiles the scenario's rules, looks its names up and makes its actors.
     pub(crate) fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
-        let world = World::build(scenario)?;
+        let world = World::build(scenario).map_err(into_errors)?;
         let errors = bind::check(&world, scenario);
         if !errors.is_empty() {
             return Err(errors);
@@ -179,6 +197,7 @@ impl<'a> Runner<'a> {
             verbs: 0,
             failures: Vec::new(),
             stopped: false,
+            notes: Vec::new(),
         };
         for actor in scenario.actors.iter().filter(|a| a.spawned) {
             if let Err(refusal) = runner.spawn(actor) {
@@ -401,6 +420,7 @@ impl<'a> Runner<'a> {
             failures: self.failures,
             errors: Vec::new(),
             facts: self.all_facts,
+            notes: self.notes,
             end: self.sim.now(),
             hash,
         }

@@ -46,6 +46,8 @@ pub struct Scenario {
     pub frame: SimTime,
     /// The stride of time between two moments; one frame if the file does not say.
     pub step: SimTime,
+    /// The text of its file, to find the exact words in that something is wrong with.
+    pub(crate) text: Option<Arc<str>>,
     pub(crate) packs: Vec<(PathBuf, Place)>,
     pub(crate) entities: Vec<Loaded>,
     pub(crate) actors: Vec<ActorDef>,
