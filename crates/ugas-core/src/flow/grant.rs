@@ -127,10 +127,12 @@ impl Flow<'_> {
     /// Tells of an application.
     #[inline]
     pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
-        let who = self.row(target).id;
+        let row = self.row(target);
+        let (who, heard) = (row.id, row.alert & alert::EFFECT != 0);
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
-        let Via { source, effect, .. } = via;
-        self.notify(target, alert::EFFECT, || Notice::Effect { effect, source, applied: true });
+        if heard {
+            self.notify_anyway(target, Notice::Effect { effect: via.effect, source: via.source, applied: true });
+        }
     }
 
     /// Tells of a removal.

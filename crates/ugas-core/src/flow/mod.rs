@@ -42,7 +42,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
 pub(crate) use reload::{Catalogue, Layouts, Past};
 pub(crate) use remove::Trigger;
-pub(crate) use strike::{Reach, Strike};
+pub(crate) use strike::{Reach, Stand, Strike};
 pub(crate) use task::{ListKind, Work};
 pub(crate) use view::View;
 
