@@ -51,20 +51,16 @@ impl Index {
         id
     }
 
-    /// Other layouts, by the numbers of the ones they stand for; tells the new number of each.
-    pub(crate) fn renew_layouts(&mut self, by_old: BTreeMap<u32, Arc<Layout>>) -> BTreeMap<u32, u32> {
+    /// Other layouts in the place of all there are. Some may be of the same sets: what was left of different lists.
+    pub(crate) fn renew_layouts<'l>(&mut self, layouts: impl Iterator<Item = &'l Arc<Layout>>) {
         self.layouts.clear();
         self.by_sets.clear();
-        let mut numbers = BTreeMap::new();
-        for (old, layout) in by_old {
-            let number = self.layout_of(&layout.sets).unwrap_or_else(|| {
+        for layout in layouts {
+            if self.layout_of(&layout.sets).is_none() {
                 self.by_sets.insert(layout.sets.clone(), self.layouts.len() as u32);
-                self.layouts.push(layout);
-                self.layouts.len() as u32 - 1
-            });
-            numbers.insert(old, number);
+                self.layouts.push(layout.clone());
+            }
         }
-        numbers
     }
 
     pub(crate) fn edges_from(&self, source: ControllerId, attribute: AttributeId) -> impl Iterator<Item = &LiveEdge> {

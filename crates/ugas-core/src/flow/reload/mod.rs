@@ -39,10 +39,10 @@ impl<'r> Catalogue<'r> {
     }
 }
 
-/// The new layout of each old one that is in use, by the old one's number.
+/// The layout under the new rules for each list of sets that somebody has.
 #[derive(Default)]
 pub(crate) struct Layouts {
-    by_old: BTreeMap<u32, Arc<Layout>>,
+    by_old: BTreeMap<Box<[SetId]>, Arc<Layout>>,
 }
 
 impl Layouts {
@@ -50,11 +50,11 @@ impl Layouts {
     fn of(
         &mut self,
         next: Catalogue<'_>,
-        (old, sets): (u32, &[SetId]),
+        sets: &[SetId],
         who: ControllerId,
         limit: u32,
     ) -> Result<Arc<Layout>, ReloadError> {
-        if let Some(known) = self.by_old.get(&old) {
+        if let Some(known) = self.by_old.get(sets) {
             return Ok(known.clone());
         }
         let left: Vec<SetId> = sets.iter().copied().filter(|&s| next.rules.set_def(s).is_some()).collect();
@@ -64,7 +64,7 @@ impl Layouts {
             let why = format!("{} (it has {})", refusal.describe(next.rules), names.join(", "));
             ReloadError::Sets { who, refusal, why }
         })?;
-        self.by_old.insert(old, layout.clone());
+        self.by_old.insert(sets.into(), layout.clone());
         Ok(layout)
     }
 }
@@ -85,7 +85,7 @@ struct Was {
 impl Flow<'_> {
     /// The second half: the flow has the new rules already, and rows still lie as the old ones had them.
     pub(crate) fn migrate(&mut self, past: &Past<'_>, layouts: Layouts, report: &mut Migration) {
-        let numbers = self.ix.renew_layouts(layouts.by_old);
+        self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
         self.ix.filters.clear();
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
@@ -93,7 +93,7 @@ impl Flow<'_> {
         let (mut was, mut anew) = (Vec::with_capacity(everyone.len()), Vec::new());
         for &who in &everyone {
             let Ok(slot) = self.slot(who) else { continue };
-            was.push(self.move_row_over(slot, past, &numbers, report));
+            was.push(self.move_row_over(slot, past, &layouts, report));
             self.migrate_effects(slot, past, &mut anew);
         }
         for &who in &everyone {

@@ -53,10 +53,8 @@ impl Flow<'_> {
         for &handle in &sets {
             self.retire_set(slot, handle, report);
         }
-        let old = self.row(slot).layout;
-        let now = self.ix.layouts[old as usize].clone();
         let (who, limit) = (self.row(slot).id, self.limits.attributes_per_controller);
-        let layout = layouts.of(next, (old, &now.sets), who, limit)?;
+        let layout = layouts.of(next, &self.layout(slot).sets, who, limit)?;
 
         let ends = |a: &&Activation| !self.goes_on(a.ability, next);
         let running: Vec<u64> = self.row(slot).play().activations.iter().filter(ends).map(|a| a.seq).collect();

@@ -2,12 +2,11 @@
 
 use super::super::Flow;
 use super::retire::left;
-use super::{Past, Was};
+use super::{Layouts, Past, Was};
 use crate::AttributeId;
 use crate::migration::Migration;
 use crate::rules::{AttributeDef, Layout, Rules, Slot, clamp};
 use crate::state::{Attr, Tags, Values};
-use std::collections::BTreeMap;
 
 impl Flow<'_> {
     /// Moves a row's values, modifiers and tags; tells what they were.
@@ -15,21 +14,21 @@ impl Flow<'_> {
         &mut self,
         slot: usize,
         past: &Past<'_>,
-        numbers: &BTreeMap<u32, u32>,
+        layouts: &Layouts,
         report: &mut Migration,
     ) -> Was {
         let row = self.row(slot);
         let who = row.id;
         let old = past.layouts[row.layout as usize].clone();
         // Every layout in use was built anew before anything moved.
-        let number = numbers.get(&row.layout).copied().unwrap_or_default();
+        let number = layouts.by_old.get(&old.sets).and_then(|l| self.ix.layout_of(&l.sets)).unwrap_or_default();
         let new = self.ix.layouts[number as usize].clone();
         let was = Was { who, layout: old.clone(), attrs: row.attrs.to_vec() };
         let attrs = self.moved_values(&old, &new, &was.attrs, past.catalogue.rules, report);
-        let mut tags = row.tags.to_list(&past.catalogue.rules.tags);
+        let tags = row.tags.to_list(&past.catalogue.rules.tags);
         let table = &self.rules.tags;
-        tags.sort_by_key(|(tag, ..)| table.span(*tag).0);
-        // Tags of the old rules are tags of the new ones, so this cannot fail.
+        // Tags of the old rules are tags of the new ones, and new ones come between them without changing their order,
+        // because siblings are ranked by id: this cannot fail.
         let tags = Tags::from_list(table, &tags).unwrap_or_default();
         let row = self.row_mut(slot);
         // Whoever follows it is linked again.
