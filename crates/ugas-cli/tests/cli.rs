@@ -302,8 +302,9 @@ fn without_a_command_help_shows_examples_that_work() {
     let help = ugas(&[]);
     assert_eq!(help.code, Some(0));
     let examples: Vec<&str> = help.out.lines().filter_map(|l| l.strip_prefix("  ugas ")).collect();
-    assert_eq!(examples.len(), 3, "{}", help.out);
-    for example in examples {
+    assert_eq!(examples.len(), 4, "{}", help.out);
+    // What writes has tests of its own, in a folder of their own.
+    for example in examples.into_iter().filter(|e| !e.starts_with("init ")) {
         let args: Vec<&str> = example.split_whitespace().collect();
         let ran = ugas(&args);
         assert_eq!(ran.code, Some(0), "{example}: {}{}", ran.out, ran.err);

@@ -1,6 +1,7 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 mod portable;
+mod reload;
 
 use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};

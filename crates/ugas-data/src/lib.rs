@@ -40,17 +40,22 @@ mod names;
 mod pack;
 mod parse;
 mod patch;
+mod placeholder;
 mod portable;
 mod project;
 mod read;
+mod reload;
 mod resolve;
 mod scalar;
+mod scene;
 #[cfg(feature = "schema")]
 mod schema;
 mod spelling;
 mod symbol;
 mod tree;
 mod unread;
+#[cfg(feature = "watch")]
+mod watch;
 mod write;
 
 pub use de::from_node;
@@ -67,9 +72,12 @@ pub use pack::{HostNames, Pack, PackFile, PackSet, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+pub use reload::Reloader;
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use spelling::nearest;
 pub use symbol::{Mention, SymbolKind, mentions};
 pub use tree::{Entry, Node, NodeValue, Span};
+#[cfg(feature = "watch")]
+pub use watch::{Watch, WatchError};
 pub use write::to_yaml;

@@ -13,12 +13,12 @@ use crate::parse::parse;
 use crate::read::{Document, Unsupported, read_tree};
 use crate::symbol::mentions;
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, csv, resolve};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, csv, placeholder, resolve, scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::{LoadIssue, Rules};
-use ugas_doc::{Kind, Patched};
+use ugas_doc::{Kind, Patched, Scene};
 
 /// One document of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,9 @@ pub struct SourceDoc {
     /// The document, if it could be read.
     pub loaded: Option<Loaded>,
 }
+
+/// How a project comes by a file.
+pub(crate) type ReadFile<'f> = dyn FnMut(PathBuf) -> Result<Source, ReadError> + 'f;
 
 /// One file of a project.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,18 +170,30 @@ impl Project {
 
     /// Like [`Project::open`], with everything that can be read from the disk beside what cannot.
     pub fn open_readable(path: impl AsRef<Path>) -> (Project, Vec<ReadError>) {
-        let path = path.as_ref();
+        Project::open_by(path.as_ref(), &mut |file| {
+            let text = text_of(&file, &file.display().to_string())?;
+            Ok(Source::read(file, text))
+        })
+    }
+
+    /// The same with files that somebody else reads.
+    pub(crate) fn open_by(path: &Path, read: &mut ReadFile<'_>) -> (Project, Vec<ReadError>) {
         let mut errors = Vec::new();
         let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
         let mut project = Project::default();
         for file in files {
-            match text_of(&file, &file.display().to_string()) {
-                Ok(text) => project.sources.push(Source::read(file, text)),
+            match read(file) {
+                Ok(source) => project.sources.push(source),
                 Err(error) => errors.push(error),
             }
         }
-        project.require(&mut errors);
+        project.require(read, &mut errors);
         (project, errors)
+    }
+
+    /// The files, to be kept elsewhere.
+    pub(crate) fn into_sources(self) -> impl Iterator<Item = Source> {
+        self.sources.into_iter()
     }
 
     /// Adds a file's text, or puts it in place of what was there.
@@ -206,7 +221,7 @@ impl Project {
     }
 
     /// Reads packs that are required and lie outside what was opened.
-    fn require(&mut self, errors: &mut Vec<ReadError>) {
+    fn require(&mut self, read: &mut ReadFile<'_>, errors: &mut Vec<ReadError>) {
         let mut next = 0;
         while let Some(source) = self.sources.get(next) {
             next += 1;
@@ -221,8 +236,8 @@ impl Project {
                     continue;
                 }
                 for file in files_in(&folder, errors) {
-                    match text_of(&file, &file.display().to_string()) {
-                        Ok(text) => self.sources.push(Source::read(file, text)),
+                    match read(file) {
+                        Ok(source) => self.sources.push(source),
                         Err(error) => errors.push(error),
                     }
                 }
@@ -306,6 +321,21 @@ impl Project {
         files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
     }
 
+    /// A scene of a set with everything of those it extends, parents first, or what is wrong with it: a name that two of
+    /// them use is told with both places. `None` if there is no such scene.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put("hall.yaml", "Kind: scene\nName: SC_Hall\nSpawnPoints: [{Name: Door}]\n");
+    /// project.put("feast.yaml", "Kind: scene\nName: SC_Feast\nExtends: [SC_Hall]\nSpawnPoints: [{Name: Table}]\n");
+    /// let feast = project.scene(&project.sets()[0], "SC_Feast").unwrap().unwrap();
+    /// let names: Vec<&str> = feast.spawn_points.iter().map(|p| p.name.as_str()).collect();
+    /// assert_eq!(names, ["Door", "Table"]);
+    /// ```
+    pub fn scene(&self, set: &DocSet, name: &str) -> Option<Result<Scene, Vec<Diagnostic>>> {
+        scene::whole(self, set, name)
+    }
+
     /// Builds the rules of a set; what host code provides gets stand-ins that give 0. The issues are those of the
     /// builder: errors without rules, or warnings beside them.
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
@@ -358,6 +388,8 @@ impl Project {
             }
             let unread = Unread::of(self, &set);
             let mut found = resolve::check(self, &set, &names);
+            found.extend(placeholder::check(self, &set));
+            found.extend(scene::check(self, &set));
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
                 let whole = assemble(self, &set, &names);
                 let (rules, issues) = self.build_whole(&set, &whole);

@@ -145,6 +145,7 @@ impl Fact {
             FactKind::SetRevoked { set, .. } => {
                 format!("loses the abilities of {}", words.rules.ability_set_name(set).unwrap_or("?"))
             }
+            FactKind::Reloaded { from, to } => format!("the rules change from {from:016x} to {to:016x}"),
         }
     }
 }
@@ -193,6 +194,7 @@ fn end_of(reason: RemoveReason) -> &'static str {
         RemoveReason::Ongoing => "is removed: what it needs is gone",
         RemoveReason::Destroyed => "ends with its controller",
         RemoveReason::Avatar => "ends with its place in the world",
+        RemoveReason::Reload => "is removed: new rules do not know it",
     }
 }
 

@@ -42,6 +42,8 @@ pub enum RemoveReason {
     Destroyed,
     /// Its place in the world is no longer valid.
     Avatar,
+    /// The rules that the sim moved to do not have it any more, or could not apply it as it is.
+    Reload,
 }
 
 /// What changed about an effect.
@@ -334,6 +336,13 @@ pub enum FactKind {
         /// Its handle.
         handle: u64,
     },
+    /// The sim moved to other rules. What that changed follows.
+    Reloaded {
+        /// The hash of the old rules.
+        from: u64,
+        /// The hash of the new rules.
+        to: u64,
+    },
 }
 
 /// A piece of [`Facts::detail`].
@@ -410,6 +419,7 @@ impl FactKind {
             FactKind::Damage { .. } => "Damage",
             FactKind::SetGranted { .. } => "SetGranted",
             FactKind::SetRevoked { .. } => "SetRevoked",
+            FactKind::Reloaded { .. } => "Reloaded",
         }
     }
 }

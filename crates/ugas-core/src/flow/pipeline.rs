@@ -88,9 +88,12 @@ pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32)
     if strongest {
         s.product = (1.0 + bonus) * (1.0 + penalty);
     }
-    let raw = [s.add, s.product, s.post];
-    s.saturated = raw.iter().any(|v| !v.is_finite());
-    [s.add, s.product, s.post] = raw.map(held);
+    // A total that is a number has no part that is none.
+    if !(s.add + s.product + s.post).is_finite() {
+        let raw = [s.add, s.product, s.post];
+        s.saturated = raw.iter().any(|v| !v.is_finite());
+        [s.add, s.product, s.post] = raw.map(held);
+    }
     s
 }
 

@@ -160,7 +160,8 @@ impl Flow<'_> {
 
     #[inline]
     pub(crate) fn changed(&mut self, row: usize, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
-        let (who, heard) = (self.row(row).id, self.row(row).alert);
+        let r = self.row(row);
+        let (who, heard) = (r.id, r.alert);
         self.fact(
             who,
             via,

@@ -11,7 +11,6 @@ use super::names::Names;
 use super::tag::tag_segments;
 use super::task_parse::BUILT_IN;
 use super::{INITIAL_TAGS_NAME, Rules};
-use crate::rng::fold;
 use crate::{AbilityId, AttributeId, EffectId, HookId, SetId};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -230,7 +229,8 @@ impl RulesBuilder {
         }
         // Code of the host stands in for a document of the same name.
         for (name, code) in &self.calcs {
-            slips.extend(c.calculator(name, code.clone(), [].into(), false).into_iter().map(|why| (name, why)));
+            let def = CalcDef { code: code.clone(), reads: [].into(), params: [].into(), rolls: false, formulas: None };
+            slips.extend(c.calculator(name, def).into_iter().map(|why| (name, why)));
         }
         // Each kind after what it looks into: abilities into effects and timelines, templates into ability sets.
         for (doc, origin) in &docs {
@@ -279,13 +279,9 @@ impl RulesBuilder {
                 c.error("unknown-attribute", format!("reads the {why}"));
             }
         }
-        c.rules.to_mut().fingerprint = docs.iter().fold(1, |h, (doc, _)| {
-            format!("{doc:?}").bytes().collect::<Vec<u8>>().chunks(8).fold(h, |h, chunk| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                fold(h, u64::from_le_bytes(word))
-            })
-        });
+        for (doc, _) in &docs {
+            c.rules.to_mut().note(doc);
+        }
         c.finish()
     }
 
@@ -438,7 +434,8 @@ impl Compiler<'_> {
                 hooks: super::Hooks::default(),
                 attribute_patches: BTreeMap::new(),
                 warnings: Vec::new(),
-                fingerprint: 0,
+                prints: BTreeMap::new(),
+                fingerprint: 1,
                 ..old.clone()
             },
             None => Rules {
@@ -475,7 +472,8 @@ impl Compiler<'_> {
                 templates: Vec::new(),
                 attribute_patches: BTreeMap::new(),
                 warnings: Vec::new(),
-                fingerprint: 0,
+                prints: BTreeMap::new(),
+                fingerprint: 1,
             },
         };
         rules.tags.undeclare();
@@ -528,30 +526,25 @@ impl Compiler<'_> {
     }
 
     /// Stores a calculator; says which of its reads no set defines.
-    fn calculator(
-        &mut self,
-        name: &str,
-        code: Arc<dyn Calculator>,
-        params: Box<[Arc<str>]>,
-        rolls: bool,
-    ) -> Vec<String> {
+    fn calculator(&mut self, name: &str, def: CalcDef) -> Vec<String> {
         let (mut reads, mut slips) = (Vec::new(), Vec::new());
-        for r in code.reads() {
+        for r in def.code.reads() {
             match self.find_attribute(&r.attribute) {
                 Ok(attribute) => reads.push(ReadDef { attribute, of_target: r.of_target, when: r.when }),
                 Err(why) => slips.push(why),
             }
         }
         if let Some(id) = self.rules.calc_names.find(name) {
-            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into(), params, rolls });
+            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { reads: reads.into(), ..def });
         }
         slips
     }
 
     fn calculation_doc(&mut self, doc: &ugas_doc::Calculation) {
         if let Some(formulas) = self.formulas(doc) {
-            let (params, rolls) = (formulas.params().into(), formulas.rolls());
-            self.calculator(&doc.name, Arc::new(formulas), params, rolls);
+            let (params, rolls, code) = (formulas.params().into(), formulas.rolls(), Arc::new(formulas));
+            let def = CalcDef { code: code.clone(), reads: [].into(), params, rolls, formulas: Some(code) };
+            self.calculator(&doc.name, def);
         }
     }
 
@@ -577,6 +570,7 @@ impl Compiler<'_> {
             return Err(LoadError { issues: self.issues });
         }
         let mut rules = self.rules.into_owned();
+        rules.seal();
         rules.warnings = self.issues;
         Ok(Arc::new(rules))
     }

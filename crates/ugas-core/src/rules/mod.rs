@@ -23,6 +23,7 @@ mod expr;
 mod expr_parse;
 mod hook;
 mod layout;
+mod lineage;
 mod lookup;
 mod names;
 mod param;
@@ -59,7 +60,7 @@ pub(crate) use check::Check;
 pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
-pub(crate) use effect::{Blow, CurveInput, EffectDef, Mag, ModDef, StackDef};
+pub(crate) use effect::{Blow, CurveInput, EffectDef, GrantDef, Mag, ModDef, StackDef};
 pub(crate) use expr::{Expr, Reads, Side};
 pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
@@ -136,6 +137,8 @@ pub struct Rules {
     /// What patches changed of attributes, for people.
     pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
+    /// A hash of each document by kind and name: which ones differ between two rules.
+    pub(crate) prints: BTreeMap<(ugas_doc::Kind, Arc<str>), u64>,
     pub(crate) fingerprint: u64,
 }
 
@@ -150,7 +153,9 @@ impl Rules {
         RulesBuilder::new()
     }
 
-    /// A hash of everything compiled in: two rules with equal hashes play alike.
+    /// A hash of everything compiled in and of the ids that names have: two rules with equal hashes play alike, and
+    /// what one wrote the other can read. Rules built [`after`](RulesBuilder::after) others differ from the same
+    /// documents built alone as soon as their ids do.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

@@ -30,6 +30,11 @@ impl Names {
         self.list.get(id as usize).map(|n| &**n)
     }
 
+    /// The names by id.
+    pub(crate) fn list(&self) -> &[Arc<str>] {
+        &self.list
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }

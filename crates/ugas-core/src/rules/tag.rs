@@ -117,6 +117,9 @@ impl TagTable {
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
         self.names.nearest(name)
     }
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
     pub(crate) fn len(&self) -> usize {
         self.defs.len()
     }

@@ -3,7 +3,7 @@
 
 use super::hover::{computed, controllers, is_of};
 use super::names::{name_in, references_in};
-use super::summary::{attribute, in_a_line, loaded, tooltip};
+use super::summary::{attribute, in_a_line, loaded, tooltip, tooltips_of_owners};
 use super::{number, set_of};
 use crate::names::Names;
 use crate::{Mention, Node, Project, Source, SymbolKind, place_of, to_yaml};
@@ -88,10 +88,16 @@ fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &m
             if let Some(line) = in_a_line(doc) {
                 writeln!(out, "  {line}")?;
             }
-            if let Some(tip) = rules.and_then(|rules| tooltip(&rules, doc, level)) {
+            if let Some((rules, tip)) = rules.and_then(|rules| tooltip(&rules, doc, level).map(|tip| (rules, tip))) {
                 writeln!(out, "  at level {level}: {}", tip.filled.text)?;
-                for missing in &tip.filled.missing {
-                    writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+                if !tip.filled.missing.is_empty() {
+                    let owners = tooltips_of_owners(&rules, &controllers(&docs), doc, level);
+                    for missing in tip.filled.missing.iter().filter(|_| owners.is_empty()) {
+                        writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+                    }
+                    for (who, text) in owners {
+                        writeln!(out, "  of {who}: {text}")?;
+                    }
                 }
             }
             resolved(&to_yaml(doc), out)

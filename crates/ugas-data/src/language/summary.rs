@@ -1,7 +1,8 @@
 //! Definitions in words: what an effect or an ability does in a line, and its text for players with the numbers in it.
 
 use crate::{Loaded, Project};
-use ugas_core::{FilledText, Rules};
+use std::sync::Arc;
+use ugas_core::{FilledText, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_doc::{
     Ability, Attribute, Doc, DurationPolicy, Effect, Magnitude, MagnitudeSource, MagnitudeType, Metadata, Operation,
 };
@@ -36,6 +37,32 @@ pub struct Tooltip {
 pub fn tooltip(rules: &Rules, doc: &Doc, level: u32) -> Option<Tooltip> {
     let text = metadata(doc)?.description.as_deref()?;
     Some(Tooltip { key: format!("{}.Description", doc.name()), filled: rules.fill_text(text, level) })
+}
+
+/// Owners whose text is filled in; more would not be read.
+const MOST: usize = 5;
+
+/// The description with the numbers it has for each controller that has the ability, or for each there is where it is no
+/// ability: some numbers come from attributes.
+pub(super) fn tooltips_of_owners(
+    rules: &Arc<Rules>,
+    controllers: &[&str],
+    doc: &Doc,
+    level: u32,
+) -> Vec<(String, String)> {
+    let Some(text) = metadata(doc).and_then(|m| m.description.as_deref()) else { return Vec::new() };
+    let ability = match doc {
+        Doc::Ability(a) => rules.ability(&a.name),
+        _ => None,
+    };
+    let fill = |who: &&str| {
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let owner = sim.spawn(SpawnSpec::template(rules.template(who)?)).ok()?;
+        let has = |id| sim.grants(owner).is_ok_and(|all| all.iter().any(|g| g.ability == id));
+        let filled = ability.is_none_or(has).then(|| sim.fill_text(text, level, owner))?;
+        filled.missing.is_empty().then(|| ((*who).to_owned(), filled.text))
+    };
+    controllers.iter().filter_map(fill).take(MOST).collect()
 }
 
 pub(super) fn metadata(doc: &Doc) -> Option<&Metadata> {

@@ -12,7 +12,7 @@ use ugas_data::ReadError;
 
 /// Everything that names nothing.
 pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
-    let mut binder = Binder { world, scenario, marks: BTreeSet::new(), errors: Vec::new() };
+    let mut binder = Binder { world: world.clone(), scenario, marks: BTreeSet::new(), errors: Vec::new() };
     binder.actors();
     for moment in &scenario.moments {
         for_each_step(&moment.steps, &mut |step| binder.step(step));
@@ -21,7 +21,8 @@ pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
 }
 
 struct Binder<'a> {
-    world: &'a World,
+    /// What there is at the step that is looked at; a reload makes another.
+    world: World,
     scenario: &'a Scenario,
     marks: BTreeSet<&'a str>,
     errors: Vec<ReadError>,
@@ -67,7 +68,7 @@ impl<'a> Binder<'a> {
     }
 
     fn effect(&mut self, name: &Name) {
-        if self.world.rules.effect(&name.text).is_none() {
+        if self.world.find(|rules| rules.effect(&name.text)).is_none() {
             let help = did_you_mean(&name.text, self.world.rules.effect_list().map(|(_, n)| n));
             self.unknown("effect", name, help);
         }
@@ -81,20 +82,20 @@ impl<'a> Binder<'a> {
     }
 
     fn set(&mut self, name: &Name) {
-        if self.world.rules.set(&name.text).is_none() {
+        if self.world.find(|rules| rules.set(&name.text)).is_none() {
             let help = self.near(name);
             self.unknown("attribute set", name, help);
         }
     }
 
     fn ability(&mut self, name: &Name) {
-        if self.world.rules.ability(&name.text).is_none() {
+        if self.world.find(|rules| rules.ability(&name.text)).is_none() {
             self.unknown("ability", name, None);
         }
     }
 
     fn ability_set(&mut self, name: &Name) {
-        if self.world.rules.ability_set(&name.text).is_none() {
+        if self.world.find(|rules| rules.ability_set(&name.text)).is_none() {
             self.unknown("ability set", name, None);
         }
     }
@@ -152,10 +153,16 @@ impl<'a> Binder<'a> {
                 }
             }
             Verb::Ability(verb) => self.ability_verb(verb, unknown_is_meant),
+            Verb::Reload(reload) => {
+                // What does not build is a refusal of its step, not an error of the file.
+                if let Ok(world) = self.world.reloaded(reload, self.scenario) {
+                    self.world = world;
+                }
+            }
             Verb::Repeat { .. } => {}
             Verb::Expect(list) => {
                 for expectation in list {
-                    if let Err(lost) = resolve(self.world, self.scenario, &expectation.path.text) {
+                    if let Err(lost) = resolve(&self.world, self.scenario, &expectation.path.text) {
                         self.errors.push(ReadError {
                             help: lost.help,
                             ..expectation.path.place.error(&self.scenario.file, lost.message)

@@ -5,9 +5,11 @@ mod ability;
 mod act;
 mod bind;
 mod expect;
+pub(crate) mod live;
 mod look;
 mod names;
 mod note;
+mod reload;
 pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
@@ -76,8 +78,6 @@ pub(crate) struct Runner<'a> {
     applied: BTreeMap<String, Applied>,
     /// Grants, activations and ability sets by `As`.
     handles: BTreeMap<String, Handle>,
-    /// Ability sets that were granted and not taken back: whom, which, and the handle.
-    set_grants: Vec<(ControllerId, String, u64)>,
     marks: BTreeMap<String, u64>,
     keeps: Keeps,
     buffer: Facts,
@@ -187,7 +187,6 @@ impl<'a> Runner<'a> {
             who_is: BTreeMap::new(),
             applied: BTreeMap::new(),
             handles: BTreeMap::new(),
-            set_grants: Vec::new(),
             marks: BTreeMap::new(),
             keeps,
             buffer: Facts::default(),
@@ -295,6 +294,11 @@ impl<'a> Runner<'a> {
                     }
                 },
                 Verb::ExpectHash { mark, actor } => self.expect_hash(step.place, mark, actor.as_ref()),
+                Verb::Reload(reload) => {
+                    let outcome = self.reload(reload);
+                    self.judge_reload(step, outcome);
+                    self.collect(step.place);
+                }
                 _ => {
                     // A refusal names the first failed check; a scenario may name any of them.
                     let reasons = match (&step.verb, step.refused) {

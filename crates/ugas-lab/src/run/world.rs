@@ -1,17 +1,23 @@
 //! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
 
+use super::into_errors;
 use crate::packs::{builder_of, unplaced};
-use crate::scenario::{AbilityVerb, Name, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
+use crate::scenario::{AbilityVerb, Name, ReloadVerb, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
 use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError, place_issue};
-use ugas_doc::{AbilityTask, Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
+use ugas_doc::{AbilityTask, Doc, DurationPolicy, Kind, Origin, TagEntry, TagRegistry};
 
 /// The compiled side of a scenario.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rules: Arc<Rules>,
+    /// The rules before each reload: names that are gone were right once.
+    past: Vec<Arc<Rules>>,
+    /// What the rules are made of.
+    docs: Vec<Loaded>,
+    host: HostNames,
     /// Effects that are over when they were applied.
     instants: BTreeSet<String>,
     /// Host actors by the names that the scenario and its documents give them.
@@ -30,6 +36,11 @@ const FIRST_INPUT: u32 = 1 << 30;
 impl World {
     /// Compiles everything a scenario names, or says everything that is wrong with it.
     pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<Wrong>> {
+        World::build_after(scenario, None)
+    }
+
+    /// The same with rules that keep the ids of those of an older world.
+    pub(crate) fn build_after(scenario: &Scenario, old: Option<&World>) -> Result<World, Vec<Wrong>> {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
         let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
@@ -64,6 +75,7 @@ impl World {
                 let origin = Origin::new(scenario.file.clone(), line);
                 builder = builder.add_at(TagRegistry { tags: vec![tag] }, origin);
             }
+            let builder = old.iter().fold(builder, |b, old| b.after(old.rules.clone()));
             builder.build().map_err(|e| load_errors(e, scenario, packs.as_ref()))
         };
         let mut rules = build(Vec::new())?;
@@ -86,7 +98,42 @@ impl World {
             bound: bound_inputs(scenario, &rules, &docs),
             aimed: aimed_of(&docs),
             rules,
+            past: old.map_or(Vec::new(), |old| old.past.iter().chain([&old.rules]).cloned().collect()),
+            docs,
+            host,
         })
+    }
+
+    /// The world with other documents in the place of those of their kinds and names, or everything that is wrong with
+    /// them. Tags that a scenario lists are replaced as a whole; those of packs stay.
+    pub(crate) fn reloaded(&self, reload: &ReloadVerb, scenario: &Scenario) -> Result<World, Vec<ReadError>> {
+        let file = &scenario.file;
+        let mut docs = self.docs.clone();
+        for name in &reload.remove {
+            let before = docs.len();
+            docs.retain(|d| d.doc.name() != name.text);
+            if docs.len() == before {
+                return Err(vec![name.place.error(file, format!("there is no document {} to remove", name.text))]);
+            }
+        }
+        for new in &reload.entities {
+            let own_tags = |d: &Loaded| d.doc.kind() != Kind::TagRegistry || d.origin.file == *file;
+            let same = |d: &Loaded| d.doc.kind() == new.doc.kind() && d.doc.name() == new.doc.name() && own_tags(d);
+            match docs.iter().position(same) {
+                Some(at) => docs[at] = new.clone(),
+                None => docs.push(new.clone()),
+            }
+        }
+        let builder = builder_of(docs.iter().cloned(), &self.host).after(self.rules.clone());
+        let rules = builder.build().map_err(|e| into_errors(load_errors(e, scenario, None)))?;
+        let mut past = self.past.clone();
+        past.push(self.rules.clone());
+        Ok(World { rules, past, instants: instants_of(&docs), docs, ..self.clone() })
+    }
+
+    /// What a name stands for, or stood for before a reload.
+    pub(crate) fn find<T>(&self, look_up: impl Fn(&Rules) -> Option<T>) -> Option<T> {
+        look_up(&self.rules).or_else(|| self.past.iter().rev().find_map(|rules| look_up(rules)))
     }
 
     pub(crate) fn is_instant(&self, effect: &str) -> bool {

@@ -130,7 +130,7 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
     }
 }
 
-fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
+pub(super) fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
     match doc_from_node(reading.file, node)? {
         Document::Loaded(loaded) => Ok(*loaded),
         Document::Unsupported(other) => {

@@ -114,12 +114,21 @@ pub(crate) enum Verb {
     SetActive { actor: Name, active: bool },
     SetRate { actor: Name, rate: f64 },
     Ability(AbilityVerb),
+    Reload(Box<ReloadVerb>),
     Repeat { times: u32, steps: Vec<Step> },
     Expect(Vec<Expectation>),
     ExpectStream { stream: Stream, entries: Vec<Partial> },
     ExpectCount(Vec<CountOf>),
     MarkHash { mark: Name, actor: Option<Name> },
     ExpectHash { mark: Name, actor: Option<Name> },
+}
+
+/// Documents that take the place of others while the world runs.
+#[derive(Clone, Debug)]
+pub(crate) struct ReloadVerb {
+    pub(crate) entities: Vec<Loaded>,
+    /// Names of documents that go.
+    pub(crate) remove: Vec<Name>,
 }
 
 #[derive(Clone, Debug)]
