@@ -9,7 +9,7 @@ use ugas_core::{Migration, Refusal, ReloadError};
 impl Runner<'_> {
     /// Builds the rules of the new documents and moves the sim to them, or leaves both as they are.
     pub(super) fn reload(&mut self, reload: &ReloadVerb) -> Result<(), NotTaken> {
-        let world = self.world.reloaded(reload, &self.scenario).map_err(NotTaken::Documents)?;
+        let world = self.world.reloaded(reload, self.scenario).map_err(NotTaken::Documents)?;
         self.take(world).map(|_| ())
     }
 
