@@ -1,0 +1,37 @@
+//! Any bytes as a JSON file: what JSON is, is read, and means what another reader of JSON says it means.
+
+use serde_json::Value;
+use ugas_data::{Code, Node, NodeValue, read_trees};
+
+/// Reads, compares with `serde_json`, saves, formats.
+pub fn json(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(meant) = serde_json::from_str::<Value>(text) {
+        match read_trees("fuzz.json", text) {
+            Ok(trees) => {
+                assert_eq!(trees.len(), 1, "one value is one document");
+                assert!(same(&trees[0], &meant), "read as {:?}, meant {meant:?}", trees[0]);
+            }
+            // Keys that stand twice and towers are refused on purpose.
+            Err(errors) => {
+                let meant = |code| matches!(code, Code::DuplicateKey | Code::Limit);
+                assert!(errors.iter().all(|e| meant(e.code)), "JSON is refused: {}", errors[0]);
+            }
+        }
+    }
+    super::yaml::file("fuzz.json", text);
+}
+
+fn same(node: &Node, value: &Value) -> bool {
+    match (&node.value, value) {
+        (NodeValue::Null, Value::Null) => true,
+        (NodeValue::Bool(a), Value::Bool(b)) => a == b,
+        (NodeValue::Number(a), Value::Number(b)) => b.as_f64() == Some(*a),
+        (NodeValue::Text(a), Value::String(b)) => a == b,
+        (NodeValue::List(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (NodeValue::Map(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|e| b.get(&e.key).is_some_and(|v| same(&e.value, v)))
+        }
+        _ => false,
+    }
+}
