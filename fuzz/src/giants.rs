@@ -52,7 +52,10 @@ fn yaml() -> Vec<(&'static str, String)> {
         ("a set of many keys", filled("{", |n| format!("k{n},"), "}")),
         ("an alias bomb", bomb(30)),
         ("a small alias bomb", bomb(5)),
-        ("an alias bomb of maps", filled("b: &b {a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9}\nc:\n", |_| "- *b\n".to_owned(), "")),
+        (
+            "an alias bomb of maps",
+            filled("b: &b {a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9}\nc:\n", |_| "- *b\n".to_owned(), ""),
+        ),
         ("an alias bomb of texts", format!("- &a {}\n{}", "x".repeat(100_000), "- *a\n".repeat(180_000))),
         ("anchors in anchors", filled("", |n| format!("- {}x{}\n", format!("&a{n} [").repeat(60), "]".repeat(60)), "")),
         ("anchors everywhere", filled("", |n| format!("- &a{n} x\n"), "")),
@@ -107,8 +110,18 @@ fn json() -> Vec<(&'static str, String)> {
         ("a tower", "[".repeat(SIZE)),
         ("towers", filled("[", |_| format!("{}{},", "[".repeat(60), "]".repeat(60)), "1]")),
         ("white space", same("[1,", " \n\t", "2]")),
-        ("points", filled(r#"{"Kind":"curve","Name":"C","Points":["#, |n| format!("{{\"X\":{n},\"Y\":1}},"), r#"{"X":9e9,"Y":1}]}"#)),
-        ("wrong points", same(r#"{"Kind":"curve","Name":"C","Points":["#, r#"{"X":"a","Z":1},"#, r#"{"X":9e9,"Y":1}]}"#)),
+        (
+            "points",
+            filled(
+                r#"{"Kind":"curve","Name":"C","Points":["#,
+                |n| format!("{{\"X\":{n},\"Y\":1}},"),
+                r#"{"X":9e9,"Y":1}]}"#,
+            ),
+        ),
+        (
+            "wrong points",
+            same(r#"{"Kind":"curve","Name":"C","Points":["#, r#"{"X":"a","Z":1},"#, r#"{"X":9e9,"Y":1}]}"#),
+        ),
     ]
 }
 
@@ -119,16 +132,19 @@ fn expressions() -> Vec<(&'static str, String)> {
         ("long", short("1+") + "1"),
         ("brackets", "(".repeat(4000)),
         ("signs", "-".repeat(4000) + "1"),
-        ("powers", short("pow(") ),
-        ("choices", short("if(Health,") ),
+        ("powers", short("pow(")),
+        ("choices", short("if(Health,")),
         ("many lines", same("", "1\n", "v0")),
         ("many long lines", filled("", |_| short("Health*") + "2\n", "v0")),
-        ("lines of lines", filled("", |n| format!("{}1\n", (0..n.min(30)).map(|i| format!("v{i}*")).collect::<String>()), "v1")),
+        (
+            "lines of lines",
+            filled("", |n| format!("{}1\n", (0..n.min(30)).map(|i| format!("v{i}*")).collect::<String>()), "v1"),
+        ),
         ("an unknown word", short("Heal")),
         ("unknown words", short("Healt + ") + "1"),
         ("a long number", short("9")),
         ("a large number", "1e308 * 1e308".to_owned()),
-        ("curves", short("curve(C, ") ),
+        ("curves", short("curve(C, ")),
     ]
 }
 
@@ -136,39 +152,183 @@ fn packs() -> Vec<(&'static str, String)> {
     let pack = "=== a/pack.yaml\nName: a\nSpecification: v1.0.0-draft.3\n=== a/a.yaml\n";
     let set = "Kind: attribute_set\nName: S\nAttributes: [{Name: Health, DefaultBaseValue: 1}]\n---\n";
     let effect = |n: usize| format!("Kind: gameplay_effect\nName: GE_{n}\nDurationPolicy: Infinite\n");
-    let files = |body: &dyn Fn(usize) -> String| {
-        (0..60).map(|f| format!("=== p{f}/a.yaml\n{}", body(f))).collect::<String>()
-    };
+    let files =
+        |body: &dyn Fn(usize) -> String| (0..60).map(|f| format!("=== p{f}/a.yaml\n{}", body(f))).collect::<String>();
     vec![
-        ("effects", filled(&format!("{pack}{set}"), |n| format!("{}Modifiers: [{{Attribute: Health, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 1}}}}]\n---\n", effect(n)), "")),
-        ("effects of unknown attributes", filled(&format!("{pack}{set}"), |n| format!("{}Modifiers: [{{Attribute: Helth{n}, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 1}}}}]\n---\n", effect(n)), "")),
-        ("misspelt attributes", filled(&format!("{pack}{set}"), |n| format!("{}Modifiers: [{{Attribute: Helth, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 1}}}}]\n---\n", effect(n)), "")),
-        ("ignored channels", filled(&format!("{pack}{set}Kind: gameplay_effect\nName: GE\nDurationPolicy: Infinite\nModifiers:\n"), |_| "  - {Attribute: Health, Channel: X, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n".into(), "")),
+        (
+            "effects",
+            filled(
+                &format!("{pack}{set}"),
+                |n| {
+                    format!(
+                        "{}Modifiers: [{{Attribute: Health, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 1}}}}]\n---\n",
+                        effect(n)
+                    )
+                },
+                "",
+            ),
+        ),
+        (
+            "effects of unknown attributes",
+            filled(
+                &format!("{pack}{set}"),
+                |n| {
+                    format!(
+                        "{}Modifiers: [{{Attribute: Helth{n}, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 1}}}}]\n---\n",
+                        effect(n)
+                    )
+                },
+                "",
+            ),
+        ),
+        (
+            "misspelt attributes",
+            filled(
+                &format!("{pack}{set}"),
+                |n| {
+                    format!(
+                        "{}Modifiers: [{{Attribute: Helth, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 1}}}}]\n---\n",
+                        effect(n)
+                    )
+                },
+                "",
+            ),
+        ),
+        (
+            "ignored channels",
+            filled(
+                &format!("{pack}{set}Kind: gameplay_effect\nName: GE\nDurationPolicy: Infinite\nModifiers:\n"),
+                |_| {
+                    "  - {Attribute: Health, Channel: X, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n"
+                        .into()
+                },
+                "",
+            ),
+        ),
         ("unknown tags", filled(&format!("{pack}{}GrantedTags:\n", effect(0)), |n| format!("  - State.S{n}\n"), "")),
         ("tags", filled(&format!("{pack}Kind: gameplay_tag\nTags:\n"), |n| format!("  - {{Tag: State.S{n}}}\n"), "")),
-        ("deep tags", filled(&format!("{pack}Kind: gameplay_tag\nTags:\n"), |n| format!("  - {{Tag: A{n}{}}}\n", ".B".repeat(30)), "")),
+        (
+            "deep tags",
+            filled(
+                &format!("{pack}Kind: gameplay_tag\nTags:\n"),
+                |n| format!("  - {{Tag: A{n}{}}}\n", ".B".repeat(30)),
+                "",
+            ),
+        ),
         ("one deep tag", format!("{pack}Kind: gameplay_tag\nTags:\n  - {{Tag: A{}}}\n", ".B".repeat(500_000))),
         ("the same name", filled(pack, |_| format!("{}---\n", effect(0)), "")),
         ("names without documents", filled(pack, |n| format!("Kind: gameplay_effect\nName: GE_{n}\n---\n"), "")),
-        ("derived attributes", filled(&format!("{pack}Kind: attribute_set\nName: S\nAttributes:\n"), |n| format!("  - {{Name: A{n}, DefaultBaseValue: 1, DerivedFrom: {{Expression: \"A{} + 1\"}}}}\n", n + 1), "")),
-        ("attributes", filled(&format!("{pack}Kind: attribute_set\nName: S\nAttributes:\n"), |n| format!("  - {{Name: A{n}, DefaultBaseValue: 1}}\n"), "")),
-        ("attribute sets", filled(pack, |n| format!("Kind: attribute_set\nName: S{n}\nAttributes: [{{Name: A{n}, DefaultBaseValue: 1}}]\n---\n"), "")),
-        ("abilities", filled(&format!("{pack}{set}"), |n| format!("Kind: gameplay_ability\nName: GA_{n}\nTags: {{ActivationRequiredTags: [State.A{n}]}}\n---\n"), "")),
-        ("tasks", filled(&format!("{pack}Kind: gameplay_ability\nName: GA\nTasks:\n"), |_| "  - {Type: WaitDelay, Params: {Duration: 1}}\n".into(), "")),
-        ("unknown tasks", filled(&format!("{pack}Kind: gameplay_ability\nName: GA\nTasks:\n"), |n| format!("  - {{Type: WatDelay{n}, Params: {{Duration: 1}}}}\n"), "")),
-        ("chains", filled(&format!("{pack}{set}"), |n| format!("{}OnApplyEffects: [GE_{}]\n---\n", effect(n), n + 1), "")),
-        ("required packs", filled("", |n| format!("=== p{n}/pack.yaml\nName: p{n}\nRequires: [p{}, p{}]\n", n + 1, n + 2), "")),
+        (
+            "derived attributes",
+            filled(
+                &format!("{pack}Kind: attribute_set\nName: S\nAttributes:\n"),
+                |n| {
+                    format!(
+                        "  - {{Name: A{n}, DefaultBaseValue: 1, DerivedFrom: {{Expression: \"A{} + 1\"}}}}\n",
+                        n + 1
+                    )
+                },
+                "",
+            ),
+        ),
+        (
+            "attributes",
+            filled(
+                &format!("{pack}Kind: attribute_set\nName: S\nAttributes:\n"),
+                |n| format!("  - {{Name: A{n}, DefaultBaseValue: 1}}\n"),
+                "",
+            ),
+        ),
+        (
+            "attribute sets",
+            filled(
+                pack,
+                |n| {
+                    format!("Kind: attribute_set\nName: S{n}\nAttributes: [{{Name: A{n}, DefaultBaseValue: 1}}]\n---\n")
+                },
+                "",
+            ),
+        ),
+        (
+            "abilities",
+            filled(
+                &format!("{pack}{set}"),
+                |n| {
+                    format!(
+                        "Kind: gameplay_ability\nName: GA_{n}\nTags: {{ActivationRequiredTags: [State.A{n}]}}\n---\n"
+                    )
+                },
+                "",
+            ),
+        ),
+        (
+            "tasks",
+            filled(
+                &format!("{pack}Kind: gameplay_ability\nName: GA\nTasks:\n"),
+                |_| "  - {Type: WaitDelay, Params: {Duration: 1}}\n".into(),
+                "",
+            ),
+        ),
+        (
+            "unknown tasks",
+            filled(
+                &format!("{pack}Kind: gameplay_ability\nName: GA\nTasks:\n"),
+                |n| format!("  - {{Type: WatDelay{n}, Params: {{Duration: 1}}}}\n"),
+                "",
+            ),
+        ),
+        (
+            "chains",
+            filled(&format!("{pack}{set}"), |n| format!("{}OnApplyEffects: [GE_{}]\n---\n", effect(n), n + 1), ""),
+        ),
+        (
+            "required packs",
+            filled("", |n| format!("=== p{n}/pack.yaml\nName: p{n}\nRequires: [p{}, p{}]\n", n + 1, n + 2), ""),
+        ),
         ("a requirement of everything", filled("=== p/pack.yaml\nName: p\nRequires:\n", |n| format!("  - q{n}\n"), "")),
         ("bombs", files(&|_| bomb(6))),
         ("small bombs", files(&|_| bomb(4))),
-        ("bombs of maps", files(&|_| "Kind: curve\nName: &n C\nPoints: &p [{X: 1, Y: 2}]\nb: &b {a: 1, b: 2, c: 3, d: 4, e: 5, f: 6}\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e, *e]\n".into())),
+        (
+            "bombs of maps",
+            files(&|_| {
+                "Kind: curve\nName: &n C\nPoints: &p [{X: 1, Y: 2}]\nb: &b {a: 1, b: 2, c: 3, d: 4, e: 5, f: 6}\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e, *e]\n".into()
+            }),
+        ),
         ("comments", same(pack, "#\n", "")),
-        ("one line of json", filled("=== a.json\n{\"Kind\":\"gameplay_effect\",\"Name\":\"GE\",\"DurationPolicy\":\"Infinite\",\"GrantedTags\":[", |n| format!("\"State.S{n}\","), "\"State.A\"]}")),
+        (
+            "one line of json",
+            filled(
+                "=== a.json\n{\"Kind\":\"gameplay_effect\",\"Name\":\"GE\",\"DurationPolicy\":\"Infinite\",\"GrantedTags\":[",
+                |n| format!("\"State.S{n}\","),
+                "\"State.A\"]}",
+            ),
+        ),
         ("permissions", filled(&format!("{pack}{set}"), |n| format!("# ugas-allow: naming\n{}---\n", effect(n)), "")),
-        ("a pack of hosts", filled("=== a/pack.yaml\nName: a\nHost:\n  Calculations:\n", |n| format!("    - ExecCalc_{n}\n"), "")),
+        (
+            "a pack of hosts",
+            filled("=== a/pack.yaml\nName: a\nHost:\n  Calculations:\n", |n| format!("    - ExecCalc_{n}\n"), ""),
+        ),
         ("curves", filled(pack, |n| format!("Kind: curve\nName: C{n}\nPoints: [{{X: 0, Y: 0}}]\n---\n"), "")),
-        ("calculations", filled(&format!("{pack}{set}"), |n| format!("Kind: calculation\nName: Calc{n}\nResults: [{{Attribute: Health, Operation: Add, Value: \"-max(0, Helth{n} - 1)\"}}]\n---\n"), "")),
-        ("controllers", filled(&format!("{pack}{set}"), |n| format!("Kind: gameplay_controller\nOwnerActorID: a{n}\nAttributeSets: [S]\n---\n"), "")),
+        (
+            "calculations",
+            filled(
+                &format!("{pack}{set}"),
+                |n| {
+                    format!(
+                        "Kind: calculation\nName: Calc{n}\nResults: [{{Attribute: Health, Operation: Add, Value: \"-max(0, Helth{n} - 1)\"}}]\n---\n"
+                    )
+                },
+                "",
+            ),
+        ),
+        (
+            "controllers",
+            filled(
+                &format!("{pack}{set}"),
+                |n| format!("Kind: gameplay_controller\nOwnerActorID: a{n}\nAttributeSets: [S]\n---\n"),
+                "",
+            ),
+        ),
         ("scenarios", same(pack, "Scenario: a\n---\n", "")),
     ]
 }

@@ -1,15 +1,16 @@
-//! The limits of one input: seconds of processor time and bytes of memory, counted and not estimated.
+//! The limits of what is done with one input: seconds of processor time and bytes of memory, counted and not estimated.
 //!
 //! libFuzzer's own limits look at the wall clock and at everything the process holds, its corpus included; on a busy
 //! machine they find what is not there. These look at what the code under test did with one input.
 
+use crate::body::Body;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Longest time one input may take.
+/// Longest time one thing may take.
 pub const SECONDS: f64 = 1.0;
-/// Most memory one input may have at a time.
+/// Most memory there may be at a time.
 pub const BYTES: usize = 256 << 20;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -60,28 +61,43 @@ fn spent() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// What one input cost.
+/// What one thing that was done with an input cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
+    /// What was done.
+    pub what: &'static str,
     /// Seconds of processor time.
     pub seconds: f64,
-    /// The most bytes it had at a time.
+    /// The most bytes there were at a time, what was made before included.
     pub bytes: usize,
 }
 
-/// Runs a body and measures it.
-pub fn measure(body: fn(&[u8]), bytes: &[u8]) -> Cost {
-    let before = LIVE.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let begun = spent();
-    body(bytes);
-    let seconds = (spent() - begun).as_secs_f64();
-    Cost { seconds, bytes: PEAK.load(Relaxed).saturating_sub(before) }
+impl Cost {
+    /// Whether it is within the limits.
+    pub fn is_held(&self) -> bool {
+        self.seconds <= SECONDS && self.bytes <= BYTES
+    }
 }
 
-/// Runs a body; panics if it breaks a limit.
-pub fn hold(body: fn(&[u8]), bytes: &[u8]) {
-    let cost = measure(body, bytes);
-    assert!(cost.seconds <= SECONDS, "an input of {} bytes took {:.2} s", bytes.len(), cost.seconds);
-    assert!(cost.bytes <= BYTES, "an input of {} bytes took {} MiB", bytes.len(), cost.bytes >> 20);
+/// Runs a body and tells what each thing it did cost.
+pub fn measure(body: Body, bytes: &[u8], told: &mut dyn FnMut(Cost)) {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let mut begun = spent();
+    let mut done = |what: &'static str| {
+        let seconds = (spent() - begun).as_secs_f64();
+        told(Cost { what, seconds, bytes: PEAK.load(Relaxed).saturating_sub(before) });
+        PEAK.store(LIVE.load(Relaxed), Relaxed);
+        begun = spent();
+    };
+    body(bytes, &mut done);
+    done("");
+}
+
+/// Runs a body; panics if something it does breaks a limit.
+pub fn hold(body: Body, bytes: &[u8]) {
+    measure(body, bytes, &mut |cost| {
+        let Cost { what, seconds, bytes: most } = cost;
+        assert!(cost.is_held(), "{what}: {} bytes took {seconds:.2} s and {} MiB", bytes.len(), most >> 20);
+    });
 }

@@ -4,6 +4,7 @@
 
 use crate::parse::parse;
 use crate::{Entry, Node, NodeValue, ReadErrors, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Columns a level is indented by.
@@ -286,12 +287,17 @@ impl<'t> Shape<'t> {
             }
         }
         // A comment goes with the next line that stood in its column, else with the last one, else with the next.
+        let mut next = vec![None; self.lines.len() + 1];
+        for i in (0..self.lines.len()).rev() {
+            next[i] = if matches!(self.lines[i], Line::At(_)) { Some(i) } else { next[i + 1] };
+        }
+        let mut last = BTreeMap::new();
         for i in 0..self.lines.len() {
-            if self.lines[i] == Line::Free && self.is_comment(i) {
-                let placed = |j: &usize| matches!(self.lines[*j], Line::At(_));
-                let next = (i + 1..self.lines.len()).find(placed);
-                let equal = |j: &usize| placed(j) && old[*j] == old[i];
-                let with = next.filter(|j| old[*j] == old[i]).or_else(|| (0..i).rev().find(equal)).or(next);
+            if matches!(self.lines[i], Line::At(_)) {
+                last.insert(old[i], i);
+            } else if self.lines[i] == Line::Free && self.is_comment(i) {
+                let next = next[i];
+                let with = next.filter(|j| old[*j] == old[i]).or_else(|| last.get(&old[i]).copied()).or(next);
                 new[i] = with.map_or(old[i], |j| new[j]);
             }
         }

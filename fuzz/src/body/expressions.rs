@@ -1,6 +1,7 @@
 //! Any text as expressions, in every place that takes one: what compiles gives finite numbers or a refusal, whatever the
 //! attributes hold; what does not compile says where.
 
+use super::Done;
 use std::sync::Arc;
 use ugas_core::{
     AbilityGrant, ControllerId, Hit, NoHost, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
@@ -15,7 +16,7 @@ const NUMBERS: [f64; 12] =
     [0.0, 1.0, -1.0, 0.5, 100.0, -0.0, 1e-300, 1e300, -1e300, 12_345.678, 4_503_599_627_370_497.5, f64::MIN_POSITIVE];
 
 /// Compiles and evaluates.
-pub fn expressions(bytes: &[u8]) {
+pub fn expressions(bytes: &[u8], done: Done<'_>) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines: Vec<&str> = text.lines().collect();
     let Some((last, before)) = lines.split_last() else { return };
@@ -25,7 +26,8 @@ pub fn expressions(bytes: &[u8]) {
     }
     let mut execution = Execution::new("ExecCalc_Fuzz");
     execution.params.insert("Scale".into(), Value::Number(2.5));
-    let result = CalculationResult { when: before.first().map(|l| (*l).into()), ..CalculationResult::add("Health", *last) };
+    let result =
+        CalculationResult { when: before.first().map(|l| (*l).into()), ..CalculationResult::add("Health", *last) };
     let magnitude = Modifier::new("Mana", Operation::Add, Magnitude::calculation("MMC_Fuzz"));
     let worlds = [
         base()
@@ -34,23 +36,28 @@ pub fn expressions(bytes: &[u8]) {
         base()
             .add(Calculation { name: "MMC_Fuzz".into(), ..calculation.gives(*last) })
             .add(Effect::infinite("GE_Fuzz").modify(magnitude)),
-        base().add(Effect { application_condition: Some((*last).into()), ..Effect::instant("GE_Fuzz").add("Mana", 1.0) }),
+        base()
+            .add(Effect { application_condition: Some((*last).into()), ..Effect::instant("GE_Fuzz").add("Mana", 1.0) }),
         base().add(AttributeSet::new("More").with(Attribute::derived("Derived", *last))).add(change()),
         base().add(Ability { activation_condition: Some((*last).into()), ..Ability::new("GA_Fuzz") }).add(change()),
     ];
     let seed = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
+    done("");
     for world in worlds {
-        match world.build() {
+        let built = world.build();
+        done("compile");
+        match built {
             Ok(rules) => (0..3).for_each(|turn| play(&rules, seed.rotate_left(turn * 21))),
             Err(error) => assert!(error.issues.iter().all(|i| !i.message.is_empty() && !i.code.is_empty())),
         }
+        done("play");
     }
 }
 
 fn base() -> RulesBuilder {
-    let set = ["Health", "Mana", "Armor", "Power"].into_iter().fold(AttributeSet::new("S"), |set, name| {
-        set.with(Attribute::new(name, 1.0))
-    });
+    let set = ["Health", "Mana", "Armor", "Power"]
+        .into_iter()
+        .fold(AttributeSet::new("S"), |set, name| set.with(Attribute::new(name, 1.0)));
     Rules::builder()
         .add(set)
         .add(TagRegistry::new(["State.Alive", "Hitzone.Head", "Hit.Critical"]))

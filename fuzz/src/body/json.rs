@@ -1,12 +1,15 @@
 //! Any bytes as a JSON file: what JSON is, is read, and means what another reader of JSON says it means.
 
+use super::Done;
 use serde_json::Value;
 use ugas_data::{Code, Node, NodeValue, read_trees};
 
 /// Reads, compares with `serde_json`, saves, formats.
-pub fn json(bytes: &[u8]) {
+pub fn json(bytes: &[u8], done: Done<'_>) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(meant) = serde_json::from_str::<Value>(text) {
+    let meant = serde_json::from_str::<Value>(text).ok().filter(short_keys);
+    done("");
+    if let Some(meant) = meant {
         match read_trees("fuzz.json", text) {
             Ok(trees) => {
                 assert_eq!(trees.len(), 1, "one value is one document");
@@ -19,7 +22,17 @@ pub fn json(bytes: &[u8]) {
             }
         }
     }
-    super::yaml::file("fuzz.json", text);
+    done("compare");
+    super::yaml::file("fuzz.json", text, done);
+}
+
+/// YAML has no key above 1024 characters without a sign before it, and JSON is read as YAML.
+fn short_keys(value: &Value) -> bool {
+    match value {
+        Value::Array(list) => list.iter().all(short_keys),
+        Value::Object(map) => map.iter().all(|(key, value)| key.chars().count() < 160 && short_keys(value)),
+        _ => true,
+    }
 }
 
 fn same(node: &Node, value: &Value) -> bool {

@@ -1,9 +1,10 @@
 //! Any text as a project of several files: a line `=== path` begins the next one. Everything a command or an editor may
 //! ask of it has an answer.
 
+use super::Done;
 use std::path::PathBuf;
 use ugas_data::language::{complete, defined_names, definitions, hover, name_at, references, rename, show};
-use ugas_data::{Diagnostic, Project};
+use ugas_data::{Diagnostic, FileFix, Project};
 
 /// Files of one input; an honest pack of a mebibyte has no more.
 const FILES: usize = 64;
@@ -11,20 +12,29 @@ const FILES: usize = 64;
 const PLACES: usize = 4;
 
 /// Checks, mends, formats and asks.
-pub fn packs(bytes: &[u8]) {
+pub fn packs(bytes: &[u8], done: Done<'_>) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let project = project(text);
-    findings(&project, project.check_with(true));
-    findings(&project, project.extensions());
+    done("read");
+    let found = project.check_with(true);
+    done("check");
+    findings(&project, found);
+    let found = project.extensions();
+    done("extensions");
+    findings(&project, found);
     for set in project.sets() {
         let (rules, issues) = project.build(&set);
         assert!(rules.is_some() || !issues.is_empty(), "what is not built has a reason");
+        done("build");
     }
-    mend(&project);
+    let fixes = project.fixes();
+    done("fix");
+    mended_once(&project, fixes);
+    done("fix again");
     for source in project.sources() {
-        super::yaml::shape(&source.name, &source.text);
+        super::yaml::shape(&source.name, &source.text, done);
     }
-    ask(&project);
+    ask(&project, done);
 }
 
 fn project(text: &str) -> Project {
@@ -58,8 +68,7 @@ fn findings(project: &Project, findings: Vec<Diagnostic>) {
 }
 
 /// Mending what is mended changes nothing more.
-fn mend(project: &Project) {
-    let fixes = project.fixes();
+fn mended_once(project: &Project, fixes: Vec<FileFix>) {
     if fixes.iter().any(|fix| !fix.changes.is_empty()) {
         let mut mended = project.clone();
         fixes.into_iter().for_each(|fix| mended.put(fix.path, fix.text));
@@ -67,7 +76,7 @@ fn mend(project: &Project) {
     }
 }
 
-fn ask(project: &Project) {
+fn ask(project: &Project, done: Done<'_>) {
     for source in project.sources().iter().take(2) {
         for turn in 0..PLACES {
             let mut at = source.text.len() * (2 * turn + 1) / (2 * PLACES);
@@ -76,17 +85,26 @@ fn ask(project: &Project) {
             }
             let path = &source.path;
             complete(project, path, at);
+            done("complete");
             hover(project, path, at);
-            if let Some(found) = name_at(project, path, at) {
-                definitions(project, path, found.kind, &found.name);
-                references(project, path, found.kind, &found.name);
-                if let Ok(rename) = rename(project, path, at, "Renamed") {
-                    rename.applied(project);
-                }
+            done("hover");
+            let Some(found) = name_at(project, path, at) else { continue };
+            definitions(project, path, found.kind, &found.name);
+            done("definitions");
+            references(project, path, found.kind, &found.name);
+            done("references");
+            let renamed = rename(project, path, at, "Renamed");
+            done("rename");
+            if let Ok(rename) = renamed {
+                rename.applied(project);
+                done("apply a rename");
             }
         }
     }
-    for name in defined_names(project).into_iter().take(PLACES) {
+    let names = defined_names(project);
+    done("list names");
+    for name in names.into_iter().take(PLACES) {
         show(project, &name, 1);
+        done("show");
     }
 }
