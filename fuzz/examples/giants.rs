@@ -1,4 +1,4 @@
-//! `giants [target [name]]`: runs the hostile inputs of the largest size under the limits and prints the dearest thing
+//! `cargo run --release --example giants [target [name]]`: runs the hostile inputs of the largest size under the limits and prints the dearest thing
 //! that was done with each. The exit code is 1 if one breaks a limit.
 
 use std::process::ExitCode;
@@ -12,7 +12,12 @@ fn main() -> ExitCode {
     for (name, body) in body::TARGETS.into_iter().filter(|(name, _)| target.as_ref().is_none_or(|t| t == name)) {
         for (what, text) in giants::of(name).into_iter().filter(|(n, _)| giant.as_ref().is_none_or(|g| g == n)) {
             let mut costs = Vec::new();
-            measure(body, text.as_bytes(), &mut |cost| costs.push(cost));
+            measure(body, text.as_bytes(), &mut |cost| {
+                if !cost.is_held() {
+                    eprintln!("! {what}: {}: {:.0} ms, {} MiB", cost.what, cost.seconds * 1e3, cost.bytes >> 20);
+                }
+                costs.push(cost);
+            });
             let kept = costs.iter().all(|cost| cost.is_held());
             held &= kept;
             let slowest = costs.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("there is an end");
