@@ -329,6 +329,7 @@ fn packs() -> Vec<(&'static str, String)> {
                 "",
             ),
         ),
+        ("a text of brackets", same(&format!("{pack}{}Metadata: {{Description: \"", effect(0)), "{", "}\"}\n")),
         ("scenarios", same(pack, "Scenario: a\n---\n", "")),
     ]
 }

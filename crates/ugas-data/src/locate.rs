@@ -3,12 +3,13 @@
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::project::{Source, SourceDoc};
-use crate::symbol::{Mention, mentions};
+use crate::symbol::Mention;
 use crate::{Node, Span};
+use std::collections::BTreeSet;
 use ugas_core::LoadIssue;
 
 /// The finding for an issue about a document of a file.
-pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc) -> Diagnostic {
+pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc, names: &[Mention]) -> Diagnostic {
     let severity = match issue.severity {
         ugas_core::Severity::Error => Severity::Error,
         ugas_core::Severity::Warning => Severity::Warning,
@@ -21,14 +22,12 @@ pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc)
         None => (issue.message.clone(), None),
     };
     let text = &source.text;
-    let names = doc.kind.map(|kind| mentions(kind, &doc.tree, text)).unwrap_or_default();
-    let found = find(&message, &doc.tree, &names, text);
+    let found = find(&message, &doc.tree, names, text);
     let said = match issue.document.as_str() {
         "" => message,
         name => format!("{name}: {message}"),
     };
-    let mut diagnostic =
-        Diagnostic::new(issue.code, severity, source.name.clone(), said).at_in(found.span, text, &doc.tree);
+    let mut diagnostic = source.say(issue.code, severity, said, found.span);
     if let Some(meant) = meant {
         diagnostic = diagnostic.help(format!("did you mean {meant}?"));
         if found.is_name {
@@ -77,7 +76,8 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     }
     let within = at.map_or(tree.span, |node| node.span);
     let inside = |m: &&Mention| within.start <= m.span.start && m.span.end <= within.end;
-    let named = |m: &&Mention| !m.definition && has_word(said, &m.name);
+    let words = Words::of(said);
+    let named = |m: &&Mention| !m.definition && words.have(&m.name);
     if let Some(m) = names.iter().filter(inside).find(named) {
         return Found { span: m.span, is_name: true };
     }
@@ -88,7 +88,10 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
         Some(node) => node.span,
         None => key_in(message, tree)
             .or_else(|| value_in(message, tree))
-            .or_else(|| names.iter().find(|m| m.definition && has_word(message, &m.name)).map(|m| m.span))
+            .or_else(|| {
+                let words = Words::of(message);
+                names.iter().find(|m| m.definition && words.have(&m.name)).map(|m| m.span)
+            })
             .unwrap_or_else(|| name_of(tree)),
     };
     Found { span: first_line(span, text), is_name: false }
@@ -140,8 +143,30 @@ fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
     list.items().iter().find(|a| a.get("Name").and_then(Node::as_text) == Some(name))
 }
 
+/// The names in a message, so that each of many names need not be looked for.
+struct Words<'m> {
+    message: &'m str,
+    names: BTreeSet<&'m str>,
+}
+
+impl Words<'_> {
+    fn of(message: &str) -> Words<'_> {
+        let names = message.split(|c: char| !is_part(c)).map(|name| name.trim_matches('.')).collect();
+        Words { message, names }
+    }
+
+    fn have(&self, name: &str) -> bool {
+        let plain = name.chars().all(is_part) && !name.starts_with('.') && !name.ends_with('.');
+        if plain { self.names.contains(name) } else { has_word(self.message, name) }
+    }
+}
+
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}
+
 fn has_word(text: &str, word: &str) -> bool {
-    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let part = is_part;
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back().is_some_and(part);
         let rest = &text[at + word.len()..];

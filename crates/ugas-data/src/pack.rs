@@ -2,6 +2,7 @@
 //! beside it under its own name, so that a reference can never lead anywhere else.
 
 use crate::folder::{PACK_FILE, read_folder, strays, text_of};
+use crate::limits::MAX_REQUIRED;
 use crate::read::Documents;
 use crate::{Code, Node, ReadError, ReadErrors, from_node, read_trees};
 use serde::Deserialize;
@@ -140,6 +141,9 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
         return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
     }
     let names = tree.get("Requires").map_or(&[][..], |n| n.items());
+    if names.len() > MAX_REQUIRED {
+        return fail("Requires", format!("Requires: {} packs; at most {MAX_REQUIRED} are read", names.len()));
+    }
     match pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
         Some((name, node)) => {
             let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");

@@ -276,6 +276,9 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
     found.mentions
 }
 
+/// Longest name that a text for people may hold.
+const MAX_NAME: usize = 512;
+
 struct Found<'t> {
     kind: Kind,
     text: &'t str,
@@ -364,7 +367,9 @@ impl Found<'_> {
             return;
         };
         for (open, _) in text.match_indices('{') {
-            let Some((name, _)) = text[open + 1..].split_once('}') else { break };
+            // No name is longer, and looking further for each of many brackets would cost their number squared.
+            let Some(len) = text[open + 1..].bytes().take(MAX_NAME).position(|b| b == b'}') else { continue };
+            let name = &text[open + 1..open + 1 + len];
             let at = start + open + 1;
             let whole = words(name).next().is_some_and(|(begin, word)| begin == 0 && word.len() == name.len());
             match name.rsplit_once('.') {

@@ -299,13 +299,13 @@ pub struct Origin {
     /// The line of the document's first key, counted from 1.
     pub line: u32,
     /// The line of each modifier of an effect (empty for other kinds).
-    pub modifier_lines: Vec<u32>,
+    pub modifier_lines: Arc<[u32]>,
 }
 
 impl Origin {
     /// A place in a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
-        Origin { file: file.into(), line, modifier_lines: Vec::new() }
+        Origin { file: file.into(), line, modifier_lines: Arc::default() }
     }
 
     /// The line of modifier `index`, or of the document where that is not known.

@@ -7,7 +7,8 @@ use ugas_data::{Code, Node, NodeValue, read_trees};
 /// Reads, compares with `serde_json`, saves, formats.
 pub fn json(bytes: &[u8], done: Done<'_>) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let meant = serde_json::from_str::<Value>(text).ok().filter(short_keys);
+    let meant =
+        serde_json::from_str::<Value>(text).ok().filter(|value| text.chars().all(printable) && short_keys(value));
     done("");
     if let Some(meant) = meant {
         match read_trees("fuzz.json", text) {
@@ -24,6 +25,11 @@ pub fn json(bytes: &[u8], done: Done<'_>) {
     }
     done("compare");
     super::yaml::file("fuzz.json", text, done);
+}
+
+/// What YAML lets stand in a text as it is; JSON lets a few more.
+fn printable(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// YAML has no key above 1024 characters without a sign before it, and JSON is read as YAML.

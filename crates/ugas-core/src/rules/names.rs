@@ -46,10 +46,18 @@ impl Names {
     }
 }
 
+/// Longest name that may be a slip of another; comparing longer ones would cost their length squared.
+const MAX_SLIP: usize = 128;
+
 /// The candidate most like `wanted`, if it differs in at most a third of its letters.
 pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wanted.len() / 3).max(1);
-    candidates.map(|c| (distance(wanted, c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
+    if wanted.len() > MAX_SLIP {
+        return None;
+    }
+    let (limit, letters) = ((wanted.len() / 3).max(1), wanted.chars().count());
+    // Every letter that one has more is a difference.
+    let near = |c: &&str| c.len() <= 2 * MAX_SLIP && c.chars().count().abs_diff(letters) <= limit;
+    candidates.filter(near).map(|c| (distance(wanted, c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
 }
 
 fn distance(a: &str, b: &str) -> usize {

@@ -17,6 +17,7 @@ use ugas_doc::{Ability, Attribute, Controller, Doc, DurationPolicy, Effect, Inpu
 pub(crate) struct Names {
     by_file: Vec<Vec<Vec<Mention>>>,
     used: OnceCell<BTreeSet<(SymbolKind, String)>>,
+    places: OnceCell<BTreeMap<String, Vec<(usize, Mention)>>>,
 }
 
 impl Names {
@@ -25,7 +26,26 @@ impl Names {
             d.kind.map(|kind| mentions(kind, &d.tree, &source.text)).unwrap_or_default()
         };
         let of_file = |s: &Source| s.docs.iter().map(|d| of_doc(s, d)).collect();
-        Names { by_file: project.sources().iter().map(of_file).collect(), used: OnceCell::new() }
+        Names { by_file: project.sources().iter().map(of_file).collect(), ..Names::default() }
+    }
+
+    /// The names of one document, in the order of the file.
+    pub(crate) fn of_doc(&self, file: usize, doc: usize) -> &[Mention] {
+        &self.by_file[file][doc]
+    }
+
+    /// Every place a name stands at, with its file.
+    pub(crate) fn places(&self, name: &str) -> &[(usize, Mention)] {
+        let places = self.places.get_or_init(|| {
+            let mut places: BTreeMap<String, Vec<(usize, Mention)>> = BTreeMap::new();
+            for (file, docs) in self.by_file.iter().enumerate() {
+                for m in docs.iter().flatten() {
+                    places.entry(m.name.clone()).or_default().push((file, m.clone()));
+                }
+            }
+            places
+        });
+        places.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Whether some document of the project refers to a name.
@@ -46,7 +66,6 @@ pub(crate) struct LintDoc<'p> {
     pub(crate) names: &'p [Mention],
     /// Whether the set reports on it; what is required is reported on where it is at home.
     pub(crate) own: bool,
-    file: usize,
 }
 
 impl LintDoc<'_> {
@@ -103,8 +122,6 @@ pub(crate) struct LintCx<'p> {
     pub(crate) docs: Vec<LintDoc<'p>>,
     effects: BTreeMap<&'p str, usize>,
     granted: OnceCell<BTreeSet<&'p str>>,
-    /// Where the lines of each file begin.
-    lines: Vec<OnceCell<Vec<u32>>>,
 }
 
 impl<'p> LintCx<'p> {
@@ -121,26 +138,13 @@ impl<'p> LintCx<'p> {
             let source = &project.sources()[file];
             for (d, names) in source.docs.iter().zip(&names.by_file[file]) {
                 if let Some(loaded) = &d.loaded {
-                    docs.push(LintDoc { source, tree: &d.tree, doc: &loaded.doc, names, own, file });
+                    docs.push(LintDoc { source, tree: &d.tree, doc: &loaded.doc, names, own });
                 }
             }
         }
         let effects = docs.iter().enumerate().filter(|(_, d)| matches!(d.doc, Doc::Effect(_)));
         let effects = effects.map(|(i, d)| (d.doc.name(), i)).collect();
-        let lines = project.sources().iter().map(|_| OnceCell::new()).collect();
-        LintCx { set, project, rules, names, strict, docs, effects, granted: OnceCell::new(), lines }
-    }
-
-    /// Line and column, both from 1, of a byte of a document's file.
-    pub(crate) fn place(&self, doc: &LintDoc<'_>, at: u32) -> (u32, u32) {
-        let text = &*doc.source.text;
-        let starts = self.lines[doc.file].get_or_init(|| {
-            let breaks = text.bytes().zip(1..).filter(|(b, _)| *b == b'\n').map(|(_, next)| next);
-            std::iter::once(0).chain(breaks).collect()
-        });
-        let line = starts.partition_point(|&s| s <= at);
-        let before = Span { start: starts[line - 1], end: at }.of(text).unwrap_or("");
-        (line as u32, before.chars().count() as u32 + 1)
+        LintCx { set, project, rules, names, strict, docs, effects, granted: OnceCell::new() }
     }
 
     pub(crate) fn effects(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p Effect)> {
