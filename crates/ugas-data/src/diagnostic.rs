@@ -49,6 +49,19 @@ pub struct Edit {
 }
 
 impl Edit {
+    /// A text with edits that stand apart and in order; `None` if they do not, or are not about this text.
+    pub(crate) fn apply_all(edits: &[Edit], text: &str) -> Option<String> {
+        let mut result = String::with_capacity(text.len());
+        let mut at = 0;
+        for edit in edits {
+            result.push_str(text.get(at..edit.span.start as usize)?);
+            result.push_str(&edit.text);
+            at = edit.span.end as usize;
+        }
+        result.push_str(text.get(at..)?);
+        Some(result)
+    }
+
     /// The text after the change, if the span lies inside it.
     pub fn apply(&self, text: &str) -> Option<String> {
         self.span.of(text)?;

@@ -177,18 +177,7 @@ impl<'f> Mending<'f> {
 
 /// The text with the edits, if it parses to the tree that was meant.
 fn apply(name: &str, text: &str, edits: &[Edit]) -> Option<String> {
-    let ordered = edits.windows(2).all(|w| w[0].span.end <= w[1].span.start);
-    if !ordered {
-        return None;
-    }
-    let mut result = String::with_capacity(text.len());
-    let mut at = 0;
-    for edit in edits {
-        result.push_str(text.get(at..edit.span.start as usize)?);
-        result.push_str(&edit.text);
-        at = edit.span.end as usize;
-    }
-    result.push_str(text.get(at..)?);
+    let result = Edit::apply_all(edits, text)?;
     let (before, after) = (read_trees(name, text).ok()?, read_trees(name, &result).ok()?);
     let meant = Meant { before: text, after: &result, edits };
     let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| meant.holds(a, b));

@@ -4,9 +4,9 @@
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
-use crate::lint::{Names, lint_set, without_allowed};
 use crate::limits::{MAX_ERRORS, MAX_FINDINGS, MAX_FINDINGS_PER_DOCUMENT};
 use crate::lines::Lines;
+use crate::lint::{Names, lint_set, without_allowed};
 use crate::locate::diagnostic_of;
 use crate::pack::pack_from_node;
 use crate::parse::parse;
@@ -57,10 +57,15 @@ impl Source {
         self.mark(Diagnostic::new(id, severity, self.name.clone(), message), span)
     }
 
+    /// Line and column, both from 1, of a byte.
+    pub(crate) fn place(&self, byte: usize) -> (u32, u32) {
+        self.lines.place(&self.text, byte)
+    }
+
     /// Puts a finding at a stretch of this file.
     pub(crate) fn mark(&self, mut finding: Diagnostic, span: Span) -> Diagnostic {
-        (finding.line, finding.column) = self.lines.place(&self.text, span.start as usize);
-        (finding.end_line, finding.end_column) = self.lines.place(&self.text, span.end as usize);
+        (finding.line, finding.column) = self.place(span.start as usize);
+        (finding.end_line, finding.end_column) = self.place(span.end as usize);
         finding.span = span;
         finding
     }
