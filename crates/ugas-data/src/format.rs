@@ -130,9 +130,7 @@ impl<'t> Shape<'t> {
 
     fn item(&mut self, item: &Node, indent: usize) {
         let start = item.span.start as usize;
-        let before = self.text[..start].trim_end();
-        if before.ends_with('-') {
-            let dash = before.len() - 1;
+        if let Some(dash) = self.dash_before(item) {
             if self.begins_line(dash) {
                 let line = self.line_of(dash);
                 self.lines[line] = Line::At(indent);
@@ -140,9 +138,30 @@ impl<'t> Shape<'t> {
             if self.line_of(dash) == self.line_of(start) {
                 self.gap(dash, start, "-", "- ");
             }
-            self.value(item, dash, indent + STEP);
+            self.value(item, dash + 1, indent + STEP);
         } else {
             self.value(item, start, indent + STEP);
+        }
+    }
+
+    /// The dash of an item; comments may stand between the two, and the sign of a literal text.
+    fn dash_before(&self, item: &Node) -> Option<usize> {
+        let mut before = &self.text[..item.span.start as usize];
+        loop {
+            before = before.trim_end();
+            let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+            if line.trim_start().starts_with('#') {
+                before = &before[..before.len() - line.len()];
+                continue;
+            }
+            if item.as_text().is_some() {
+                let sign = before.trim_end_matches(|c: char| "+-".contains(c) || c.is_ascii_digit());
+                before = sign.strip_suffix(['|', '>']).map_or(before, str::trim_end);
+            }
+            // Behind the dash itself a comment may stand too.
+            let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+            let head = line.split(" #").next().unwrap_or("").trim_end();
+            return head.ends_with('-').then(|| before.len() - line.len() + head.len() - 1);
         }
     }
 
@@ -263,6 +282,10 @@ impl<'t> Shape<'t> {
         for (span, to) in &self.gaps[first..] {
             if span.start as usize >= end {
                 break;
+            }
+            // Words such as `:Y` make what looks like two gaps of one; what comes of it is looked at in the end.
+            if (span.start as usize) < at {
+                continue;
             }
             out.push_str(&self.text[at..span.start as usize]);
             out.push_str(to);
