@@ -278,7 +278,7 @@ fn origins_name_the_first_line_and_each_modifier() {
     let docs = read_str("two.yaml", text).unwrap().docs;
     assert_eq!(docs[0].origin.to_string(), "two.yaml:2");
     assert_eq!(docs[1].origin.to_string(), "two.yaml:6");
-    assert_eq!(docs[1].origin.modifier_lines, [10, 12]);
+    assert_eq!(*docs[1].origin.modifier_lines, [10, 12]);
 }
 
 #[test]
