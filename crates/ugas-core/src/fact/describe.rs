@@ -17,7 +17,7 @@ impl Fact {
     ///     .unwrap();
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
     /// let hero = sim.spawn(SpawnSpec { sets: vec![rules.set("Vitals").unwrap()], ..SpawnSpec::default() }).unwrap();
-    /// sim.apply(Spec::new(rules.effect("GE_Hit").unwrap(), hero)).unwrap();
+    /// sim.apply(&Spec::new(rules.effect("GE_Hit").unwrap(), hero)).unwrap();
     /// let mut facts = Facts::default();
     /// sim.take_facts(&mut facts);
     /// let lines: Vec<String> = facts.list.iter().map(|f| f.describe(&rules)).collect();
