@@ -76,10 +76,14 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Allocations of a thousand hits that evaluate the line.
-pub(crate) fn allocations() -> Result<usize, String> {
-    let mut duel = Duel::new(LINES)?;
-    let before = alloc::allocations();
-    duel.hits(1_000)?;
-    Ok(alloc::allocations() - before)
+/// Allocations of a thousand hits with the line and of as many without it: what a log grows by now and then is no
+/// expression's.
+pub(crate) fn allocations() -> Result<(usize, usize), String> {
+    let count = |lines: usize| {
+        let mut duel = Duel::new(lines)?;
+        let before = alloc::allocations();
+        duel.hits(1_000)?;
+        Ok::<usize, String>(alloc::allocations() - before)
+    };
+    Ok((count(LINES)?, count(0)?))
 }

@@ -187,7 +187,7 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
     let gate = format!("ugas: idle step, {FEW} controllers with 4 abilities and 3 sleeping tasks, within 2 %");
     gates.judge(gate, found, holds);
     let (found, holds) = match expression::allocations() {
-        Ok(count) => (format!("{count} in 1000 hits"), count == 0),
+        Ok((with, without)) => (format!("{with} in 1000 hits, {without} without it"), with == without),
         Err(reason) => (reason, false),
     };
     gates.judge("ugas: no allocation in an expression".to_owned(), found, holds);
