@@ -1,10 +1,11 @@
-//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load]
-//! [reps=N] [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
+//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load
+//! expressions] [reps=N] [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
 mod check;
 mod clock;
 mod count;
+mod expression;
 mod idle;
 mod load;
 mod ours;
@@ -22,10 +23,9 @@ use std::process::ExitCode;
 use table::Table;
 use workload::Workload;
 
-const WORDS: [&str; 12] =
-    ["w1", "w2", "w3", "w4", "w5", "w6", "bytes", "allocs", "scale", "instructions", "gates", "load"];
-const USAGE: &str =
-    "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load] [reps=N] [--markdown FILE]";
+const WORDS: [&str; 13] =
+    ["w1", "w2", "w3", "w4", "w5", "w6", "bytes", "allocs", "scale", "instructions", "gates", "load", "expressions"];
+const USAGE: &str = "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load expressions] [reps=N] [--markdown FILE]";
 
 /// What the command line asks for.
 struct Options {
@@ -116,6 +116,9 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
     }
     if options.asks("load") {
         show(load::table(options.repetitions)?);
+    }
+    if options.asks("expressions") {
+        show(expression::table(options.repetitions)?);
     }
     let mut passed = true;
     if options.asks("gates") {

@@ -22,8 +22,10 @@ usage: cargo xtask <command>
         --scenarios FILE  reuse the report of an earlier `ugas test scenarios --report FILE`
         --check           write nothing; fail if the matrix in the tree is not the one that would be written
         --allow-fall      accept a lower count than the committed one (a deliberate removal)
-  soak [--minutes M] [--seeds N]
+  soak [--minutes M] [--seeds N] [--only NAME] [--fuzz]
       runs the long forms of the property tests and writes conformance/soak.json
+        --only NAME       only the forms whose name holds this
+        --fuzz            the fuzz targets instead, thirty minutes each unless --minutes says otherwise
   tidy
       checks crate edges, what the core may use, paths in documents, leftovers and file sizes
   bench [ARGS...]

@@ -3,14 +3,17 @@
 //! A test that has a long form reads `UGAS_SOAK=1`, the number of seeds in `UGAS_SOAK_SEEDS` and the first seed in
 //! `UGAS_SOAK_FROM`, and prints one line `soak: name=<name> seeds=<from>..<to> cases=<n>` when it is done. This command
 //! starts those tests in release mode, takes the time and writes `conformance/soak.json`, so that a reader can see
-//! what was run, on which commit, and for how long. A failed run is written too.
+//! what was run, on which commit, and for how long. A failed run is written too. `--fuzz` runs the fuzz targets instead,
+//! `--only` one form; what is not run keeps its entry.
+
+mod fuzz;
 
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::repo;
 
@@ -31,6 +34,13 @@ const LONG_FORMS: &[LongForm] = &[
         seeds: 4_000,
         scales: false,
     },
+    LongForm {
+        package: "ugas-data",
+        test: "restyled",
+        filter: "formatting_keeps_the_rules_however_a_pack_is_written",
+        seeds: 1_200,
+        scales: false,
+    },
 ];
 
 const REPORT: &str = "conformance/soak.json";
@@ -45,19 +55,36 @@ struct LongForm {
     scales: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Report {
+    runs: Vec<Run>,
+    fuzz: Vec<fuzz::FuzzRun>,
+}
+
+impl Report {
+    /// What was recorded before; nothing if it cannot be read.
+    fn read(root: &Path) -> Report {
+        let text = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn put(&mut self, run: Run) {
+        match self.runs.iter_mut().find(|old| old.name == run.name) {
+            Some(old) => *old = run,
+            None => self.runs.push(run),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Run {
+    name: String,
     commit: String,
     /// Whether the tree differed from that commit.
     dirty: bool,
-    /// When the first run began, in UTC.
+    /// When it began, in UTC.
     started: String,
-    runs: Vec<Run>,
-}
-
-#[derive(Debug, Serialize)]
-struct Run {
-    name: String,
     seeds_from: u64,
     /// One past the last seed.
     seeds_to: u64,
@@ -70,6 +97,8 @@ struct Run {
 struct Options {
     minutes: Option<f64>,
     seeds: Option<u64>,
+    only: Option<String>,
+    fuzz: bool,
 }
 
 impl Options {
@@ -87,6 +116,8 @@ impl Options {
                     options.minutes = Some(minutes);
                 }
                 "--seeds" => options.seeds = Some(value()?.parse().context("--seeds needs a whole number")?),
+                "--only" => options.only = Some(value()?.clone()),
+                "--fuzz" => options.fuzz = true,
                 other => bail!("soak has no option `{other}`"),
             }
         }
@@ -98,29 +129,45 @@ impl Options {
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let options = Options::parse(args)?;
     let root = repo::root()?;
-    let mut report = Report {
-        commit: repo::git(&root, &["rev-parse", "HEAD"]).map_or("unknown".into(), |hash| hash.trim().to_owned()),
-        dirty: repo::git(&root, &["status", "--porcelain", "--", ".", ":!conformance/soak.json"])
-            .is_none_or(|changes| !changes.trim().is_empty()),
-        started: utc(now_seconds()),
-        runs: Vec::new(),
-    };
-    // The time is shared out evenly, so that a later form is not starved by an earlier one.
-    let share = options.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0 / LONG_FORMS.len() as f64));
-    for form in LONG_FORMS {
-        report.runs.push(run_form(&root, form, options.seeds.filter(|_| form.scales).unwrap_or(form.seeds), share)?);
+    let mut report = Report::read(&root);
+    let mut passed = true;
+    if options.fuzz {
+        report.fuzz = fuzz::run(&root, options.minutes)?;
+        passed = report.fuzz.iter().all(|run| run.passed());
+    } else {
+        let wanted = |form: &&LongForm| options.only.as_ref().is_none_or(|only| form.filter.contains(only));
+        let forms: Vec<&LongForm> = LONG_FORMS.iter().filter(wanted).collect();
+        if forms.is_empty() {
+            bail!("no long form is called so; see LONG_FORMS in xtask/src/soak.rs");
+        }
+        // The time is shared out evenly, so that a later form is not starved by an earlier one.
+        let share = options.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0 / forms.len() as f64));
+        for form in forms {
+            let seeds = options.seeds.filter(|_| form.scales).unwrap_or(form.seeds);
+            let run = run_form(&root, form, seeds, share)?;
+            passed &= run.passed;
+            report.put(run);
+        }
     }
-    let passed = report.runs.iter().all(|run| run.passed);
     let text = serde_json::to_string_pretty(&report)? + "\n";
     std::fs::write(root.join(REPORT), &text).with_context(|| format!("cannot write {REPORT}"))?;
     print!("{text}");
     Ok(passed)
 }
 
+/// The commit, and whether the tree differs from it.
+fn state_of(root: &Path) -> (String, bool) {
+    let commit = repo::git(root, &["rev-parse", "HEAD"]).map_or("unknown".into(), |hash| hash.trim().to_owned());
+    let changes = repo::git(root, &["status", "--porcelain", "--", ".", ":!conformance/soak.json"]);
+    (commit, changes.is_none_or(|changes| !changes.trim().is_empty()))
+}
+
 /// Runs rounds of one long form: one, or as many as begin within `time`.
 fn run_form(root: &Path, form: &LongForm, seeds: u64, time: Option<Duration>) -> Result<Run> {
     let begun = clock();
     let mut total = Run::begin(form.filter);
+    (total.commit, total.dirty) = state_of(root);
+    total.started = utc(now_seconds());
     loop {
         let from = total.seeds_to;
         let (status, output) = run_round(root, form, from, seeds)?;
@@ -134,7 +181,9 @@ fn run_form(root: &Path, form: &LongForm, seeds: u64, time: Option<Duration>) ->
 
 impl Run {
     fn begin(name: &str) -> Self {
-        Self { name: name.to_owned(), seeds_from: 0, seeds_to: 0, cases: 0, minutes: 0.0, passed: true }
+        let (commit, started) = (String::new(), String::new());
+        let name = name.to_owned();
+        Self { name, commit, dirty: false, started, seeds_from: 0, seeds_to: 0, cases: 0, minutes: 0.0, passed: true }
     }
 
     /// Adds one round; false if another would show nothing new.
@@ -248,12 +297,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_run_keeps_its_entry() {
+        let mut report = Report { runs: vec![Run::begin("a"), Run::begin("b")], fuzz: Vec::new() };
+        report.put(Run { cases: 5, ..Run::begin("b") });
+        report.put(Run::begin("c"));
+        let shown: Vec<(&str, u64)> = report.runs.iter().map(|run| (run.name.as_str(), run.cases)).collect();
+        assert_eq!(shown, [("a", 0), ("b", 5), ("c", 0)]);
+    }
+
+    #[test]
     fn options_are_checked() {
         let parse = |args: &[&str]| Options::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             parse(&["--minutes", "2.5", "--seeds", "7"]).unwrap(),
-            Options { minutes: Some(2.5), seeds: Some(7) }
+            Options { minutes: Some(2.5), seeds: Some(7), ..Options::default() }
         );
+        let only = Options { only: Some("model".into()), fuzz: true, ..Options::default() };
+        assert_eq!(parse(&["--only", "model", "--fuzz"]).unwrap(), only);
         for bad in [&["--minutes"][..], &["--minutes", "NaN"], &["--minutes", "-1"], &["--seeds", "x"], &["--hours"]] {
             assert!(parse(bad).is_err(), "{bad:?}");
         }

@@ -106,7 +106,7 @@ impl Assembled<'_> {
                 let message = format!("the attribute {} is defined at {}:{line} too", m.name, earlier.name);
                 let finding = Diagnostic::new("duplicate-name", Severity::Error, source.name.clone(), message);
                 let help = "give one of the packs a `Namespace:`, or let one require the other if they mean the same";
-                self.findings.push(finding.at(m.span, &source.text).help(help));
+                self.findings.push(source.mark(finding, m.span).help(help));
             }
         }
     }
@@ -156,7 +156,8 @@ impl Assembled<'_> {
                     }
                     None => keep_table(&mut loaded.doc, &self.docs[target].loaded.doc),
                 }
-                loaded.origin.modifier_lines.iter_mut().filter(|l| **l >= GRAFTED).for_each(|l| *l = line);
+                let lines = loaded.origin.modifier_lines.iter().map(|&l| if l >= GRAFTED { line } else { l });
+                loaded.origin.modifier_lines = lines.collect();
                 settle(&mut tree, line);
                 loaded.origin.patches = std::mem::take(&mut self.docs[target].loaded.origin.patches);
                 loaded.origin.patches.extend(done.iter().map(|(_, patched, _)| patched.clone()));
@@ -176,7 +177,7 @@ impl Assembled<'_> {
                     } else {
                         let message = format!("{name} cannot be read with this patch: {}", error.message);
                         let finding = Diagnostic::new("bad-patch", Severity::Error, source.name.clone(), message);
-                        finding.at(at.span, &source.text).help(format!(
+                        source.mark(finding, at.span).help(format!(
                             "look at {}:{}:{} with what is set here",
                             error.file, error.line, error.column
                         ))
@@ -275,7 +276,7 @@ impl Assembled<'_> {
                 false => "let one of the two packs require the other, or take one of them away".to_owned(),
             };
             let finding = Diagnostic::new("patch-conflict", Severity::Error, source.name.clone(), message);
-            self.findings.push(finding.at(entry.span, &source.text).help(help));
+            self.findings.push(source.mark(finding, entry.span).help(help));
         }
     }
 }
@@ -322,6 +323,6 @@ fn bad_field(why: String, target: &str, entry: &Entry, source: &Source) -> Diagn
     };
     let message = format!("{target}: Set: {why}");
     let finding = Diagnostic::new("bad-patch", Severity::Error, source.name.clone(), message);
-    let finding = finding.at(entry.span, &source.text);
+    let finding = source.mark(finding, entry.span);
     near.into_iter().fold(finding, Diagnostic::help)
 }

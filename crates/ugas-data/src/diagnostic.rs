@@ -1,7 +1,7 @@
 //! What a tool tells a person about a file: one finding with its place, what to do, and where it is safe the edit that
 //! does it. Reading, building rules and lints all speak in these; text, JSON and SARIF are made from them.
 
-use crate::{Code, Node, ReadError, Span};
+use crate::{Code, ReadError, Span};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -49,6 +49,19 @@ pub struct Edit {
 }
 
 impl Edit {
+    /// A text with edits that stand apart and in order; `None` if they do not, or are not about this text.
+    pub(crate) fn apply_all(edits: &[Edit], text: &str) -> Option<String> {
+        let mut result = String::with_capacity(text.len());
+        let mut at = 0;
+        for edit in edits {
+            result.push_str(text.get(at..edit.span.start as usize)?);
+            result.push_str(&edit.text);
+            at = edit.span.end as usize;
+        }
+        result.push_str(text.get(at..)?);
+        Some(result)
+    }
+
     /// The text after the change, if the span lies inside it.
     pub fn apply(&self, text: &str) -> Option<String> {
         self.span.of(text)?;
@@ -136,25 +149,6 @@ impl Diagnostic {
         (self.end_line, self.end_column) = place_of(text, span.end as usize);
         self.span = span;
         self
-    }
-
-    /// At a stretch of a document of the file's text. Lines are counted from the document on, so that many findings in a
-    /// long file do not each count from its beginning.
-    pub(crate) fn at_in(mut self, span: Span, text: &str, document: &Node) -> Diagnostic {
-        let place = |at: u32| {
-            let lines = Span { start: document.span.start, end: at }.of(text)?.bytes().filter(|b| *b == b'\n').count();
-            let start = text[..at as usize].rfind('\n').map_or(0, |n| n + 1);
-            Some((document.line + lines as u32, text[start..at as usize].chars().count() as u32 + 1))
-        };
-        match (place(span.start), place(span.end)) {
-            (Some(start), Some(end)) => {
-                (self.line, self.column) = start;
-                (self.end_line, self.end_column) = end;
-                self.span = span;
-                self
-            }
-            _ => self.at(span, text),
-        }
     }
 
     /// With what to do about it.

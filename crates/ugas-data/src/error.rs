@@ -1,5 +1,6 @@
 //! What reading can refuse: one type for every cause, with the place and, where there is one, the remedy.
 
+use crate::limits::MAX_ERRORS;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -107,6 +108,16 @@ impl ReadErrors {
     /// `value`, unless something went wrong on the way to it.
     pub(crate) fn unless<T>(errors: Vec<ReadError>, value: T) -> Result<T, ReadErrors> {
         if errors.is_empty() { Ok(value) } else { Err(ReadErrors(errors)) }
+    }
+
+    /// Leaves no more errors than are told of one file, and says so. They are in order.
+    pub(crate) fn cut(errors: &mut Vec<ReadError>) {
+        if errors.len() > MAX_ERRORS && !errors.iter().any(|e| e.code == Code::Limit) {
+            errors.truncate(MAX_ERRORS);
+            let last = errors[MAX_ERRORS - 1].clone();
+            let message = format!("reading stopped here after {MAX_ERRORS} errors");
+            errors.push(ReadError { code: Code::Limit, message, help: None, ..last });
+        }
     }
 
     /// The errors as a list.

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// How often mended files are looked at again; what mends one finding rarely uncovers another.
 const ROUNDS: usize = 8;
 
+/// Bytes that are looked at again and again; large projects that uncover more and more are mended by several runs.
+const MAX_CHECKED: usize = 3 << 20;
+
 /// One change of a file.
 ///
 /// ```
@@ -58,7 +61,7 @@ pub struct FileFix {
 
 impl Project {
     /// What can be mended without a person: for each file its text with every safe edit applied, and the list of them.
-    /// Doing it again finds nothing more.
+    /// Doing it again finds nothing more, unless more was wrong than is told at a time.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -72,7 +75,11 @@ impl Project {
     pub fn fixes(&self) -> Vec<FileFix> {
         let mut mended = self.clone();
         let mut fixes: Vec<FileFix> = Vec::new();
-        for _ in 0..ROUNDS {
+        let bytes: usize = self.sources().iter().map(|s| s.text.len()).sum();
+        for round in 0..ROUNDS {
+            if round > 1 && round * bytes > MAX_CHECKED {
+                break;
+            }
             let findings = mended.check();
             let mut again = false;
             for at in 0..mended.sources().len() {
@@ -103,44 +110,78 @@ impl Project {
 
 /// One file's text with the fixes of its findings, what was done and what was left alone.
 fn mend<'f>(
-    name: &str,
+    name: &'f str,
     text: &str,
     findings: impl Iterator<Item = &'f Diagnostic>,
 ) -> (String, Vec<Change>, Vec<Change>) {
-    let mut wanted: Vec<(&Diagnostic, &str, &[Edit])> =
+    let mut wanted: Vec<Wanted<'f>> =
         findings.filter_map(|f| f.fix.as_ref().map(|fix| (f, fix.title.as_str(), fix.edits.as_slice()))).collect();
     wanted.retain(|(.., edits)| !edits.is_empty());
     wanted.sort_by_key(|(.., edits)| edits[0].span);
     wanted.dedup_by(|a, b| a.2 == b.2);
-    let (mut text, mut changes, mut refused) = (text.to_owned(), Vec::new(), Vec::new());
+    // What overlaps with something after it waits for the next round.
     let mut free = u32::MAX;
-    // From the end, so that the spans of what is still to come stay true.
-    for (finding, title, edits) in wanted.into_iter().rev() {
-        if edits.iter().any(|e| e.span.end > free) {
-            continue;
-        }
-        match apply(name, &text, edits) {
-            Some(result) => {
-                text = result;
-                free = edits[0].span.start;
-                changes.push(Change::of(finding, title));
-            }
-            None => refused.push(Change::of(finding, title)),
+    let mut apart: Vec<Wanted<'_>> = Vec::new();
+    for one in wanted.into_iter().rev() {
+        if one.2.iter().all(|e| e.span.end <= free) {
+            free = one.2[0].span.start;
+            apart.push(one);
         }
     }
-    changes.reverse();
-    refused.reverse();
-    (text, changes, refused)
+    let mut mending = Mending { name, text: text.to_owned(), done: Vec::new(), refused: Vec::new(), tries: MAX_TRIES };
+    mending.all(&apart);
+    let changes = |list: Vec<Wanted<'_>>| list.into_iter().rev().map(|(f, title, _)| Change::of(f, title)).collect();
+    (mending.text, changes(mending.done), changes(mending.refused))
+}
+
+/// A finding, what its fix does, and the fix.
+type Wanted<'f> = (&'f Diagnostic, &'f str, &'f [Edit]);
+
+/// How often one file is read again to find the fixes that do not do what is meant; what is left then is refused.
+const MAX_TRIES: usize = 64;
+
+struct Mending<'f> {
+    name: &'f str,
+    text: String,
+    done: Vec<Wanted<'f>>,
+    refused: Vec<Wanted<'f>>,
+    tries: usize,
+}
+
+impl<'f> Mending<'f> {
+    /// Applies fixes that stand apart, the last of the file first, so that the spans of what is still to come stay true.
+    /// All at once, because each try reads the file; in halves where that is not what is meant.
+    fn all(&mut self, fixes: &[Wanted<'f>]) {
+        if fixes.is_empty() {
+            return;
+        }
+        let edits: Vec<Edit> = fixes.iter().rev().flat_map(|(.., edits)| edits.iter().cloned()).collect();
+        let tried = self.tries.checked_sub(1).and_then(|left| {
+            self.tries = left;
+            apply(self.name, &self.text, &edits)
+        });
+        match tried {
+            Some(result) => {
+                self.text = result;
+                self.done.extend_from_slice(fixes);
+            }
+            None if fixes.len() == 1 || self.tries == 0 => self.refused.extend_from_slice(fixes),
+            None => {
+                let (last, first) = fixes.split_at(fixes.len() / 2);
+                self.all(last);
+                self.all(first);
+            }
+        }
+    }
 }
 
 /// The text with the edits, if it parses to the tree that was meant.
 fn apply(name: &str, text: &str, edits: &[Edit]) -> Option<String> {
-    let ordered = edits.windows(2).all(|w| w[0].span.end <= w[1].span.start);
-    let result = edits.iter().rev().try_fold(text.to_owned(), |text, edit| edit.apply(&text))?;
+    let result = Edit::apply_all(edits, text)?;
     let (before, after) = (read_trees(name, text).ok()?, read_trees(name, &result).ok()?);
     let meant = Meant { before: text, after: &result, edits };
     let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| meant.holds(a, b));
-    (ordered && same).then_some(result)
+    same.then_some(result)
 }
 
 struct Meant<'t> {
@@ -170,20 +211,27 @@ impl Meant<'_> {
         }
     }
 
+    /// The edits that touch a span; they are in order and apart.
+    fn about(&self, span: Span) -> &[Edit] {
+        let from = self.edits.partition_point(|e| e.span.end < span.start);
+        let to = self.edits.partition_point(|e| e.span.start <= span.end);
+        &self.edits[from..to.max(from)]
+    }
+
     fn touched(&self, span: Span) -> bool {
-        self.edits.iter().any(|e| e.span.start <= span.end && e.span.end >= span.start)
+        !self.about(span).is_empty()
     }
 
     /// Whether an edit takes something out as a whole.
     fn removed(&self, span: Span) -> bool {
-        self.edits.iter().any(|e| e.span.start <= span.start && span.end <= e.span.end && e.text.is_empty())
+        self.about(span).iter().any(|e| e.span.start <= span.start && span.end <= e.span.end && e.text.is_empty())
     }
 
     /// Whether a key or a plain value reads as its edits make it.
     fn key(&self, from: Span, to: Span) -> bool {
         let Some(mut meant) = from.of(self.before).map(str::to_owned) else { return false };
         let inside = |e: &&Edit| from.start <= e.span.start && e.span.end <= from.end;
-        for e in self.edits.iter().rev().filter(inside) {
+        for e in self.about(from).iter().rev().filter(inside) {
             // A line break would be folded into something that is not written there.
             if e.text.contains(['\n', '\r']) {
                 return false;

@@ -4,6 +4,7 @@
 
 use crate::parse::parse;
 use crate::{Entry, Node, NodeValue, ReadErrors, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Columns a level is indented by.
@@ -129,9 +130,7 @@ impl<'t> Shape<'t> {
 
     fn item(&mut self, item: &Node, indent: usize) {
         let start = item.span.start as usize;
-        let before = self.text[..start].trim_end();
-        if before.ends_with('-') {
-            let dash = before.len() - 1;
+        if let Some(dash) = self.dash_before(item) {
             if self.begins_line(dash) {
                 let line = self.line_of(dash);
                 self.lines[line] = Line::At(indent);
@@ -139,9 +138,30 @@ impl<'t> Shape<'t> {
             if self.line_of(dash) == self.line_of(start) {
                 self.gap(dash, start, "-", "- ");
             }
-            self.value(item, dash, indent + STEP);
+            self.value(item, dash + 1, indent + STEP);
         } else {
             self.value(item, start, indent + STEP);
+        }
+    }
+
+    /// The dash of an item; comments may stand between the two, and the sign of a literal text.
+    fn dash_before(&self, item: &Node) -> Option<usize> {
+        let mut before = &self.text[..item.span.start as usize];
+        loop {
+            before = before.trim_end();
+            let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+            if line.trim_start().starts_with('#') {
+                before = &before[..before.len() - line.len()];
+                continue;
+            }
+            if item.as_text().is_some() {
+                let sign = before.trim_end_matches(|c: char| "+-".contains(c) || c.is_ascii_digit());
+                before = sign.strip_suffix(['|', '>']).map_or(before, str::trim_end);
+            }
+            // Behind the dash itself a comment may stand too.
+            let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+            let head = line.split(" #").next().unwrap_or("").trim_end();
+            return head.ends_with('-').then(|| before.len() - line.len() + head.len() - 1);
         }
     }
 
@@ -263,6 +283,10 @@ impl<'t> Shape<'t> {
             if span.start as usize >= end {
                 break;
             }
+            // Words such as `:Y` make what looks like two gaps of one; what comes of it is looked at in the end.
+            if (span.start as usize) < at {
+                continue;
+            }
             out.push_str(&self.text[at..span.start as usize]);
             out.push_str(to);
             at = span.end as usize;
@@ -286,12 +310,17 @@ impl<'t> Shape<'t> {
             }
         }
         // A comment goes with the next line that stood in its column, else with the last one, else with the next.
+        let mut next = vec![None; self.lines.len() + 1];
+        for i in (0..self.lines.len()).rev() {
+            next[i] = if matches!(self.lines[i], Line::At(_)) { Some(i) } else { next[i + 1] };
+        }
+        let mut last = BTreeMap::new();
         for i in 0..self.lines.len() {
-            if self.lines[i] == Line::Free && self.is_comment(i) {
-                let placed = |j: &usize| matches!(self.lines[*j], Line::At(_));
-                let next = (i + 1..self.lines.len()).find(placed);
-                let equal = |j: &usize| placed(j) && old[*j] == old[i];
-                let with = next.filter(|j| old[*j] == old[i]).or_else(|| (0..i).rev().find(equal)).or(next);
+            if matches!(self.lines[i], Line::At(_)) {
+                last.insert(old[i], i);
+            } else if self.lines[i] == Line::Free && self.is_comment(i) {
+                let next = next[i];
+                let with = next.filter(|j| old[*j] == old[i]).or_else(|| last.get(&old[i]).copied()).or(next);
                 new[i] = with.map_or(old[i], |j| new[j]);
             }
         }

@@ -1,6 +1,7 @@
 //! Stand-ins for what host code provides, so that documents can be checked and played without it.
 
 use crate::HostNames;
+use std::collections::BTreeSet;
 use ugas_core::{CustomTask, HookReads, Progression, RulesBuilder, TaskCx};
 
 /// A task that is done at once.
@@ -47,11 +48,8 @@ impl HostNames {
     /// ```
     pub fn extend(&mut self, other: &HostNames) {
         let add = |to: &mut Vec<String>, from: &[String]| {
-            for name in from {
-                if !to.contains(name) {
-                    to.push(name.clone());
-                }
-            }
+            let mut seen: BTreeSet<String> = to.iter().cloned().collect();
+            to.extend(from.iter().filter(|name| seen.insert((*name).clone())).cloned());
         };
         add(&mut self.calculations, &other.calculations);
         add(&mut self.tasks, &other.tasks);

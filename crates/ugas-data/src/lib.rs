@@ -33,6 +33,7 @@ mod host;
 mod kind;
 pub mod language;
 pub mod limits;
+mod lines;
 mod lint;
 mod locate;
 mod mask;

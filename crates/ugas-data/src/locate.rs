@@ -9,6 +9,7 @@ use crate::patch::{Way, nested};
 use crate::project::{Source, SourceDoc};
 use crate::symbol::{Mention, mentions};
 use crate::{Node, Span};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
@@ -38,30 +39,23 @@ pub fn place_issue(issue: &LoadIssue, text: &str) -> Option<Diagnostic> {
         Ok(KindName::Known(kind)) => Some(kind),
         _ => None,
     };
-    Some(at_document(issue, &origin.file, text, kind, tree, None))
+    let told = Told::of(issue, None);
+    let names = kind.map(|kind| mentions(kind, tree, text)).unwrap_or_default();
+    let found = find(&told.message, tree, &names, text);
+    Some(told.at(origin.file.clone(), found, |finding, span| finding.at(span, text)))
 }
 
 /// The finding for an issue about a document of a file, whose pack may have a namespace.
-pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc, space: Option<&Space>) -> Diagnostic {
-    at_document(issue, &source.name, &source.text, doc.kind, &doc.tree, space)
-}
-
-/// The finding for an issue about a document whose tree is a part of a text.
-pub(crate) fn at_document(
+pub(crate) fn diagnostic_of(
     issue: &LoadIssue,
-    file: &Arc<str>,
-    text: &str,
-    kind: Option<Kind>,
-    tree: &Node,
+    source: &Source,
+    doc: &SourceDoc,
+    names: &[Mention],
     space: Option<&Space>,
 ) -> Diagnostic {
     let told = Told::of(issue, space);
-    let mut names = kind.map(|kind| mentions(kind, tree, text)).unwrap_or_default();
-    if let Some(space) = space {
-        names.iter_mut().for_each(|m| m.name = space.whole(m.kind, &m.name));
-    }
-    let found = find(&told.message, tree, &names, text);
-    told.at(file.clone(), found, text, tree)
+    let found = find(&told.message, &doc.tree, names, &source.text);
+    told.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
 }
 
 /// The finding for an issue about what a patch set, if it is about that.
@@ -89,7 +83,7 @@ pub(crate) fn at_patch(
         if !(entry.value.span.start <= found.span.start && found.span.end <= entry.value.span.end) {
             found = Found { span: first_line(entry.value.span, &source.text), is_name: false, columns: None };
         }
-        told.at(source.name.clone(), found, &source.text, &patch.tree)
+        told.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
     })
 }
 
@@ -145,7 +139,7 @@ impl<'i> Told<'i> {
         Told { issue, severity, document: shorten(&issue.document), message, meant }
     }
 
-    fn at(self, file: Arc<str>, found: Found, text: &str, tree: &Node) -> Diagnostic {
+    fn at(self, file: Arc<str>, found: Found, mark: impl FnOnce(Diagnostic, Span) -> Diagnostic) -> Diagnostic {
         let issue = self.issue;
         let message = match found.columns {
             Some((from, to)) => self.message.replacen(&format!("column {from}: "), &format!("column {to}: "), 1),
@@ -155,7 +149,7 @@ impl<'i> Told<'i> {
             "" => message,
             name => format!("{name}: {message}"),
         };
-        let mut diagnostic = Diagnostic::new(issue.code, self.severity, file, said).at_in(found.span, text, tree);
+        let mut diagnostic = mark(Diagnostic::new(issue.code, self.severity, file, said), found.span);
         if let Some(meant) = self.meant {
             diagnostic = diagnostic.help(format!("did you mean {meant}?"));
             if found.is_name {
@@ -224,7 +218,10 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
         Some(node) => node.span,
         None => key_in(message, tree)
             .or_else(|| value_in(message, tree))
-            .or_else(|| names.iter().find(|m| m.definition && has_word(message, &m.name)).map(|m| m.span))
+            .or_else(|| {
+                let words = Words::of(message);
+                names.iter().find(|m| m.definition && words.have(&m.name)).map(|m| m.span)
+            })
             .unwrap_or_else(|| name_of(tree)),
     };
     Found { span: first_line(span, text), is_name: false, columns: None }
@@ -276,8 +273,30 @@ fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
     list.items().iter().find(|a| a.get("Name").and_then(Node::as_text) == Some(name))
 }
 
+/// The names in a message, so that each of many names need not be looked for.
+struct Words<'m> {
+    message: &'m str,
+    names: BTreeSet<&'m str>,
+}
+
+impl Words<'_> {
+    fn of(message: &str) -> Words<'_> {
+        let names = message.split(|c: char| !is_part(c)).map(|name| name.trim_matches('.')).collect();
+        Words { message, names }
+    }
+
+    fn have(&self, name: &str) -> bool {
+        let plain = name.chars().all(is_part) && !name.starts_with('.') && !name.ends_with('.');
+        if plain { self.names.contains(name) } else { has_word(self.message, name) }
+    }
+}
+
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}
+
 fn has_word(text: &str, word: &str) -> bool {
-    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let part = is_part;
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back().is_some_and(part);
         let rest = &text[at + word.len()..];

@@ -73,6 +73,7 @@ pub(crate) struct Names {
     files: Vec<Vec<DocNames>>,
     spaces: Vec<Option<Arc<Space>>>,
     used: OnceCell<BTreeSet<(SymbolKind, String)>>,
+    places: OnceCell<BTreeMap<String, Vec<(usize, Mention)>>>,
 }
 
 impl Names {
@@ -83,7 +84,7 @@ impl Names {
         };
         let files: Vec<Vec<DocNames>> =
             project.sources().iter().map(|s| s.docs.iter().map(|d| of_doc(s, d)).collect()).collect();
-        let mut names = Names { spaces: spaces(project, &files), files, used: OnceCell::new() };
+        let mut names = Names { spaces: spaces(project, &files), files, ..Names::default() };
         names.make_whole();
         names.read_patches(project);
         names
@@ -102,6 +103,20 @@ impl Names {
     /// The namespace a file's pack has.
     pub(crate) fn space(&self, file: usize) -> Option<&Arc<Space>> {
         self.spaces.get(file)?.as_ref()
+    }
+
+    /// Every place a name stands at, with its file.
+    pub(crate) fn places(&self, name: &str) -> &[(usize, Mention)] {
+        let places = self.places.get_or_init(|| {
+            let mut places: BTreeMap<String, Vec<(usize, Mention)>> = BTreeMap::new();
+            for file in 0..self.files.len() {
+                for m in self.all_of(file) {
+                    places.entry(m.name.clone()).or_default().push((file, m.clone()));
+                }
+            }
+            places
+        });
+        places.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Whether some document of the project refers to a name.

@@ -3,6 +3,7 @@
 
 use crate::assemble::assemble;
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
+use crate::limits::MAX_REQUIRED;
 use crate::names::Names;
 use crate::project::{DocSet, Project, Source};
 use crate::read::Documents;
@@ -211,6 +212,9 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
         return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
     }
     let names = tree.get("Requires").map_or(&[][..], |n| n.items());
+    if names.len() > MAX_REQUIRED {
+        return fail("Requires", format!("Requires: {} packs; at most {MAX_REQUIRED} are read", names.len()));
+    }
     match pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
         Some((name, node)) => {
             let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");

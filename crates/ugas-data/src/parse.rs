@@ -1,7 +1,7 @@
 //! Text into trees, one per document. The parser's events are folded with an explicit stack, never by recursion, and
 //! everything an event can make grow is charged to a budget first.
 
-use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_TEXT};
+use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_NODES_OF_SMALL, MAX_TEXT, MAX_TEXT_OF_SMALL};
 use crate::tree::quoted;
 use crate::{Code, Entry, Node, NodeValue, ReadError, ReadErrors, Span, scalar};
 use serde_saphyr::granit_parser::{
@@ -34,7 +34,7 @@ pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) 
         block_nesting_limit: MAX_DEPTH,
     };
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut builder = Builder::new(file.clone());
+    let mut builder = Builder::new(file.clone(), text.len());
     while builder.errors.len() < MAX_ERRORS && !builder.exhausted {
         let step = match parser.next_event() {
             None => break,
@@ -95,15 +95,15 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(file: Arc<str>) -> Builder {
+    fn new(file: Arc<str>, bytes: usize) -> Builder {
         Builder {
             file,
             trees: Vec::new(),
             errors: Vec::new(),
             open: Vec::new(),
             anchors: HashMap::new(),
-            nodes_left: MAX_NODES,
-            text_left: MAX_TEXT,
+            nodes_left: MAX_NODES.min(MAX_NODES_OF_SMALL + 4 * bytes),
+            text_left: MAX_TEXT.min(MAX_TEXT_OF_SMALL + 4 * bytes),
             exhausted: false,
         }
     }
@@ -284,9 +284,7 @@ impl Builder {
             }
             _ => {
                 self.exhausted = true;
-                let message = format!(
-                    "with its aliases expanded the file holds more than {MAX_NODES} values or {MAX_TEXT} bytes of text"
-                );
+                let message = "with its aliases expanded the file holds too many values or too much text";
                 let mut error = self.error(Code::Limit, line, column, message);
                 error.help = Some("split the file, and do not nest aliases in aliases".to_owned());
                 Err(error)

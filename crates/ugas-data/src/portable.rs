@@ -226,7 +226,7 @@ impl Project {
 fn document(source: &Source, doc: &SourceDoc, findings: &mut Vec<Diagnostic>) {
     let Some(kind) = doc.kind else { return };
     let mut tell = |id: &str, span, message: String| {
-        findings.push(Diagnostic::new(id, Severity::Info, source.name.clone(), message).at(span, &source.text));
+        findings.push(source.say(id, Severity::Info, message, span));
     };
     let named = doc.tree.entry("Kind");
     let Some(fields) = shape(kind.name()) else {

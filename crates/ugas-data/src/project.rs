@@ -5,15 +5,16 @@ use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
+use crate::limits::{MAX_ERRORS, MAX_FINDINGS, MAX_FINDINGS_PER_DOCUMENT};
+use crate::lines::Lines;
 use crate::lint::{lint_set, without_allowed};
 use crate::locate::{at_patch, diagnostic_of};
 use crate::names::Names;
 use crate::pack::pack_from_node;
 use crate::parse::parse;
 use crate::read::{Document, Unsupported, read_tree};
-use crate::symbol::mentions;
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, csv, placeholder, resolve, scene};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, Span, csv, placeholder, resolve, scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,14 +52,35 @@ pub struct Source {
     pub pack: Option<PackFile>,
     /// Documents of kinds that no release reads yet.
     pub unsupported: Vec<Diagnostic>,
+    /// Where its lines are.
+    lines: Lines,
 }
 
 impl Source {
+    /// A finding about a stretch of this file.
+    pub(crate) fn say(&self, id: &str, severity: Severity, message: String, span: Span) -> Diagnostic {
+        self.mark(Diagnostic::new(id, severity, self.name.clone(), message), span)
+    }
+
+    /// Line and column, both from 1, of a byte.
+    pub(crate) fn place(&self, byte: usize) -> (u32, u32) {
+        self.lines.place(&self.text, byte)
+    }
+
+    /// Puts a finding at a stretch of this file.
+    pub(crate) fn mark(&self, mut finding: Diagnostic, span: Span) -> Diagnostic {
+        (finding.line, finding.column) = self.place(span.start as usize);
+        (finding.end_line, finding.end_column) = self.place(span.end as usize);
+        finding.span = span;
+        finding
+    }
+
     pub(crate) fn read(path: PathBuf, text: String) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
-        let mut source =
-            Source { name, path, text: text.into(), docs: Vec::new(), errors, pack: None, unsupported: Vec::new() };
+        let lines = Lines::of(&text);
+        let (docs, unsupported) = (Vec::new(), Vec::new());
+        let mut source = Source { name, path, text: text.into(), docs, errors, pack: None, unsupported, lines };
         if source.path.file_name().is_some_and(|n| n == PACK_FILE) {
             source.read_pack(&trees);
             return source;
@@ -67,6 +89,7 @@ impl Source {
             source.read_doc(tree);
         }
         source.errors.sort_by_key(|e| (e.line, e.column));
+        ReadErrors::cut(&mut source.errors);
         source
     }
 
@@ -92,6 +115,10 @@ impl Source {
             Ok(KindName::Known(kind)) => Some(kind),
             _ => None,
         };
+        // What is told already is more than is shown.
+        if self.errors.len() > MAX_ERRORS {
+            return self.docs.push(SourceDoc { tree, kind, loaded: None });
+        }
         let loaded = match read_tree(&self.name, &tree) {
             Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path) {
                 Ok(()) => Some(*loaded),
@@ -103,8 +130,7 @@ impl Source {
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
-                let finding = Diagnostic::new("unsupported-kind", Severity::Info, self.name.clone(), message);
-                self.unsupported.push(finding.at(span, &self.text));
+                self.unsupported.push(self.say("unsupported-kind", Severity::Info, message, span));
                 None
             }
             Err(errors) => {
@@ -388,13 +414,13 @@ impl Project {
             }
             let unread = Unread::of(self, &set);
             let mut found = resolve::check(self, &set, &names);
-            found.extend(placeholder::check(self, &set));
             found.extend(scene::check(self, &set));
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
                 let whole = assemble(self, &set, &names);
                 let (rules, issues) = self.build_whole(&set, &whole);
                 found.extend(whole.findings.iter().cloned());
-                found.extend(issues.iter().map(|issue| self.place_with(issue, &set, &names)));
+                found.extend(placeholder::check(self, &set, &names, &whole));
+                found.extend(self.place_all(&issues, &set, &names));
                 // What cannot be built is mended first; lints would speak of what is about to change.
                 let sound = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_sound());
                 if let Some(rules) = rules.filter(|_| sound) {
@@ -406,6 +432,31 @@ impl Project {
         }
         without_allowed(self, &mut findings);
         Diagnostic::arrange(&mut findings);
+        findings
+    }
+
+    /// The issues of a set's rules builder at their places: of each document the first ones, and not more of them all
+    /// than somebody could read.
+    fn place_all(&self, issues: &[LoadIssue], set: &DocSet, names: &Names) -> Vec<Diagnostic> {
+        let mut told: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+        let mut findings = Vec::new();
+        let mut left_out = 0;
+        for issue in issues {
+            let about = issue.origin.as_ref().map(|origin| (&*origin.file, origin.line));
+            let of_document = about.map_or(0, |about| *told.entry(about).and_modify(|n| *n += 1).or_default());
+            if of_document < MAX_FINDINGS_PER_DOCUMENT && findings.len() < MAX_FINDINGS {
+                findings.push(self.place_with(issue, set, names));
+            } else {
+                left_out += 1;
+            }
+        }
+        if left_out > 0
+            && let Some(&first) = set.own.first()
+        {
+            let message = format!("{left_out} more findings are not shown");
+            let finding = self.sources[first].say("limit", Severity::Error, message, Span::default());
+            findings.push(finding.help("mend some of those that are shown, and check again"));
+        }
         findings
     }
 
@@ -421,21 +472,28 @@ impl Project {
             // Documents stand in the order of their lines.
             let at = source.docs.binary_search_by_key(&origin.line, |d| d.tree.line).ok()?;
             let doc = &source.docs[at];
-            Some((file, source, doc))
+            Some((file, at, source, doc))
         });
         match found {
-            Some((file, source, doc)) => {
+            Some((file, at, source, doc)) => {
                 let patched = issue.origin.iter().flat_map(|o| o.patches.iter().rev());
                 let in_patch = patched.filter_map(|p| self.place_in_patch(issue, p, doc)).next();
-                let mut finding =
-                    in_patch.unwrap_or_else(|| diagnostic_of(issue, source, doc, names.space(file).map(|s| &**s)));
+                let mut finding = in_patch.unwrap_or_else(|| {
+                    diagnostic_of(
+                        issue,
+                        source,
+                        doc,
+                        &names.of_file(file)[at].mentions,
+                        names.space(file).map(|s| &**s),
+                    )
+                });
                 // Drafts up to the third allowed it.
                 if issue.code == "zero-period" && draft_of(&doc.tree).is_some_and(|draft| draft > 3) {
                     finding.severity = Severity::Error;
                 }
                 finding
             }
-            None => self.place_by_name(issue, set),
+            None => self.place_by_name(issue, set, names),
         }
     }
 
@@ -447,27 +505,18 @@ impl Project {
     }
 
     /// An issue without an origin is about a name, such as a tag: it stands where the name is defined, else used first.
-    fn place_by_name(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
+    fn place_by_name(&self, issue: &LoadIssue, set: &DocSet, names: &Names) -> Diagnostic {
         let severity = match issue.severity {
             ugas_core::Severity::Error => Severity::Error,
             ugas_core::Severity::Warning => Severity::Warning,
         };
         let subject = if issue.document.is_empty() { String::new() } else { format!("{}: ", issue.document) };
         let said = format!("{subject}{}", issue.message);
-        let mut found = None;
-        for (source, doc) in self.docs(set) {
-            let names = doc.kind.map(|kind| mentions(kind, &doc.tree, &source.text)).unwrap_or_default();
-            for m in names.into_iter().filter(|m| m.name == issue.document) {
-                if m.definition {
-                    return Diagnostic::new(issue.code, severity, source.name.clone(), said).at(m.span, &source.text);
-                }
-                found.get_or_insert((source, m.span));
-            }
-        }
-        match found {
-            Some((source, span)) => {
-                Diagnostic::new(issue.code, severity, source.name.clone(), said).at(span, &source.text)
-            }
+        let in_set = |file: &usize| set.own.contains(file) || set.required.contains(file);
+        let places = || names.places(&issue.document).iter().filter(|(file, _)| in_set(file));
+        let defined = places().find(|(_, m)| m.definition);
+        match defined.or_else(|| places().next()) {
+            Some((file, m)) => self.sources[*file].say(issue.code, severity, said, m.span),
             None => {
                 let first = set.own.first().map_or("".into(), |&i| self.sources[i].name.clone());
                 Diagnostic::new(issue.code, severity, first, said)
@@ -481,12 +530,10 @@ impl Project {
         let missing = pack.requires.iter().filter(|name| !beside(&source.path, name).is_some_and(|f| there(&f)));
         let say = |name: &String| {
             let message = format!("Requires: there is no pack {name}");
-            let finding = Diagnostic::new("missing-pack", Severity::Error, source.name.clone(), message)
-                .help(format!("put a folder {name} with a {PACK_FILE} beside this one"));
-            match source.text.find(name.as_str()) {
-                Some(at) => finding.at(crate::Span::new(at, at + name.len()), &source.text),
-                None => finding,
-            }
+            let at = source.text.find(name.as_str()).unwrap_or(0);
+            let span = Span::new(at, at + if source.text[at..].starts_with(name.as_str()) { name.len() } else { 0 });
+            let help = format!("put a folder {name} with a {PACK_FILE} beside this one");
+            source.say("missing-pack", Severity::Error, message, span).help(help)
         };
         missing.map(say).collect()
     }

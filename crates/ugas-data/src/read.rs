@@ -3,6 +3,7 @@
 
 use crate::de::from_node_without;
 use crate::kind::{KIND_KEYS, KindName, kind_of};
+use crate::limits::MAX_ERRORS;
 use crate::parse::parse;
 use crate::{Code, Node, ReadError, ReadErrors};
 use serde::de::DeserializeOwned;
@@ -111,8 +112,13 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
             Ok(document) => documents.push(document),
             Err(more) => errors.extend(more),
         }
+        // What is told already is more than is shown.
+        if errors.len() > MAX_ERRORS {
+            break;
+        }
     }
     errors.sort_by_key(|e| (e.line, e.column));
+    ReadErrors::cut(&mut errors);
     ReadErrors::unless(errors, documents)
 }
 

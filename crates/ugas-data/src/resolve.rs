@@ -10,6 +10,9 @@ use crate::symbol::{Mention, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::Kind;
 
+/// How many names may be compared to find what was meant.
+pub(crate) const COMPARISONS: usize = 1 << 20;
+
 /// What a set defines, by what it is.
 type Names = BTreeMap<SymbolKind, BTreeSet<String>>;
 
@@ -32,7 +35,7 @@ pub(crate) fn check(project: &Project, set: &DocSet, names: &AllNames) -> Vec<Di
             let Some(kind) = named.kind else { continue };
             let name = doc.tree.get("Name").and_then(Node::as_text).map(|n| format!("{n}: ")).unwrap_or_default();
             for m in named.mentions.iter().filter(|m| !m.definition) {
-                let Some(mut finding) = look_up(kind, m, &defined, set, source) else { continue };
+                let Some(mut finding) = look_up(kind, m, &defined, set, source, findings.len()) else { continue };
                 finding.message.insert_str(0, &name);
                 findings.push(finding);
                 if m.kind == SymbolKind::Tag {
@@ -48,7 +51,14 @@ fn is_input(kind: Kind) -> bool {
     matches!(kind, Kind::InputAction | Kind::InputActionSet | Kind::InputMapping | Kind::InputModifier)
 }
 
-fn look_up(kind: Kind, m: &Mention, defined: &Names, set: &DocSet, source: &Source) -> Option<Diagnostic> {
+fn look_up(
+    kind: Kind,
+    m: &Mention,
+    defined: &Names,
+    set: &DocSet,
+    source: &Source,
+    found: usize,
+) -> Option<Diagnostic> {
     let input = is_input(kind);
     let (what, id, severity) = match m.kind {
         // A game without input documents binds its inputs in code.
@@ -70,29 +80,33 @@ fn look_up(kind: Kind, m: &Mention, defined: &Names, set: &DocSet, source: &Sour
     };
     let none = BTreeSet::new();
     let known = defined.get(&what).unwrap_or(&none);
-    let below = |tag: &String| tag.strip_prefix(&m.name).is_some_and(|rest| rest.starts_with('.'));
-    if known.contains(&m.name) || what == SymbolKind::Tag && known.iter().any(below) {
+    let below = format!("{}.", m.name);
+    let has_below = || known.range(below.clone()..).next().is_some_and(|tag| tag.starts_with(&below));
+    if known.contains(&m.name) || what == SymbolKind::Tag && has_below() {
         return None;
     }
     let message = match what {
         SymbolKind::Tag => format!("{}: no registry declares {}", m.key, m.name),
         _ => format!("{}: unknown {what} {}", m.key, m.name),
     };
-    let near = nearest(&m.name, known.iter().map(String::as_str));
-    Some(at_name(Diagnostic::new(id, severity, source.name.clone(), message), m, near, source))
+    // Comparing every name with every other is for as many as somebody reads.
+    let near = match found.saturating_mul(known.len()) > COMPARISONS {
+        true => None,
+        false => nearest(&m.name, known.iter().map(String::as_str)),
+    };
+    Some(at_name(source.say(id, severity, message, m.span), m, near))
 }
 
 fn host_modifier(m: &Mention, set: &DocSet, source: &Source) -> Diagnostic {
     let message = format!("{}: no code is announced for {}", m.key, m.name);
-    let finding = Diagnostic::new("unknown-modifier-code", Severity::Error, source.name.clone(), message);
+    let finding = source.say("unknown-modifier-code", Severity::Error, message, m.span);
     let near = nearest(&m.name, set.host.modifiers.iter().map(String::as_str));
-    let mut finding = at_name(finding, m, near, source);
+    let mut finding = at_name(finding, m, near);
     finding.help.get_or_insert("name what host code provides in pack.yaml under `Host: {Modifiers: [..]}`".to_owned());
     finding
 }
 
-fn at_name(finding: Diagnostic, m: &Mention, near: Option<&str>, source: &Source) -> Diagnostic {
-    let finding = finding.at(m.span, &source.text);
+fn at_name(finding: Diagnostic, m: &Mention, near: Option<&str>) -> Diagnostic {
     match near {
         Some(meant) => {
             let edits = vec![Edit { span: m.span, text: meant.to_owned() }];

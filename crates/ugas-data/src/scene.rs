@@ -20,7 +20,7 @@ struct Part<'p> {
 impl Part<'_> {
     fn finding(&self, id: &'static str, message: String, span: Span) -> Diagnostic {
         let finding = Diagnostic::new(id, Severity::Error, self.source.name.clone(), message);
-        finding.at_in(span, &self.source.text, &self.doc.tree)
+        self.source.mark(finding, span)
     }
 }
 

@@ -365,11 +365,14 @@ impl Found<'_> {
             return;
         };
         for (open, _) in text.match_indices('{') {
-            let Some((name, _)) = text[open + 1..].split_once('}') else { break };
+            // Looking for the end of each of many brackets would cost their number squared; a name ends where it does.
+            let part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+            let len = text[open + 1..].bytes().take_while(|b| part(*b)).count();
+            let (name, rest) = text[open + 1..].split_at(len);
             let at = start + open + 1;
             let whole = words(name).next().is_some_and(|(begin, word)| begin == 0 && word.len() == name.len());
             match name.rsplit_once('.') {
-                _ if !whole => {}
+                _ if !whole || !rest.starts_with('}') => {}
                 None if name == "Level" => {}
                 None => self.put(Attribute, name.to_owned(), Span::new(at, at + name.len()), key, false),
                 Some((effect, what)) => {

@@ -278,7 +278,7 @@ fn origins_name_the_first_line_and_each_modifier() {
     let docs = read_str("two.yaml", text).unwrap().docs;
     assert_eq!(docs[0].origin.to_string(), "two.yaml:2");
     assert_eq!(docs[1].origin.to_string(), "two.yaml:6");
-    assert_eq!(docs[1].origin.modifier_lines, [10, 12]);
+    assert_eq!(*docs[1].origin.modifier_lines, [10, 12]);
 }
 
 #[test]
@@ -469,6 +469,12 @@ fn mappings_and_modifiers_are_read_and_their_bounds_kept() {
     assert_eq!((trigger.number("PressThreshold"), trigger.user_configurable), (Some(0.5), false));
     let error = refused("Kind: input_modifier\nName: D\nType: DeadZone\nParams: {InnerThreshold: 1.2}\n");
     assert_eq!((error.line, error.column), (4, 26), "{error}");
+    for (kind, name) in [("DeadZone", "OuterThreshold"), ("TriggerThreshold", "PressThreshold")] {
+        for value in ["1.1", "-0.1"] {
+            let text = format!("Kind: input_modifier\nName: D\nType: {kind}\nParams: {{{name}: {value}}}\n");
+            assert_eq!(refused(&text).line, 4, "{name} {value}");
+        }
+    }
     assert!(refused("Kind: input_modifier\nName: G\nType: Gamma\n").to_string().contains("DeadZone"));
 }
 

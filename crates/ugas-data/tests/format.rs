@@ -134,3 +134,16 @@ proptest! {
         prop_assert_eq!(&read_str("a.yaml", &shaped).unwrap().docs[0].doc, &doc);
     }
 }
+
+#[test]
+fn items_find_their_dash_behind_comments_and_signs() {
+    for (text, wanted) in [
+        ("A:\n- |-\n     one\n- b\n", "A:\n  - |-\n       one\n  - b\n"),
+        ("A:\n- >-\n   two\n", "A:\n  - >-\n     two\n"),
+        ("A:\n-   # why\n    B: 1\n", "A:\n  -   # why\n    B: 1\n"),
+        ("A:\n-\n# margin\n    C: 2\n", "A:\n  -\n  # margin\n    C: 2\n"),
+        ("A:\n-     - 3\n", "A:\n  - - 3\n"),
+    ] {
+        assert_eq!(tidy(text), wanted);
+    }
+}

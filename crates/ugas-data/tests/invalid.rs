@@ -9,49 +9,7 @@ use ugas_data::{Diagnostic, Project, Severity, from_node, kind_of, read_file, re
 use ugas_doc::{Kind, Magnitude, MagnitudeSource};
 
 /// Sound documents that the wrong ones refer to.
-const BASE: &str = "\
-Kind: attribute_set
-Name: Vitals
-Attributes:
-  - {Name: MaxHealth, DefaultBaseValue: 100}
-  - {Name: Health, DefaultBaseValue: 100, Clamping: {Min: 0, Max: MaxHealth}}
-  - {Name: Attack, DefaultBaseValue: 10}
----
-Kind: gameplay_tag
-Tags: [{Tag: State.Alive}]
----
-Kind: gameplay_effect
-Name: GE_Hit
-DurationPolicy: Instant
-Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -1}}]
----
-Kind: gameplay_ability
-Name: GA_Strike
----
-Kind: curve
-Name: C_Damage
-Points: [{X: 1, Y: 2}]
----
-Kind: calculation
-Name: ExecCalc_Hit
-Results: [{On: Target, Attribute: Health, Operation: Add, Value: \"-source.Attack\"}]
----
-Kind: input_action
-Name: Fire
-ValueType: Digital
----
-Kind: input_action_set
-Name: Racing
-Actions: [Fire]
----
-Kind: input_modifier
-Name: DeadZone
-Type: DeadZone
----
-Kind: gameplay_controller
-OwnerActor: {ActorID: Boss}
-AttributeSets: [{Name: Vitals}]
-";
+const BASE: &str = include_str!("base.yaml");
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")

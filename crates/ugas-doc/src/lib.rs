@@ -309,7 +309,7 @@ pub struct Origin {
     /// The line of the document's first key, counted from 1.
     pub line: u32,
     /// The line of each modifier of an effect (empty for other kinds).
-    pub modifier_lines: Vec<u32>,
+    pub modifier_lines: Arc<[u32]>,
     /// The fields that patches changed, in the order they were applied.
     pub patches: Vec<Patched>,
 }
@@ -317,7 +317,7 @@ pub struct Origin {
 impl Origin {
     /// A place in a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
-        Origin { file: file.into(), line, modifier_lines: Vec::new(), patches: Vec::new() }
+        Origin { file: file.into(), line, modifier_lines: Arc::default(), patches: Vec::new() }
     }
 
     /// The line of modifier `index`, or of the document where that is not known.

@@ -173,6 +173,26 @@ fn registries_declare_the_tags_of_their_genre() {
     }
 }
 
+// covers: UGAS-PACK.RAC-08, UGAS-PACK.SHO-08
+#[test]
+fn modifiers_stand_in_the_channels_of_the_specification() {
+    for (pack, name, attribute, channel) in [
+        ("racing", "GE_Biome_Asphalt", "TireGripMultiplier", "Surface"),
+        ("racing", "GE_Biome_Mud", "TireGripMultiplier", "Surface"),
+        ("shooter", "GE_ADS", "Spread", "Aim"),
+        ("shooter", "GE_ADS", "MoveSpeed", "Aim"),
+    ] {
+        let docs = docs(pack);
+        let effect = docs.iter().find_map(|l| match &l.doc {
+            Doc::Effect(effect) if effect.name == name => Some(effect),
+            _ => None,
+        });
+        let modifier = effect.unwrap_or_else(|| panic!("{name}")).modifiers.iter().find(|m| m.attribute == attribute);
+        let found = modifier.unwrap_or_else(|| panic!("{name}: {attribute}")).channel.as_deref();
+        assert_eq!(found, Some(channel), "{name}: {attribute}");
+    }
+}
+
 // covers: UGAS-PACK.0-02
 #[test]
 fn packs_add_to_the_core_tags_and_conflict_with_none() {

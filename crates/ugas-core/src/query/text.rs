@@ -73,8 +73,8 @@ fn fill(text: &str, value: impl Fn(&str) -> Option<Shown>) -> FilledText {
     while let Some(open) = rest.find('{') {
         filled.text.push_str(&rest[..open]);
         let after = &rest[open + 1..];
-        let name = after.split('}').next().filter(|n| is_name(n) && n.len() < after.len());
-        let Some(name) = name else {
+        let end = after.bytes().position(|b| !is_name_part(b)).filter(|&at| at > 0 && after[at..].starts_with('}'));
+        let Some(name) = end.map(|at| &after[..at]) else {
             filled.text.push('{');
             rest = after;
             continue;
@@ -99,8 +99,8 @@ fn fill(text: &str, value: impl Fn(&str) -> Option<Shown>) -> FilledText {
     filled
 }
 
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:".contains(&b))
+fn is_name_part(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b"_.:".contains(&b)
 }
 
 /// People read two decimals.

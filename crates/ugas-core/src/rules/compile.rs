@@ -5,7 +5,7 @@ use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef,
 use super::error::LoadIssue;
 use super::lookup::{Kind, suggestion};
 use super::scope::Scope;
-use super::tag::tag_segments;
+use super::tag::{MAX_NAME, tag_segments};
 use super::template::{Template, TemplateEffect};
 use crate::limits::MIN_PERIOD;
 use crate::{AbilityGrant, ActorId, ChannelId, EffectId, HookId, SetId, SimTime, TagId};
@@ -30,6 +30,11 @@ impl Compiler<'_> {
     // Tags ------------------------------------------------------------------------------------------------------
 
     pub(crate) fn bad_tag(&mut self, name: &str) {
+        if name.len() > MAX_NAME {
+            let head: String = name.chars().take(32).collect();
+            let message = format!("{head}… is not a tag: it has more than {MAX_NAME} characters");
+            return self.error("bad-tag", message);
+        }
         self.error(
             "bad-tag",
             format!("{name:?} is not a tag: write segments like State.Debuff, each A-Z then letters and digits"),
@@ -65,13 +70,17 @@ impl Compiler<'_> {
         if let Some(tag) = self.rules.tag(name) {
             return Some(tag);
         }
-        let near = suggestion(self.rules.tags.nearest(name));
         if self.is_fixed() {
+            let near = suggestion(self.rules.tags.nearest(name));
             let message =
                 format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}");
             self.error("undeclared-tag", message);
             return None;
         }
+        let near = match self.is_dear(self.rules.tags.len()) {
+            true => String::new(),
+            false => suggestion(self.rules.tags.nearest_declared(name)),
+        };
         self.warn("undeclared-tag", format!("no registry declares {name}{near}"));
         Some(self.rules.to_mut().tags.intern(name))
     }

@@ -31,7 +31,18 @@ impl Compiler<'_> {
 
     /// What was meant, to be put behind a message.
     pub(crate) fn near(&self, kind: Kind, name: &str) -> String {
-        suggestion(self.names(kind).nearest_of(name, |id| self.defines(kind, id)))
+        let names = self.names(kind);
+        if self.is_dear(names.len()) {
+            return String::new();
+        }
+        suggestion(names.nearest_of(name, |id| self.defines(kind, id)))
+    }
+
+    /// Whether so much is wrong among so many names that nobody reads what each was meant to be: every suggestion looks
+    /// at every name.
+    pub(crate) fn is_dear(&self, names: usize) -> bool {
+        const COMPARISONS: usize = 1 << 20;
+        self.issues.len().saturating_mul(names) > COMPARISONS
     }
 
     fn names(&self, kind: Kind) -> &Names {
@@ -87,7 +98,10 @@ impl Compiler<'_> {
             rules.aliases.push((alias, set, plain));
             return Ok(alias);
         }
-        let near = self.rules.attributes.nearest_of(name, |id| self.rules.is_defined(AttributeId(id)));
+        let near = match self.is_dear(self.rules.attributes.len()) {
+            true => None,
+            false => self.rules.attributes.nearest_of(name, |id| self.rules.is_defined(AttributeId(id))),
+        };
         Err(format!("unknown attribute {name}{}", suggestion(near)))
     }
 
@@ -190,7 +204,10 @@ impl Compiler<'_> {
         let told = || self.issues.iter().any(|i| i.document == name && i.severity == crate::Severity::Error);
         if found.is_none() && !told() {
             let known = |id: u32| self.rules.calcs[id as usize].is_some();
-            let near = suggestion(self.rules.calc_names.nearest_of(name, known));
+            let near = match self.is_dear(self.rules.calc_names.len()) {
+                true => String::new(),
+                false => suggestion(self.rules.calc_names.nearest_of(name, known)),
+            };
             self.error(
                 "unknown-calculation",
                 format!("{place}: no calculation {name}{near}; write a document of Kind calculation, or register code"),

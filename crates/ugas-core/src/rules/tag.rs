@@ -4,19 +4,23 @@ use super::names::Names;
 use crate::TagId;
 use crate::rng::fold;
 
-/// Checks one tag name: segments of A-Z then letters and digits, joined by dots.
+/// Longest tag name. Every parent of a tag is a tag, so a long name of many levels would cost its length squared.
+pub(super) const MAX_NAME: usize = 255;
+
+/// Checks one tag name: segments of A-Z then letters and digits, joined by dots, 255 characters at most.
 ///
 /// ```
 /// use ugas_core::tag_segments;
 /// assert_eq!(tag_segments("State.Debuff.Stunned.Magic").unwrap().count(), 4);
 /// assert!(tag_segments("state.debuff").is_none());
 /// assert!(tag_segments("State..X").is_none());
+/// assert!(tag_segments(&format!("A{}", ".B".repeat(200))).is_none());
 /// ```
 pub fn tag_segments(name: &str) -> Option<impl Iterator<Item = &str>> {
     let good = |segment: &str| {
         segment.starts_with(|c: char| c.is_ascii_uppercase()) && segment.chars().all(|c| c.is_ascii_alphanumeric())
     };
-    name.split('.').all(good).then(|| name.split('.'))
+    (name.len() <= MAX_NAME && name.split('.').all(good)).then(|| name.split('.'))
 }
 
 /// The parents of a tag name, nearest first.
@@ -119,6 +123,10 @@ impl TagTable {
     }
     pub(crate) fn names(&self) -> &Names {
         &self.names
+    }
+    /// The same among those that a registry declares: what declares itself by use may be a slip too.
+    pub(crate) fn nearest_declared(&self, name: &str) -> Option<&str> {
+        self.names.nearest_of(name, |id| self.defs[id as usize].declared)
     }
     pub(crate) fn len(&self) -> usize {
         self.defs.len()

@@ -37,6 +37,9 @@ pub struct Completion {
 /// A word that is in no document and near to none; it begins like an attribute so that expressions take it for one.
 const PROBE: &str = "Qz0UgasProbe0zQ";
 
+/// Bytes that are read again to find out what may stand somewhere.
+const MAX_TRIED: usize = 1 << 20;
+
 /// What may stand at a byte of a file, in the order of the alphabet.
 ///
 /// ```
@@ -65,7 +68,11 @@ pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
         ["]", "}", "}]", "\"", "\"]"].map(|end| probes.iter().map(move |p| format!("{p}{end}")).collect::<Vec<_>>());
     probes.extend(closed.into_iter().flatten());
     let mut found = Vec::new();
-    for probe in probes {
+    for (tried, probe) in probes.iter().enumerate() {
+        // Every try reads the file; a large one is not worth a dozen.
+        if tried > 1 && tried * source.text.len() > MAX_TRIED {
+            break;
+        }
         let text = [&source.text[..start], &probe, &source.text[end..]].concat();
         found = proposals(project, source, &text, word);
         if !found.is_empty() {

@@ -150,9 +150,7 @@ impl Rename {
         let mut after = project.clone();
         for (path, edits) in &self.edits {
             let Some(source) = project.sources().iter().find(|s| s.path == *path) else { continue };
-            // From the last to the first, so that places before stay what they are.
-            let changed = edits.iter().rev().try_fold(source.text.to_string(), |text, edit| edit.apply(&text));
-            if let Some(text) = changed {
+            if let Some(text) = Edit::apply_all(edits, &source.text) {
                 after.put(path, text);
             }
         }

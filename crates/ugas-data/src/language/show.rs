@@ -2,17 +2,20 @@
 //! and what uses it.
 
 use super::hover::{computed, controllers, is_of};
-use super::names::{name_in, references_in};
+use super::names::scope;
 use super::summary::{attribute, in_a_line, loaded, tooltip, tooltips_of_owners};
 use super::{number, set_of};
 use crate::names::Names;
-use crate::{Mention, Node, Project, Source, SymbolKind, place_of, to_yaml};
+use crate::{Mention, Node, Project, Source, SymbolKind, to_yaml};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use ugas_doc::{Doc, Kind};
 
-/// Every definition of a name, one page each, with numbers at a level; nothing if there is none. What has a namespace is
-/// found with it and without it.
+/// More definitions of one name are a mistake, and nobody reads their pages.
+const MAX_PAGES: usize = 8;
+
+/// Every definition of a name, one page each and eight at most, with numbers at a level; nothing if there is none. What has
+/// a namespace is found with it and without it.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -29,7 +32,8 @@ pub fn show(project: &Project, name: &str, level: u32) -> Vec<String> {
     for (i, source) in project.sources().iter().enumerate() {
         let short = |m: &Mention| names.space(i).is_some_and(|space| space.short(&m.name) == name);
         let found = names.all_of(i).filter(|m| m.definition && (m.name == name || short(m)));
-        pages.extend(found.map(|m| page(project, &names, source, m, level)));
+        let room = MAX_PAGES - pages.len();
+        pages.extend(found.take(room).map(|m| page(project, &names, source, m, level)));
     }
     pages
 }
@@ -49,7 +53,7 @@ pub fn defined_names(project: &Project) -> Vec<String> {
 }
 
 fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u32) -> String {
-    let (line, _) = place_of(&source.text, m.span.start as usize);
+    let (line, _) = source.place(m.span.start as usize);
     let mut out = format!("{} {}, {}:{line}\n", m.kind, m.name, source.name);
     // Writing to a string cannot fail.
     let _ = describe(project, source, m, level, &mut out);
@@ -135,14 +139,18 @@ fn patches(project: &Project, names: &Names, m: &Mention, out: &mut String) -> s
 fn uses(project: &Project, names: &Names, source: &Source, m: &Mention, out: &mut String) -> std::fmt::Result {
     writeln!(out, "used by:")?;
     let mut any = false;
-    for place in references_in(project, names, &source.path, m.kind, &m.name) {
-        let Some(user) = project.sources().iter().find(|s| s.path == place.path) else { continue };
-        let start = place.span.start as usize;
-        let Some(mention) = name_in(project, names, &place.path, start).filter(|u| !u.definition) else { continue };
-        let doc = user.docs.iter().find(|d| d.tree.span.touches(start)).and_then(|d| d.loaded.as_ref());
-        let of = doc.map(|l| l.doc.name()).filter(|n| !n.is_empty()).map(|n| format!(" of {n}")).unwrap_or_default();
-        writeln!(out, "  {}:{} {}{of}", user.name, place_of(&user.text, start).0, mention.key)?;
-        any = true;
+    let is_it = |other: &Mention| other.kind == m.kind && other.name == m.name;
+    for i in scope(project, names, &source.path, is_it) {
+        let user = &project.sources()[i];
+        for mention in names.all_of(i).filter(|other| !other.definition && is_it(other)) {
+            let start = mention.span.start as usize;
+            let after = user.docs.partition_point(|d| (d.tree.span.end as usize) < start);
+            let doc = user.docs.get(after).and_then(|d| d.loaded.as_ref());
+            let of = doc.map(|l| l.doc.name()).filter(|n| !n.is_empty());
+            let of = of.map(|n| format!(" of {n}")).unwrap_or_default();
+            writeln!(out, "  {}:{} {}{of}", user.name, user.place(start).0, mention.key)?;
+            any = true;
+        }
     }
     if any { Ok(()) } else { writeln!(out, "  nothing") }
 }

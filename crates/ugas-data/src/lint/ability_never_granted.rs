@@ -17,7 +17,7 @@ is not was mostly forgotten in a list. Projects that grant everything from code 
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let grants = |key: &str| matches!(key, "AbilityClass" | "Ability" | "Abilities");
     let grantors = cx.docs.iter().filter(|d| {
         use ugas_doc::Doc::{AbilitySet, Controller, Effect};

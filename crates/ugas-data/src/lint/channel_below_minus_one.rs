@@ -22,7 +22,7 @@ altogether write an Override of 0, which says so.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects() {
         let stacks = e.stacking.as_ref().map_or(1, |s| s.limit.unwrap_or(1));
         let mut sums = BTreeMap::new();
@@ -63,7 +63,7 @@ fn add<'e>(sums: &mut Sums<'e>, e: &'e Effect, stacks: u32) {
 }
 
 fn say(
-    report: &mut Report<'_>,
+    report: &mut Report,
     d: &LintDoc<'_>,
     span: Span,
     attribute: &str,

@@ -17,7 +17,7 @@ whole attribute, not the part of a channel.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects() {
         let ignored = e.modifiers.iter().enumerate().filter(|(_, m)| m.channel.is_some());
         for (i, m) in ignored.filter(|(_, m)| m.operation != Operation::Multiply) {

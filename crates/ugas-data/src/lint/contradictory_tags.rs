@@ -31,13 +31,13 @@ const PAIRS: &[(&str, &str)] = &[
     ("GrantedTags", "OngoingBlockedTags"),
 ];
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for d in &cx.docs {
         walk(d, d.tree, report);
     }
 }
 
-fn walk(d: &LintDoc<'_>, node: &Node, report: &mut Report<'_>) {
+fn walk(d: &LintDoc<'_>, node: &Node, report: &mut Report) {
     for (wanted, barred) in PAIRS {
         let (Some(wanted_list), Some(barred_list)) = (node.get(wanted), node.get(barred)) else { continue };
         for tag in wanted_list.items() {

@@ -67,7 +67,7 @@ pub(super) fn raised<'c>(cx: &'c LintCx<'_>) -> BTreeSet<&'c str> {
     modified.chain(derived).chain(results.map(|r| plain_name(&r.attribute))).collect()
 }
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let costs: BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cost.as_deref()).collect();
     if costs.is_empty() {
         return;

@@ -17,7 +17,7 @@ DurationPolicy: Instant\nModifiers:\n  - {Attribute: Rage, Operation: Add, Magni
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let costs: std::collections::BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cost.as_deref()).collect();
     // What host code calculates is unknown, and it may write anything.
     if costs.is_empty() || !cx.set.host.calculations.is_empty() {

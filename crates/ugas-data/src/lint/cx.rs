@@ -22,7 +22,6 @@ pub(crate) struct LintDoc<'p> {
     pub(crate) names: &'p [Mention],
     /// Whether the set reports on it; what is required is reported on where it is at home.
     pub(crate) own: bool,
-    file: usize,
 }
 
 impl LintDoc<'_> {
@@ -79,8 +78,6 @@ pub(crate) struct LintCx<'p> {
     pub(crate) docs: Vec<LintDoc<'p>>,
     effects: BTreeMap<&'p str, usize>,
     granted: OnceCell<BTreeSet<&'p str>>,
-    /// Where the lines of each file begin.
-    lines: Vec<OnceCell<Vec<u32>>>,
 }
 
 impl<'p> LintCx<'p> {
@@ -99,25 +96,11 @@ impl<'p> LintCx<'p> {
             doc: &d.loaded.doc,
             names: &names.of_file(d.file)[d.at].mentions,
             own: own.contains(&d.file),
-            file: d.file,
         };
         let docs: Vec<LintDoc<'p>> = whole.docs.iter().map(lint_doc).collect();
         let effects = docs.iter().enumerate().filter(|(_, d)| matches!(d.doc, Doc::Effect(_)));
         let effects = effects.map(|(i, d)| (d.doc.name(), i)).collect();
-        let lines = project.sources().iter().map(|_| OnceCell::new()).collect();
-        LintCx { set, project, rules, names, strict, docs, effects, granted: OnceCell::new(), lines }
-    }
-
-    /// Line and column, both from 1, of a byte of a document's file.
-    pub(crate) fn place(&self, doc: &LintDoc<'_>, at: u32) -> (u32, u32) {
-        let text = &*doc.source.text;
-        let starts = self.lines[doc.file].get_or_init(|| {
-            let breaks = text.bytes().zip(1..).filter(|(b, _)| *b == b'\n').map(|(_, next)| next);
-            std::iter::once(0).chain(breaks).collect()
-        });
-        let line = starts.partition_point(|&s| s <= at);
-        let before = Span { start: starts[line - 1], end: at }.of(text).unwrap_or("");
-        (line as u32, before.chars().count() as u32 + 1)
+        LintCx { set, project, rules, names, strict, docs, effects, granted: OnceCell::new() }
     }
 
     pub(crate) fn effects(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p Effect)> {

@@ -29,7 +29,7 @@ fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> Key<
     (set, chord, b.priority, b.hold_threshold.map(f64::to_bits), &b.tags.required_tags)
 }
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut seen: BTreeMap<Key<'_>, Vec<(Option<Platform>, &str)>> = BTreeMap::new();
     for (d, m) in cx.mappings() {
         for (i, b) in m.bindings.iter().enumerate().filter(|(_, b)| !b.inputs.is_empty()) {
@@ -54,7 +54,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
     }
 }
 
-fn shared_by_abilities(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn shared_by_abilities(cx: &LintCx<'_>, report: &mut Report) {
     for d in &cx.docs {
         for list in ["GrantedAbilities", "Abilities"].iter().filter_map(|key| d.tree.get(key)) {
             let mut seen = BTreeMap::new();

@@ -41,7 +41,7 @@ fn at_once(e: &Effect) -> Vec<(&'static str, usize, &str)> {
     found
 }
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let edges: BTreeMap<&str, Vec<_>> = cx.effects().map(|(_, e)| (e.name.as_str(), at_once(e))).collect();
     // Depth first, each effect once; an edge back to one on the way closes a circle.
     let mut done: BTreeSet<&str> = BTreeSet::new();

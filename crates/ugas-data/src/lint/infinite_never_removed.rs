@@ -20,7 +20,7 @@ Effects that only controllers, ability sets or the host apply go with those and 
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut applied: BTreeMap<&str, (usize, crate::Span)> = BTreeMap::new();
     let mut removed: BTreeSet<&str> = BTreeSet::new();
     let mut by_tag: BTreeSet<&str> = BTreeSet::new();

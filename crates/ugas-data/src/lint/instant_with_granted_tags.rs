@@ -16,7 +16,7 @@ effect is, for immunity and queries, there is EffectTags.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let instant = cx.effects().filter(|(_, e)| e.duration_policy == DurationPolicy::Instant);
     for (d, _) in instant.filter(|(_, e)| !e.granted_tags.is_empty()) {
         let span = d.tree.entry("GrantedTags").map_or_else(|| d.name_span(), |e| e.span);

@@ -53,7 +53,7 @@ pub(crate) enum Check {
     /// The rules builder, as a warning with the rule's id.
     Builder,
     /// This function.
-    Lint(fn(&LintCx<'_>, &mut Report<'_>)),
+    Lint(fn(&LintCx<'_>, &mut Report)),
 }
 
 /// One rule, with what people should know of it.
@@ -144,13 +144,12 @@ static RULES: &[&Rule] = &[
 ];
 
 /// What one rule found so far.
-pub(crate) struct Report<'r> {
+pub(crate) struct Report {
     rule: &'static Rule,
-    cx: &'r LintCx<'r>,
     findings: Vec<Diagnostic>,
 }
 
-impl Report<'_> {
+impl Report {
     /// A finding at a stretch of a document, unless the document belongs to another set, which reports it itself.
     pub(crate) fn say(&mut self, doc: &LintDoc<'_>, span: Span, message: String, help: &str) {
         self.say_with(doc, span, message, help, None);
@@ -168,11 +167,7 @@ impl Report<'_> {
         if !doc.own {
             return;
         }
-        let mut finding = Diagnostic::new(self.rule.id, self.rule.severity, doc.source.name.clone(), message);
-        finding.span = span;
-        (finding.line, finding.column) = self.cx.place(doc, span.start);
-        (finding.end_line, finding.end_column) = self.cx.place(doc, span.end);
-        finding = finding.help(help);
+        let mut finding = doc.source.say(self.rule.id, self.rule.severity, message, span).help(help);
         if let Some((title, edits)) = fix {
             finding = finding.fix(title, edits);
         }
@@ -193,7 +188,7 @@ pub(crate) fn lint_set(
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|rule| strict || !rule.strict) {
         if let Check::Lint(check) = rule.check {
-            let mut report = Report { rule, cx: &cx, findings: Vec::new() };
+            let mut report = Report { rule, findings: Vec::new() };
             check(&cx, &mut report);
             findings.append(&mut report.findings);
         }

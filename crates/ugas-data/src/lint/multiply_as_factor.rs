@@ -18,7 +18,7 @@ multiply-as-factor` above the line.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects() {
         for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation == Operation::Multiply) {
             let Some(value) = fixed(&m.magnitude).filter(|v| *v >= 1.0) else { continue };

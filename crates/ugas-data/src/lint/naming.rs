@@ -16,7 +16,7 @@ timeline. Attributes begin with a capital letter, which also tells them from the
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for d in &cx.docs {
         for m in d.names.iter().filter(|m| m.definition) {
             let prefix = match m.kind {

@@ -18,7 +18,7 @@ nobody can see it; mostly milliseconds were taken for seconds.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects() {
         let Some(period) = e.period.map(|p| p.period).filter(|p| *p > 0.0 && *p < FRAME) else { continue };
         let message = format!("a Period of {period} s is shorter than a frame (0.0167 s)");

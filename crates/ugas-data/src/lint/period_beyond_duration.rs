@@ -17,7 +17,7 @@ for the one at application, if that is asked for).",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects().filter(|(_, e)| e.duration_policy == DurationPolicy::HasDuration) {
         let (Some(period), Some(duration)) = (e.period.map(|p| p.period), e.duration.as_ref().and_then(fixed)) else {
             continue;

@@ -17,7 +17,7 @@ other effects at once and this one a round trip later, which looks like a fault.
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let ahead = cx.abilities().filter(|(_, a)| a.net_execution == NetExecution::LocalPredicted);
     for (d, _) in ahead {
         for node in d.applied() {

@@ -18,7 +18,7 @@ ability is blocked by them. The names `GE_Initial_Tags` and `GE_OwnedTags_…` b
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let cooldowns: BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cooldown.as_deref()).collect();
     for d in &cx.docs {
         let cools = matches!(d.doc, Doc::Effect(e) if cooldowns.contains(e.name.as_str()));

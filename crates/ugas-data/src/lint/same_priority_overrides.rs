@@ -18,7 +18,7 @@ applied last, which the data does not show. Instant and periodic effects write b
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut first: BTreeMap<(&str, i32), &str> = BTreeMap::new();
     let lasting = |e: &ugas_doc::Effect| e.duration_policy != DurationPolicy::Instant && e.period.is_none();
     for (d, e) in cx.effects().filter(|(_, e)| lasting(e)) {

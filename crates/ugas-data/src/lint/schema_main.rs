@@ -15,7 +15,7 @@ means the same tomorrow.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for d in &cx.docs {
         let Some(schema) = d.tree.get("$schema") else { continue };
         let text = &d.source.text;

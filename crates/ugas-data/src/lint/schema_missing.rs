@@ -24,7 +24,7 @@ fn is_extension(kind: Kind) -> bool {
     matches!(kind, Kind::Curve | Kind::AbilitySet | Kind::Timeline | Kind::Calculation | Kind::Scene | Kind::Patch)
 }
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut pinned = cx.set.own.iter().filter_map(|&i| cx.project.sources()[i].pack.as_ref());
     if pinned.any(|pack| pack.specification.is_some()) || (cx.set.folder.is_none() && !cx.strict) {
         return;

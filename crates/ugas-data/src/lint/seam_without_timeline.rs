@@ -22,7 +22,7 @@ timeline answers WaitMontageEnded and, by its Notifies, WaitAnimationEvent.",
 
 const SEAMS: [&str; 5] = ["WaitMontageEnded", "WaitAnimationEvent", "WaitTargetData", "WaitOverlap", "WaitForTarget"];
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut answers: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut montages: BTreeMap<&str, &Timeline> = BTreeMap::new();
     for (_, t) in cx.timelines() {

@@ -26,7 +26,7 @@ const REQUIRES: [&str; 7] = [
     "RequireTags",
 ];
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for d in cx.docs.iter().filter(|d| d.own) {
         let required = d.names.iter().filter(|m| m.kind == SymbolKind::Tag && REQUIRES.contains(&m.key.as_str()));
         for m in required.filter(|m| !cx.is_granted(&m.name)) {

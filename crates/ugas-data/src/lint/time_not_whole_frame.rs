@@ -31,7 +31,7 @@ fn times(t: &Timeline) -> Vec<(String, Time)> {
     all
 }
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, t) in cx.timelines() {
         let Some(rate) = t.frame_rate.map(f64::from) else { continue };
         for (way, time) in times(t) {

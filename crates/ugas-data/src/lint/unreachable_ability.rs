@@ -37,7 +37,7 @@ fn providers<'p>(cx: &'p LintCx<'_>) -> Vec<Provider<'p>> {
     cx.docs.iter().filter(|d| !instant(d)).map(of).filter(|p| !p.tags.is_empty()).collect()
 }
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     let providers = providers(cx);
     // Every prefix of a tag leads to those who give it.
     let mut by_tag: std::collections::BTreeMap<&str, Vec<usize>> = std::collections::BTreeMap::new();

@@ -18,7 +18,7 @@ used by the host or by another pack and are looked at with `--strict`.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     use SymbolKind::{Calculation, Controller, Curve, InputModifier, Scene, Timeline};
     for d in cx.docs.iter().filter(|d| d.own) {
         for m in d.names.iter().filter(|m| m.definition) {

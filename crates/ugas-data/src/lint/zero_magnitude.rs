@@ -17,7 +17,7 @@ an Override of 0.",
     check: Check::Lint(check),
 };
 
-fn check(cx: &LintCx<'_>, report: &mut Report<'_>) {
+fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects() {
         for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation != Operation::Override) {
             let g = &m.magnitude;

@@ -1,0 +1,61 @@
+//! From bytes to lines and columns without counting from the beginning: a file of many findings, or one long line of JSON,
+//! would cost its length for each of them.
+
+/// Bytes between places that are known.
+const STEP: usize = 512;
+
+/// The places of a text's bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lines {
+    /// Line and column of every `STEP`th byte.
+    marks: Vec<(u32, u32)>,
+}
+
+impl Lines {
+    pub(crate) fn of(text: &str) -> Lines {
+        let (mut place, mut marks) = ((1, 1), Vec::with_capacity(text.len() / STEP + 1));
+        for chunk in text.as_bytes().chunks(STEP) {
+            marks.push(place);
+            place = after(place, chunk);
+        }
+        Lines { marks }
+    }
+
+    /// Line and column (in characters), from 1, of a byte of the text this was made of.
+    pub(crate) fn place(&self, text: &str, byte: usize) -> (u32, u32) {
+        let byte = byte.min(text.len());
+        let at = (byte / STEP).min(self.marks.len().saturating_sub(1));
+        let begin = self.marks.get(at).copied().unwrap_or((1, 1));
+        after(begin, &text.as_bytes()[at * STEP..byte])
+    }
+}
+
+/// The place behind some bytes that begin at a place.
+fn after((line, column): (u32, u32), bytes: &[u8]) -> (u32, u32) {
+    // A byte that continues a character is not a column of its own.
+    let columns = |bytes: &[u8]| bytes.iter().filter(|b| **b & 0xC0 != 0x80).count() as u32;
+    match bytes.iter().rposition(|b| *b == b'\n') {
+        Some(last) => {
+            let lines = bytes[..=last].iter().filter(|b| **b == b'\n').count() as u32;
+            (line + lines, 1 + columns(&bytes[last + 1..]))
+        }
+        None => (line, column + columns(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place_of;
+
+    #[test]
+    fn every_byte_has_the_place_that_counting_gives_it() {
+        let long = format!("a: 1\nbö: {}\n\n{}\nlast", "é".repeat(700), "x\n".repeat(300));
+        for text in ["", "a", "a\n", "ö\nü", &long] {
+            let lines = Lines::of(text);
+            for byte in (0..=text.len()).filter(|b| text.is_char_boundary(*b)) {
+                assert_eq!(lines.place(text, byte), place_of(text, byte), "{byte}");
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The limits of what is done with one input: seconds of processor time and bytes of memory, counted and not estimated.
+//!
+//! libFuzzer's own limits look at the wall clock and at everything the process holds, its corpus included; on a busy
+//! machine they find what is not there. These look at what the code under test did with one input.
+
+use crate::body::Body;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Longest time one thing may take.
+pub const SECONDS: f64 = 1.0;
+/// Most memory there may be at a time.
+pub const BYTES: usize = 256 << 20;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+fn take(bytes: usize) {
+    let live = LIVE.fetch_add(bytes, Relaxed).wrapping_add(bytes);
+    if live > PEAK.load(Relaxed) {
+        PEAK.store(live, Relaxed);
+    }
+}
+
+// SAFETY: every call is handed to the system allocator unchanged; the counters touch no memory it manages.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        take(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        take(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // Both blocks may exist while one is copied into the other.
+        take(new_size);
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static GLOBAL: Counting = Counting;
+
+/// Processor time of this thread.
+fn spent() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to the one structure it is given.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// What one thing that was done with an input cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// What was done.
+    pub what: &'static str,
+    /// Seconds of processor time.
+    pub seconds: f64,
+    /// The most bytes there were at a time, what was made before included.
+    pub bytes: usize,
+}
+
+impl Cost {
+    /// Whether it is within the limits.
+    pub fn is_held(&self) -> bool {
+        self.seconds <= SECONDS && self.bytes <= BYTES
+    }
+}
+
+/// Runs a body and tells what each thing it did cost.
+pub fn measure(body: Body, bytes: &[u8], told: &mut dyn FnMut(Cost)) {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let mut begun = spent();
+    let mut done = |what: &'static str| {
+        let seconds = (spent() - begun).as_secs_f64();
+        told(Cost { what, seconds, bytes: PEAK.load(Relaxed).saturating_sub(before) });
+        PEAK.store(LIVE.load(Relaxed), Relaxed);
+        begun = spent();
+    };
+    body(bytes, &mut done);
+    done("");
+}
+
+/// Runs a body; panics if something it does breaks a limit.
+pub fn hold(body: Body, bytes: &[u8]) {
+    measure(body, bytes, &mut |cost| {
+        let Cost { what, seconds, bytes: most } = cost;
+        assert!(cost.is_held(), "{what}: {} bytes took {seconds:.2} s and {} MiB", bytes.len(), most >> 20);
+    });
+}
