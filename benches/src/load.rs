@@ -3,7 +3,9 @@
 use crate::clock;
 use crate::table::{Table, figure};
 use std::fmt::Write;
-use ugas_data::{Project, Severity};
+use std::path::Path;
+use ugas_core::{Sim, SimConfig, SpawnSpec};
+use ugas_data::{Diagnostic, Project, Reloader, Severity};
 
 /// Definitions in all; the promise is that they are checked within a second.
 const DEFINITIONS: usize = 5000;
@@ -124,6 +126,7 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     project.put("one.yaml", faulty);
     let findings = project.check().len();
     let worst = (clock::nanoseconds() - start) as f64 / 1e6;
+    let reloaded = reload(&texts, repetitions)?;
     let bytes: usize = texts.iter().map(String::len).sum();
     let title = format!("Loading {DEFINITIONS} definitions ({} KiB), ms of CPU time", bytes / 1024);
     let mut table = Table::new(title, &["step", "ms"]);
@@ -132,5 +135,44 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     table.row(vec!["lint".to_owned(), figure((best[2] - best[1]).max(0.0))]);
     table.row(vec!["all".to_owned(), figure(best[0] + best[2])]);
     table.row(vec![format!("all, one file, {findings} findings"), figure(worst)]);
+    table.row(vec!["reload of one changed file".to_owned(), figure(reloaded)]);
     Ok(table)
+}
+
+/// Milliseconds until one changed file of many has become new rules with the same ids and a sim has moved to them, the
+/// fastest of the repetitions.
+fn reload(texts: &[String], repetitions: usize) -> Result<f64, String> {
+    let folder = std::env::temp_dir().join(format!("ugas-bench-reload-{}", std::process::id()));
+    let result = reload_in(&folder, texts, repetitions);
+    let _ = std::fs::remove_dir_all(&folder);
+    result
+}
+
+fn reload_in(folder: &Path, texts: &[String], repetitions: usize) -> Result<f64, String> {
+    let say = |e: std::io::Error| e.to_string();
+    std::fs::create_dir_all(folder).map_err(say)?;
+    for (i, text) in texts.iter().enumerate() {
+        std::fs::write(folder.join(format!("file{i}.yaml")), text).map_err(say)?;
+    }
+    let slip = |findings: Vec<Diagnostic>| findings.first().map_or(String::new(), |f| f.message.clone());
+    let mut reloader = Reloader::open(folder).map_err(slip)?;
+    let rules = reloader.rules().clone();
+    let set = rules.set("Set7").ok_or("the generated project has no Set7")?;
+    let mut sim = Sim::new(rules, SimConfig::default());
+    for _ in 0..100 {
+        sim.spawn(SpawnSpec::sets(vec![set])).map_err(|r| r.to_string())?;
+    }
+    let mut best = f64::INFINITY;
+    for n in 0..repetitions {
+        let changed = texts[7].replace("DefaultBaseValue: 100", &format!("DefaultBaseValue: {}", 200 + n));
+        std::fs::write(folder.join("file7.yaml"), changed).map_err(say)?;
+        let start = clock::nanoseconds();
+        let rules = reloader.poll().ok_or("a changed file was not seen")?.map_err(slip)?;
+        let migration = sim.reload(rules).map_err(|e| e.to_string())?;
+        best = best.min((clock::nanoseconds() - start) as f64 / 1e6);
+        if migration.bases != 100 {
+            return Err(format!("the reload did not reach everybody: {migration}"));
+        }
+    }
+    Ok(best)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples, from the root of the repository:
+  ugas init my_game
   ugas test scenarios
   ugas sim scenarios/worked/rpg.yaml
   ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
@@ -21,6 +22,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a small project to start from into a new folder.
+    Init(InitArgs),
     /// Run scenarios and say what does not hold.
     Test(TestArgs),
     /// Show every attribute of a scenario over time.
@@ -41,8 +44,17 @@ pub(crate) enum Command {
     Fmt(FmtArgs),
     /// Show a definition: what it does, its text for players, what uses it.
     Show(ShowArgs),
+    /// Keep the world of a scenario and reload its documents whenever a file is saved.
+    Watch(WatchArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp(LspArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// The folder; it is made, or must be empty.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -53,6 +65,19 @@ pub(crate) struct TestArgs {
     /// Write which scenario passed to a JSON file, even if some failed.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Run again whenever a file is saved.
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,6 +104,8 @@ pub(crate) enum SimFormat {
     Table,
     Csv,
     Json,
+    /// Everything that happens, one line each, for people.
+    Facts,
 }
 
 #[derive(Debug, clap::Args)]
@@ -169,6 +196,9 @@ pub(crate) struct CheckArgs {
     /// Look with the rules that sound data breaks too.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Check again whenever a file is saved.
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! `ugas check`: documents and scenarios, without running anything.
 
 use crate::args::{CheckArgs, CheckFormat, Deny};
-use crate::output::{Colour, Exit, Out, complain_about};
+use crate::output::{Colour, Exit, Out, complain_about, count};
 use crate::sarif;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,14 +36,14 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
     }
     Diagnostic::arrange(&mut findings);
     let mut texts = Texts::default();
-    let count = |severity| findings.iter().filter(|f| f.severity == severity).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
+    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
     match args.format {
         CheckFormat::Text => {
             for finding in &findings {
                 show(finding, texts.of(&finding.file), out)?;
             }
-            out.line(&format!("{errors} errors, {warnings} warnings"))?;
+            out.line(&format!("{}, {}", count(errors, "error"), count(warnings, "warning")))?;
         }
         CheckFormat::Json => {
             let all = All { diagnostics: &findings, errors, warnings };

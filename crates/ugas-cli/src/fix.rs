@@ -1,7 +1,7 @@
 //! `ugas fix`: applies the safe edits of findings and lists each of them.
 
 use crate::args::FixArgs;
-use crate::output::{Exit, Out, complain, complain_about};
+use crate::output::{Exit, Out, complain, complain_about, count};
 use std::path::{Component, Path};
 use std::{fs, io};
 use ugas_data::{Change, FileFix, Project};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
         }
     }
     let done = if args.dry_run { "would be made" } else { "made" };
-    out.line(&format!("{changes} changes {done} in {files} files"))?;
+    out.line(&format!("{} {done} in {}", count(changes, "change"), count(files, "file")))?;
     Ok(exit)
 }
 

@@ -1,7 +1,7 @@
 //! `ugas fmt`: files in the house's shape. A file is written whole or not at all.
 
 use crate::args::FmtArgs;
-use crate::output::{Exit, Out, complain_about};
+use crate::output::{Exit, Out, complain_about, count};
 use std::io;
 use std::path::Path;
 use ugas_data::format;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &FmtArgs, out: &mut Out) -> io::Result<Exit> {
         }
     }
     let what = if args.check { "not in shape" } else { "changed" };
-    out.line(&format!("{seen} files, {changed} {what}"))?;
+    out.line(&format!("{}, {changed} {what}", count(seen, "file")))?;
     Ok(exit)
 }
 

@@ -9,6 +9,7 @@ mod explain;
 mod explain_lint;
 mod fix;
 mod fmt;
+mod init;
 mod lsp;
 mod output;
 mod sarif;
@@ -16,6 +17,7 @@ mod schema;
 mod show;
 mod sim;
 mod test;
+mod watch;
 mod why_not;
 
 use args::{Args, Command};
@@ -43,6 +45,9 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
             out.text(&Args::command().render_long_help().to_string())?;
             Ok(Exit::Good)
         }
+        Some(Command::Init(args)) => init::run(&args, out),
+        Some(Command::Test(args)) if args.watch => watch::again(&args.paths, out, |out| test::run(&args, out)),
+        Some(Command::Check(args)) if args.watch => watch::again(&args.paths, out, |out| check::run(&args, out)),
         Some(Command::Test(args)) => test::run(&args, out),
         Some(Command::Sim(args)) => sim::run(&args, out),
         Some(Command::Explain(args)) => explain::run(&args, out),
@@ -53,6 +58,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::ExplainLint(args)) => explain_lint::run(&args, out),
         Some(Command::Fmt(args)) => fmt::run(&args, out),
         Some(Command::Show(args)) => show::run(&args, out),
+        Some(Command::Watch(args)) => watch::run(&args, out),
         Some(Command::Lsp(args)) => lsp::run(&args),
     }
 }

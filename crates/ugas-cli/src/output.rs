@@ -85,3 +85,8 @@ pub(crate) fn complain_about<'a>(errors: impl IntoIterator<Item = &'a ReadError>
         }
     }
 }
+
+/// `1 error`, `2 errors`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}

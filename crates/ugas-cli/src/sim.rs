@@ -4,12 +4,15 @@ use crate::args::{SimArgs, SimFormat};
 use crate::output::{Exit, Out, complain, complain_about};
 use std::io;
 use std::path::Path;
-use ugas_lab::{SampleOptions, Scenario, load_file, nothing_at, sample};
+use ugas_lab::{SampleOptions, Scenario, facts, load_file, nothing_at, sample};
 
 pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(scenario) = pick(&args.file, args.scenario) else {
         return Ok(Exit::Unreadable);
     };
+    if matches!(args.format, SimFormat::Facts) {
+        return print_facts(args, &scenario, out);
+    }
     let options = SampleOptions { runs: args.runs, seed: args.seed };
     let samples = match sample(&scenario, options) {
         Ok(samples) => samples,
@@ -21,15 +24,34 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
     out.text(&match args.format {
         SimFormat::Table => samples.to_table(),
         SimFormat::Csv => samples.to_csv(),
-        SimFormat::Json => samples.to_json(),
+        SimFormat::Json | SimFormat::Facts => samples.to_json(),
     })?;
     // A single run with the scenario's own seed is what its expectations are about.
     if args.runs == 1 && args.seed.is_none() && samples.failures > 0 {
         out.flush()?;
         let n = samples.failures;
-        complain(&format!("note: {n} expectations do not hold; see `ugas test`"));
+        let verb = if n == 1 { "does" } else { "do" };
+        complain(&format!("note: {} {verb} not hold; see `ugas test`", crate::output::count(n, "expectation")));
     }
     Ok(Exit::Good)
+}
+
+/// What happens in one run, line by line.
+fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result<Exit> {
+    if args.runs > 1 {
+        complain("error: --format facts shows one run; leave out --runs, or pick a run with --seed");
+        return Ok(Exit::Unreadable);
+    }
+    match facts(scenario, args.seed) {
+        Ok(lines) => {
+            lines.iter().try_for_each(|line| out.line(line))?;
+            Ok(Exit::Good)
+        }
+        Err(errors) => {
+            complain_about(&errors);
+            Ok(Exit::Unreadable)
+        }
+    }
 }
 
 /// The scenario of a file that is asked for, the first by default; complains if there is none.
@@ -46,7 +68,12 @@ pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
     if index >= count {
         match count {
             0 => complain_about([&nothing_at(file)]),
-            _ => complain(&format!("{}: error: it holds {count} scenarios, not {}", file.display(), index + 1)),
+            _ => complain(&format!(
+                "{}: error: it holds {}, not {}",
+                file.display(),
+                crate::output::count(count, "scenario"),
+                index + 1
+            )),
         }
         return None;
     }

@@ -97,6 +97,9 @@ fn show(report: &Report, out: &mut Out) -> io::Result<()> {
             out.line(&format!("    {line}"))?;
         }
     }
+    if !report.passed() {
+        report.notes.iter().try_for_each(|note| out.line(&format!("    note: {note}")))?;
+    }
     Ok(())
 }
 

@@ -302,8 +302,9 @@ fn without_a_command_help_shows_examples_that_work() {
     let help = ugas(&[]);
     assert_eq!(help.code, Some(0));
     let examples: Vec<&str> = help.out.lines().filter_map(|l| l.strip_prefix("  ugas ")).collect();
-    assert_eq!(examples.len(), 3, "{}", help.out);
-    for example in examples {
+    assert_eq!(examples.len(), 4, "{}", help.out);
+    // What writes has tests of its own, in a folder of their own.
+    for example in examples.into_iter().filter(|e| !e.starts_with("init ")) {
         let args: Vec<&str> = example.split_whitespace().collect();
         let ran = ugas(&args);
         assert_eq!(ran.code, Some(0), "{example}: {}{}", ran.out, ran.err);
@@ -342,11 +343,11 @@ fn fix_lists_what_it_changes_and_changes_nothing_else() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("a.yaml:10:17: write Speed [unknown-attribute]\n"), "{}", ran.out);
     assert!(ran.out.contains(": remove Channel [channel-on-non-multiply]\n"), "{}", ran.out);
-    assert!(ran.out.ends_with("2 changes would be made in 1 files\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("2 changes would be made in 1 file\n"), "{}", ran.out);
     assert_eq!(read(), BOOTS);
 
     let ran = folder.ugas(&["fix", "."]);
-    assert!(ran.out.ends_with("2 changes made in 1 files\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("2 changes made in 1 file\n"), "{}", ran.out);
     assert_eq!(read(), BOOTS.replace("Sped,", "Speed,").replace(", Channel: B", ""));
     let ran = folder.ugas(&["fix", "."]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "0 changes made in 0 files\n"));
@@ -388,4 +389,25 @@ fn fmt_shapes_files_and_says_which() {
     assert!(ran.out.ends_with("3 files, 1 changed\n") && ran.err.contains("c.yaml:"), "{}{}", ran.out, ran.err);
     assert_eq!((read("a.yaml").as_str(), read("b.yaml").as_str(), read("c.yaml").as_str()), (shaped, shaped, "A: [\n"));
     assert_eq!(folder.ugas(&["fmt", "--check", "a.yaml"]).code, Some(0));
+}
+
+#[test]
+fn sim_prints_what_happens_line_by_line() {
+    let folder = Folder::new("facts").with("good.yaml", GOOD);
+    let ran = folder.ugas(&["sim", "good.yaml", "--format", "facts"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("0.5 s Hero: Health 100 → 90, base 100 → 90 (GE_Hit)\n"), "{}", ran.out);
+    let ran = folder.ugas(&["sim", "good.yaml", "--format", "facts", "--runs", "3"]);
+    assert_eq!(ran.code, Some(2));
+}
+
+#[test]
+fn counts_are_told_in_good_english() {
+    let one = Folder::new("one").with("a.yaml", GOOD.replace("Attribute: Health", "Attribute: Helth"));
+    let ran = one.ugas(&["check", "."]);
+    assert!(ran.out.ends_with("1 error, 0 warnings\n"), "{}", ran.out);
+    // An entity's slip is told at its word, with what was meant, and once.
+    assert!(ran.out.contains("a.yaml:7:29: error[unknown-attribute]"), "{}", ran.out);
+    let ran = one.ugas(&["test", "a.yaml"]);
+    assert!(ran.err.contains("a.yaml:7:29: "), "{}", ran.err);
 }

@@ -34,6 +34,7 @@ mod ids;
 mod image;
 mod json;
 mod limits;
+mod migration;
 mod op;
 mod query;
 mod refusal;
@@ -56,6 +57,7 @@ pub use ids::{
 };
 pub use image::{Portable, RowImage, RowJournal};
 pub use limits::Limits;
+pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
     Target, Which,

@@ -1,6 +1,9 @@
 //! Counter-based random numbers: a draw is a hash of where it is asked for, never of how many were drawn before.
 //! So a replay, a client and a server agree on every roll whatever else happened in between.
 
+/// The site of a number for a text: nothing is rolled for it.
+pub(crate) const SITE_TEXT: u32 = u32::MAX;
+
 /// Where a draw stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DrawAt {

@@ -1,8 +1,9 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 mod portable;
+mod reload;
 
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, State, Strike, View, Work, server_op};
+use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -320,14 +321,16 @@ impl Sim {
     /// Applies an effect. The key is valid for an instant one too; it is just not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let (who, cause) = (spec.target, self.door(spec.target));
+        let stand = Stand::of(&self.state.controllers, spec.target);
+        let cause = self.door(spec.target);
         let limits = &self.config.limits;
         if self.journals.is_empty()
+            && let Some(stand) = stand
             && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
         {
             let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
             let mut reach = Reach { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
-            if let Some(key) = reach.strike(&strike, who, cause.root.0) {
+            if let Some(key) = reach.strike(&strike, stand, cause.root.0) {
                 return Ok(key);
             }
         }

@@ -108,8 +108,8 @@ fn changing_methods() -> BTreeSet<String> {
 fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
     let doors = ["run", "run_as", "spawn", "spawn_many", "despawn", "apply", "apply_to_many", "apply_all", "remove"];
     let time = ["advance_to"];
-    // Whole controllers that were made by the doors above, put back or moved; never one value or tag.
-    let whole = ["restore", "replay_row", "extract", "insert", "reset"];
+    // Whole controllers that were made by the doors above, put back, moved or under other rules; never one value or tag.
+    let whole = ["restore", "replay_row", "extract", "insert", "reset", "reload"];
     let no_values =
         ["take_facts", "take_diagnostics", "take_trace", "hash", "keep_journal", "define", "undefine", "reseed"];
     // Sugar over ops about abilities.

@@ -8,7 +8,7 @@ use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation, 
 
 fn sword_world() -> (World, ControllerId) {
     let mut at = Origin::new("packs/arpg/effect_weapon_fire_sword.yaml", 2);
-    at.modifier_lines = vec![7];
+    at.modifier_lines = [7].into();
     let mut w = World::new(
         Rules::builder()
             .add(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
-use ugas_doc::{Attribute, AttributeSet, Curve, Effect, Magnitude};
+use ugas_doc::{Attribute, AttributeSet, Calculation, CalculationResult, Curve, Effect, Magnitude};
 
 fn rules() -> Arc<Rules> {
     let vitals = AttributeSet::new("Vitals")
@@ -50,6 +50,26 @@ fn a_text_shows_what_the_effect_does_for_its_owner() {
     let nobody = rules.fill_text(text, 3);
     assert_eq!(nobody.text, "{GE_Blow.Health} damage of {Power} power at level 3");
     assert_eq!(nobody.missing, ["GE_Blow.Health", "Power"]);
+}
+
+#[test]
+fn luck_is_not_in_a_text() {
+    let strike = Calculation::new("ExecCalc_Strike")
+        .bind("crit", "roll(source.Luck)")
+        .result(CalculationResult::add("Health", "-10 * if(crit, 3, 1)"));
+    let rules = Rules::builder()
+        .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)).with(Attribute::new("Luck", 0.0)))
+        .add(strike)
+        .add(Effect::instant("GE_Strike").execute("ExecCalc_Strike"))
+        .build()
+        .unwrap();
+    let (set, luck) = (rules.set("Vitals").unwrap(), rules.attribute("Luck").unwrap());
+    let mut sim = Sim::new(rules, SimConfig::default());
+    // What is certain is no luck.
+    for (chance, text) in [(0.0, "10"), (0.5, "10"), (0.999, "10"), (1.0, "30")] {
+        let who = sim.spawn(SpawnSpec { base: vec![(luck, chance)], ..SpawnSpec::sets(vec![set]) }).unwrap();
+        assert_eq!(sim.fill_text("{GE_Strike.Health}", 1, who).text, text, "{chance}");
+    }
 }
 
 #[test]

@@ -226,10 +226,13 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
-        _: &'static [&'static str],
+        name: &'static str,
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DeError> {
+        if !self.node.is_map() && !self.masked.hides(self.node) {
+            return Err(self.expected("a map").helped(Some(shape(name, fields, self.node))));
+        }
         self.deserialize_map(visitor)
     }
 
@@ -254,6 +257,20 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeError> {
         visitor.visit_unit()
+    }
+}
+
+/// How to write a map that was expected, with what stands there if it can be a part of it.
+fn shape(name: &str, fields: &[&str], found: &Node) -> String {
+    let number = found.as_number().unwrap_or(5.0);
+    match name {
+        "Magnitude" => format!("write {{Type: ScalableFloat, Value: {number}}}"),
+        "Period" => format!("write {{Period: {number}}}"),
+        _ => match fields {
+            [one] => format!("write {{{one}: …}}"),
+            [first, ..] if fields.len() <= 12 => format!("write {{{first}: …}}; the fields are {}", fields.join(", ")),
+            _ => "write its fields as a map, `Key: value` on lines of their own".to_owned(),
+        },
     }
 }
 

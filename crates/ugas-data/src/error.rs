@@ -58,6 +58,31 @@ impl ReadError {
     }
 }
 
+impl From<&crate::Diagnostic> for ReadError {
+    /// A finding as what stops reading: its place, what it says and what to do. The id of a finding that is not about
+    /// reading stands behind what it says.
+    fn from(finding: &crate::Diagnostic) -> ReadError {
+        let code = match finding.id.as_str() {
+            "unreadable" => Some(Code::Unreadable),
+            "syntax" => Some(Code::Syntax),
+            "limit" => Some(Code::Limit),
+            "duplicate-key" => Some(Code::DuplicateKey),
+            "unknown-kind" => Some(Code::UnknownKind),
+            "invalid" => Some(Code::Invalid),
+            _ => None,
+        };
+        let id = if code.is_some() { String::new() } else { format!(" [{}]", finding.id) };
+        ReadError {
+            code: code.unwrap_or(Code::Invalid),
+            file: finding.file.clone(),
+            line: finding.line,
+            column: finding.column,
+            message: format!("{}{id}", finding.message),
+            help: finding.help.clone(),
+        }
+    }
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

@@ -157,6 +157,12 @@ impl de::Error for DeError {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> DeError {
         let message = format!("there is no field {} here", quoted(field));
         let meant = nearest(field, expected.iter().copied());
+        // Words with blanks are no field but the rest of a text: `{Description: It burns, and hurts}`.
+        if meant.is_none() && field.contains(' ') {
+            return DeError::new(message)
+                .helped(Some("put a text with a comma between braces in quotes".to_owned()))
+                .because(Cause::Extra(field.to_owned(), meant));
+        }
         let error = match (meant, expected) {
             // A long list beside the right word would only hide it.
             (Some(_), _) | (None, []) => DeError::new(message),

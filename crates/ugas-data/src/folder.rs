@@ -3,10 +3,11 @@
 
 use crate::limits::{MAX_BYTES, MAX_FILES};
 use crate::read::{Documents, check_map, read_str};
-use crate::{Code, ReadError, ReadErrors};
+use crate::{Code, Loaded, ReadError, ReadErrors, csv, read_trees};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use ugas_doc::Doc;
 
 /// The file that describes a pack; it holds no documents.
 pub(crate) const PACK_FILE: &str = "pack.yaml";
@@ -21,7 +22,21 @@ pub(crate) const PACK_FILE: &str = "pack.yaml";
 pub fn read_file(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
     let path = path.as_ref();
     let file = path.display().to_string();
-    read_str(&file, &text_of(path, &file)?)
+    read_at(path, &file, &text_of(path, &file)?)
+}
+
+/// The documents of a text that is a file's, with the tables its curves name.
+fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors> {
+    let mut documents = read_str(file, text)?;
+    let is_curve = |l: &&mut Loaded| matches!(&l.doc, Doc::Curve(c) if c.csv.is_some());
+    let mut errors = Vec::new();
+    for loaded in documents.docs.iter_mut().filter(is_curve) {
+        let trees = read_trees(file, text)?;
+        if let Some(tree) = trees.iter().find(|t| t.line == loaded.origin.line) {
+            errors.extend(csv::fill(&mut loaded.doc, tree, path).err().into_iter().flatten());
+        }
+    }
+    ReadErrors::unless(errors, documents)
 }
 
 /// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and the folders in it, sorted by path.
@@ -48,7 +63,7 @@ pub fn read_folder(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
             if path.file_name().is_some_and(|n| n == PACK_FILE) {
                 check_map(&file, &text).map(|()| Documents::default())
             } else {
-                read_str(&file, &text)
+                read_at(&path, &file, &text)
             }
         });
         match read {

@@ -7,17 +7,8 @@ use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
 /// The kinds that are known but not read by this release, in alphabetical order.
-pub const UNSUPPORTED_KINDS: [&str; 9] = [
-    "capability",
-    "capability_set",
-    "chooser",
-    "combo_graph",
-    "hitbox_set",
-    "motion_pattern",
-    "moveset",
-    "patch",
-    "rotation",
-];
+pub const UNSUPPORTED_KINDS: [&str; 8] =
+    ["capability", "capability_set", "chooser", "combo_graph", "hitbox_set", "motion_pattern", "moveset", "rotation"];
 
 /// The keys that say what a document is and are no fields of it.
 pub(crate) const KIND_KEYS: &[&str] = &["Kind", "$schema"];

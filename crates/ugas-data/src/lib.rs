@@ -18,7 +18,9 @@
 //! assert_eq!(errors[0].help.as_deref(), Some("did you mean \"Name\"?"));
 //! ```
 
+mod assemble;
 mod bounds;
+mod csv;
 mod de;
 mod diagnostic;
 mod error;
@@ -35,19 +37,26 @@ mod lines;
 mod lint;
 mod locate;
 mod mask;
+mod names;
 mod pack;
 mod parse;
+mod patch;
+mod placeholder;
 mod portable;
 mod project;
 mod read;
+mod reload;
 mod resolve;
 mod scalar;
+mod scene;
 #[cfg(feature = "schema")]
 mod schema;
 mod spelling;
 mod symbol;
 mod tree;
 mod unread;
+#[cfg(feature = "watch")]
+mod watch;
 mod write;
 
 pub use de::from_node;
@@ -59,13 +68,17 @@ pub use folder::{read_file, read_folder};
 pub use format::format;
 pub use kind::{KindName, UNSUPPORTED_KINDS, kind_of};
 pub use lint::{Rule, lint_rule, lint_rules};
-pub use pack::{HostNames, Pack, PackFile, read_pack_file, read_packs};
+pub use locate::place_issue;
+pub use pack::{HostNames, Pack, PackFile, PackSet, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+pub use reload::Reloader;
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use spelling::nearest;
 pub use symbol::{Mention, SymbolKind, mentions};
 pub use tree::{Entry, Node, NodeValue, Span};
+#[cfg(feature = "watch")]
+pub use watch::{Watch, WatchError};
 pub use write::to_yaml;

@@ -26,6 +26,9 @@ pub const MAX_ERRORS: usize = 100;
 /// Errors reported for one document.
 pub const MAX_ERRORS_PER_DOCUMENT: usize = 20;
 
+/// Largest number of points in the table of a curve.
+pub const MAX_POINTS: usize = 100_000;
+
 /// Findings of the rules builder that are told of one document.
 pub const MAX_FINDINGS_PER_DOCUMENT: usize = 100;
 

@@ -2,49 +2,172 @@
 //! the place in words (`Executions[0].Params.Scale: …`), and here the words become bytes.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::kind::{KindName, kind_of};
+use crate::names::{Space, written_column};
+use crate::parse::parse;
+use crate::patch::{Way, nested};
 use crate::project::{Source, SourceDoc};
-use crate::symbol::Mention;
+use crate::symbol::{Mention, mentions};
 use crate::{Node, Span};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use ugas_core::LoadIssue;
+use ugas_doc::{Kind, Patched};
 
-/// The finding for an issue about a document of a file.
-pub(crate) fn diagnostic_of(issue: &LoadIssue, source: &Source, doc: &SourceDoc, names: &[Mention]) -> Diagnostic {
-    let severity = match issue.severity {
-        ugas_core::Severity::Error => Severity::Error,
-        ugas_core::Severity::Warning => Severity::Warning,
+/// An issue of the rules builder at its exact place in the text its document came from: a document of it, or an entity
+/// of a scenario in it. Nothing if no document stands where the issue's origin says.
+///
+/// ```
+/// use ugas_core::Rules;
+/// let text = "Kind: gameplay_ability\nName: GA_Hit\nCost: GE_Lost\n";
+/// let loaded = ugas_data::read_str("hit.yaml", text).unwrap().docs.remove(0);
+/// let error = Rules::builder().add_at(loaded.doc, loaded.origin).build().err().unwrap();
+/// let finding = ugas_data::place_issue(&error.issues[0], text).unwrap();
+/// assert_eq!((&*finding.file, finding.line, finding.column), ("hit.yaml", 3, 7));
+/// ```
+pub fn place_issue(issue: &LoadIssue, text: &str) -> Option<Diagnostic> {
+    let origin = issue.origin.as_ref()?;
+    let (trees, _) = parse(&origin.file, text);
+    let entities = |t: &'_ Node| t.get("Entities").map_or(Vec::new(), |e| e.items().to_vec());
+    let (scenarios, documents): (Vec<Node>, Vec<Node>) = trees.into_iter().partition(|t| t.get("Scenario").is_some());
+    let all: Vec<Node> = documents.into_iter().chain(scenarios.iter().flat_map(entities)).collect();
+    let here = |t: &&Node| t.line == origin.line;
+    // Several documents may stand on one line.
+    let named = |t: &&Node| here(t) && t.get("Name").and_then(Node::as_text) == Some(issue.document.as_str());
+    let tree = all.iter().find(named).or_else(|| all.iter().find(here))?;
+    let kind = match kind_of(&origin.file, tree) {
+        Ok(KindName::Known(kind)) => Some(kind),
+        _ => None,
     };
-    let (message, meant) = match issue.message.split_once("; did you mean ") {
-        Some((message, rest)) => {
-            let (meant, after) = rest.split_once('?').unwrap_or((rest, ""));
-            (format!("{message}{after}"), Some(meant))
+    let told = Told::of(issue, None);
+    let names = kind.map(|kind| mentions(kind, tree, text)).unwrap_or_default();
+    let found = find(&told.message, tree, &names, text);
+    Some(told.at(origin.file.clone(), found, |finding, span| finding.at(span, text)))
+}
+
+/// The finding for an issue about a document of a file, whose pack may have a namespace.
+pub(crate) fn diagnostic_of(
+    issue: &LoadIssue,
+    source: &Source,
+    doc: &SourceDoc,
+    names: &[Mention],
+    space: Option<&Space>,
+) -> Diagnostic {
+    let told = Told::of(issue, space);
+    let found = find(&told.message, &doc.tree, names, &source.text);
+    told.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
+}
+
+/// The finding for an issue about what a patch set, if it is about that.
+pub(crate) fn at_patch(
+    issue: &LoadIssue,
+    target: (&Node, Kind),
+    source: &Source,
+    patch: &SourceDoc,
+    field: (&str, u32),
+) -> Option<Diagnostic> {
+    let told = Told::of(issue, None);
+    let fields = patch.tree.get("Set").map_or(&[][..], Node::entries);
+    let entry = fields.iter().find(|e| e.line == field.1 && same_field(&e.key, field.0))?;
+    let tree = nested(&Way::parse(field.0).ok()?, entry);
+    let names = mentions(target.1, &tree, &source.text);
+    let named = |m: &Mention| has_word(&told.message, &m.name);
+    let said = split_place(&told.message).0.map(|place| by_number(target.0, &place));
+    let touches = |place: &str| Patched { field: field.0.to_owned(), file: "".into(), line: 0 }.touches(place);
+    let about = match &said {
+        Some(place) => touches(place) || touches(&format!("{place}.Expression")),
+        None => names.iter().any(named),
+    };
+    about.then(|| {
+        let mut found = find(&told.message, &tree, &names, &source.text);
+        if !(entry.value.span.start <= found.span.start && found.span.end <= entry.value.span.end) {
+            found = Found { span: first_line(entry.value.span, &source.text), is_name: false, columns: None };
         }
-        None => (issue.message.clone(), None),
+        told.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
+    })
+}
+
+/// Whether an entry of a patch is the one that set a field, which has its entries by number.
+fn same_field(key: &str, field: &str) -> bool {
+    let plain = |way: &str| {
+        let cut = |part: &str| part.split('[').next().unwrap_or("").to_owned();
+        way.split('.').map(cut).collect::<Vec<_>>()
     };
-    let text = &source.text;
-    let found = find(&message, &doc.tree, names, text);
-    let said = match issue.document.as_str() {
-        "" => message,
-        name => format!("{name}: {message}"),
-    };
-    let mut diagnostic = source.say(issue.code, severity, said, found.span);
-    if let Some(meant) = meant {
-        diagnostic = diagnostic.help(format!("did you mean {meant}?"));
-        if found.is_name {
-            let edits = vec![Edit { span: found.span, text: meant.to_owned() }];
-            diagnostic = diagnostic.fix(format!("write {meant}"), edits);
+    plain(key) == plain(field)
+}
+
+/// `Rage.Clamping.Max` of a set as the way to it: `Attributes[2].Clamping.Max`.
+fn by_number(tree: &Node, place: &str) -> String {
+    let (first, rest) = place.split_once('.').map_or((place, None), |(first, rest)| (first, Some(rest)));
+    let list = tree.get("Attributes").map_or(&[][..], Node::items);
+    let index = list.iter().position(|a| a.get("Name").and_then(Node::as_text) == Some(first));
+    match index {
+        Some(index) if tree.get(first).is_none() => match rest {
+            Some(rest) => format!("Attributes[{index}].{rest}"),
+            None => format!("Attributes[{index}]"),
+        },
+        _ => place.to_owned(),
+    }
+}
+
+/// What the rules builder says, in parts.
+struct Told<'i> {
+    issue: &'i LoadIssue,
+    severity: Severity,
+    document: String,
+    message: String,
+    /// What may have been meant.
+    meant: Option<String>,
+}
+
+impl<'i> Told<'i> {
+    fn of(issue: &'i LoadIssue, space: Option<&Space>) -> Told<'i> {
+        let severity = match issue.severity {
+            ugas_core::Severity::Error => Severity::Error,
+            ugas_core::Severity::Warning => Severity::Warning,
+        };
+        // Who reads it knows which pack it is about.
+        let shorten = |text: &str| space.map_or_else(|| text.to_owned(), |space| space.shorten(text));
+        let whole = shorten(&issue.message);
+        let (message, meant) = match whole.split_once("; did you mean ") {
+            Some((message, rest)) => {
+                let (meant, after) = rest.split_once('?').unwrap_or((rest, ""));
+                (format!("{message}{after}"), Some(meant.to_owned()))
+            }
+            None => (whole, None),
+        };
+        Told { issue, severity, document: shorten(&issue.document), message, meant }
+    }
+
+    fn at(self, file: Arc<str>, found: Found, mark: impl FnOnce(Diagnostic, Span) -> Diagnostic) -> Diagnostic {
+        let issue = self.issue;
+        let message = match found.columns {
+            Some((from, to)) => self.message.replacen(&format!("column {from}: "), &format!("column {to}: "), 1),
+            None => self.message,
+        };
+        let said = match self.document.as_str() {
+            "" => message,
+            name => format!("{name}: {message}"),
+        };
+        let mut diagnostic = mark(Diagnostic::new(issue.code, self.severity, file, said), found.span);
+        if let Some(meant) = self.meant {
+            diagnostic = diagnostic.help(format!("did you mean {meant}?"));
+            if found.is_name {
+                let edits = vec![Edit { span: found.span, text: meant.clone() }];
+                diagnostic = diagnostic.fix(format!("write {meant}"), edits);
+            }
         }
+        if issue.code == "unknown-calculation" {
+            diagnostic.help.get_or_insert(host_help("Calculations"));
+        }
+        if issue.code == "unknown-hook" {
+            diagnostic.help.get_or_insert(host_help("Hooks"));
+        }
+        if issue.code == "unknown-task" {
+            diagnostic.help.get_or_insert(host_help("Tasks"));
+        }
+        diagnostic
     }
-    if issue.code == "unknown-calculation" {
-        diagnostic.help.get_or_insert(host_help("Calculations"));
-    }
-    if issue.code == "unknown-hook" {
-        diagnostic.help.get_or_insert(host_help("Hooks"));
-    }
-    if issue.code == "unknown-task" {
-        diagnostic.help.get_or_insert(host_help("Tasks"));
-    }
-    diagnostic
 }
 
 fn host_help(list: &str) -> String {
@@ -55,6 +178,8 @@ struct Found {
     span: Span,
     /// Whether it is exactly the name that is wrong.
     is_name: bool,
+    /// The column the builder counts in an expression with whole names, and the same as it is written.
+    columns: Option<(usize, usize)>,
 }
 
 fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
@@ -64,25 +189,30 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     if let (Some(node), Some(column)) = (at.map(|n| n.get("Expression").unwrap_or(n)), column_of(said))
         && let Some(expression) = node.as_text()
         && let Some(start) = node.span.of(text).and_then(|cut| cut.find(expression))
+        && let written = written_column(column, node.span.start + start as u32, names)
         // What is missing at the end is shown at the last character.
-        && let Some((offset, _)) = expression.char_indices().nth(column - 1).or(expression.char_indices().next_back())
+        && let Some((offset, _)) = expression.char_indices().nth(written - 1).or(expression.char_indices().next_back())
     {
         let from = node.span.start as usize + start + offset;
         let word = expression[offset..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
         let to = from + word.unwrap_or(expression.len() - offset).max(1);
         let exact = names.iter().find(|m| m.span.start as usize >= from && m.span.end as usize <= to);
         let is_name = exact.is_some_and(|m| said.contains(&m.name));
-        return Found { span: exact.filter(|_| is_name).map_or(Span::new(from, to), |m| m.span), is_name };
+        return Found {
+            span: exact.filter(|_| is_name).map_or(Span::new(from, to), |m| m.span),
+            is_name,
+            columns: Some((column, written)),
+        };
     }
     let within = at.map_or(tree.span, |node| node.span);
     let inside = |m: &&Mention| within.start <= m.span.start && m.span.end <= within.end;
-    let words = Words::of(said);
-    let named = |m: &&Mention| !m.definition && words.have(&m.name);
+    let written = |m: &Mention| m.span.of(text).is_some_and(|word| has_word(said, word));
+    let named = |m: &&Mention| !m.definition && (has_word(said, &m.name) || written(m));
     if let Some(m) = names.iter().filter(inside).find(named) {
-        return Found { span: m.span, is_name: true };
+        return Found { span: m.span, is_name: true, columns: None };
     }
     if let Some(value) = at.and_then(|node| value_of(said, node)) {
-        return Found { span: value, is_name: true };
+        return Found { span: value, is_name: true, columns: None };
     }
     let span = match at {
         Some(node) => node.span,
@@ -94,7 +224,7 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
             })
             .unwrap_or_else(|| name_of(tree)),
     };
-    Found { span: first_line(span, text), is_name: false }
+    Found { span: first_line(span, text), is_name: false, columns: None }
 }
 
 /// The way through a document that stands before what is said: `A.B: …` or `A: B: …`.

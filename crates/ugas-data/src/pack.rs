@@ -1,12 +1,16 @@
 //! Packs: folders of documents that say what they are and which other packs they stand on. What a pack requires lies
 //! beside it under its own name, so that a reference can never lead anywhere else.
 
-use crate::folder::{PACK_FILE, read_folder, strays, text_of};
+use crate::assemble::assemble;
+use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::limits::MAX_REQUIRED;
+use crate::names::Names;
+use crate::project::{DocSet, Project, Source};
 use crate::read::Documents;
-use crate::{Code, Node, ReadError, ReadErrors, from_node, read_trees};
+use crate::{Code, Diagnostic, Loaded, Node, ReadError, ReadErrors, Severity, from_node, read_trees};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use ugas_core::LoadIssue;
 
 /// What a pack leaves to the code of its host.
 ///
@@ -53,6 +57,9 @@ pub struct PackFile {
     /// The version of the specification its documents were written for, such as `v1.0.0-draft.3`.
     #[serde(default)]
     pub specification: Option<String>,
+    /// What stands before its names everywhere else: `rpg` makes its `GE_Hit` the `rpg::GE_Hit` of other packs.
+    #[serde(default)]
+    pub namespace: Option<String>,
     /// The packs whose names it uses.
     #[serde(default)]
     pub requires: Vec<String>,
@@ -79,7 +86,7 @@ pub struct Pack {
     pub folder: PathBuf,
     /// What its `pack.yaml` says.
     pub file: Option<PackFile>,
-    /// Its documents.
+    /// Its documents as rules see them: names are whole, and patches, also those of other packs, are applied.
     pub documents: Documents,
 }
 
@@ -90,11 +97,70 @@ pub struct Pack {
 /// assert_eq!(errors[0].code, ugas_data::Code::Unreadable);
 /// ```
 pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<Pack>, ReadErrors> {
-    let mut reader = Reader::default();
-    for folder in folders {
-        reader.pack(folder.as_ref());
+    PackSet::read(folders).map(|set| set.packs)
+}
+
+/// Packs and everything they require, read together, with the texts to find places in.
+///
+/// ```
+/// let folder = std::env::temp_dir().join(format!("ugas-data-set-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder).unwrap();
+/// std::fs::write(folder.join("a.yaml"), "Kind: gameplay_ability\nName: GA_Hit\nCost: GE_Lost\n").unwrap();
+/// let set = ugas_data::PackSet::read([&folder]).unwrap();
+/// let builder = set.docs().fold(ugas_core::Rules::builder(), |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
+/// let issue = &builder.build().err().unwrap().issues[0];
+/// let finding = set.place(issue).unwrap();
+/// assert_eq!((finding.line, finding.column), (3, 7));
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct PackSet {
+    /// The packs, what is required before what requires it.
+    pub packs: Vec<Pack>,
+    /// What they leave to host code.
+    pub host: HostNames,
+    project: Project,
+    set: DocSet,
+}
+
+impl PackSet {
+    /// Reads packs and everything they require, each once.
+    pub fn read(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<PackSet, ReadErrors> {
+        let mut reader = Reader::default();
+        for folder in folders {
+            reader.pack(folder.as_ref());
+        }
+        let Reader { mut packs, files, project, mut errors, .. } = reader;
+        errors.extend(project.sources().iter().flat_map(|s| s.errors.iter().cloned()));
+        let host = packs.iter().filter_map(|p| p.file.as_ref()).fold(HostNames::default(), |mut host, file| {
+            host.extend(&file.host);
+            host
+        });
+        let set = DocSet { folder: None, own: files.concat(), required: Vec::new(), host: host.clone() };
+        let whole = assemble(&project, &set, &Names::of(&project));
+        errors.extend(whole.findings.iter().filter(|f| f.severity == Severity::Error).map(ReadError::from));
+        for d in whole.docs {
+            if let Some(pack) = files.iter().position(|files| files.contains(&d.file)) {
+                packs[pack].documents.docs.push(d.loaded);
+            }
+        }
+        for (pack, files) in packs.iter_mut().zip(&files) {
+            pack.documents.unsupported.extend(files.iter().flat_map(|&i| project.sources()[i].unsupported_docs()));
+        }
+        ReadErrors::unless(errors, PackSet { packs, host, project, set })
     }
-    ReadErrors::unless(reader.errors, reader.packs)
+
+    /// Their documents as rules see them, in the order of packs, files and lines.
+    pub fn docs(&self) -> impl Iterator<Item = &Loaded> {
+        self.packs.iter().flat_map(|p| &p.documents.docs)
+    }
+
+    /// An issue of the rules builder at its exact place; nothing if it is about none of the packs' documents.
+    pub fn place(&self, issue: &LoadIssue) -> Option<Diagnostic> {
+        let origin = issue.origin.as_ref()?;
+        self.project.source(&origin.file)?;
+        Some(self.project.place(issue, &self.set))
+    }
 }
 
 /// What the `pack.yaml` of a folder says; nothing if there is none.
@@ -137,6 +203,11 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
     if pack.name.is_empty() {
         return fail("Name", "Name: must not be empty".to_owned());
     }
+    if let Some(space) = pack.namespace.as_deref().filter(|n| !is_namespace(n)) {
+        let message =
+            format!("Namespace: {space:?} is no namespace: begin with a letter and go on with letters, digits and _");
+        return fail("Namespace", message);
+    }
     if !(pack.units_per_metre.is_finite() && pack.units_per_metre > 0.0) {
         return fail("UnitsPerMetre", format!("UnitsPerMetre: expected more than 0, found {}", pack.units_per_metre));
     }
@@ -153,6 +224,10 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
     }
 }
 
+fn is_namespace(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
 /// A name that is a folder beside another and nothing else.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
@@ -161,6 +236,9 @@ fn is_name(name: &str) -> bool {
 #[derive(Default)]
 struct Reader {
     packs: Vec<Pack>,
+    /// The files of each pack, as places in the project.
+    files: Vec<Vec<usize>>,
+    project: Project,
     /// Canonical folders of the packs that were begun, and whether they are done.
     seen: Vec<(PathBuf, bool)>,
     errors: Vec<ReadError>,
@@ -194,10 +272,18 @@ impl Reader {
                     }
                 }
                 let file = found.map(|(file, _)| file);
-                match read_folder(folder) {
-                    Ok(documents) => self.packs.push(Pack { folder: folder.to_path_buf(), file, documents }),
-                    Err(errors) => self.errors.extend(errors),
+                let mut own = Vec::new();
+                for path in files_in(folder, &mut self.errors) {
+                    match text_of(&path, &path.display().to_string()) {
+                        Ok(text) => {
+                            own.push(self.project.sources.len());
+                            self.project.sources.push(Source::read(path, text));
+                        }
+                        Err(error) => self.errors.push(error),
+                    }
                 }
+                self.packs.push(Pack { folder: folder.to_path_buf(), file, documents: Documents::default() });
+                self.files.push(own);
             }
             Err(errors) => self.errors.extend(errors),
         }

@@ -1,23 +1,25 @@
 //! A project: files that are looked at together. It keeps texts, trees and documents, so that checks, lints, the
 //! formatter and editors all see the same thing, and so that one changed file is read again without the others.
 
+use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
 use crate::limits::{MAX_ERRORS, MAX_FINDINGS, MAX_FINDINGS_PER_DOCUMENT};
 use crate::lines::Lines;
-use crate::lint::{Names, lint_set, without_allowed};
-use crate::locate::diagnostic_of;
+use crate::lint::{lint_set, without_allowed};
+use crate::locate::{at_patch, diagnostic_of};
+use crate::names::Names;
 use crate::pack::pack_from_node;
 use crate::parse::parse;
-use crate::read::{Document, read_tree};
+use crate::read::{Document, Unsupported, read_tree};
 use crate::unread::Unread;
-use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, Span, resolve};
+use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, Span, csv, placeholder, resolve, scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::{LoadIssue, Rules};
-use ugas_doc::Kind;
+use ugas_doc::{Kind, Patched, Scene};
 
 /// One document of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,9 @@ pub struct SourceDoc {
     /// The document, if it could be read.
     pub loaded: Option<Loaded>,
 }
+
+/// How a project comes by a file.
+pub(crate) type ReadFile<'f> = dyn FnMut(PathBuf) -> Result<Source, ReadError> + 'f;
 
 /// One file of a project.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +75,7 @@ impl Source {
         finding
     }
 
-    fn read(path: PathBuf, text: String) -> Source {
+    pub(crate) fn read(path: PathBuf, text: String) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
         let lines = Lines::of(&text);
@@ -115,7 +120,13 @@ impl Source {
             return self.docs.push(SourceDoc { tree, kind, loaded: None });
         }
         let loaded = match read_tree(&self.name, &tree) {
-            Ok(Document::Loaded(loaded)) => Some(*loaded),
+            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path) {
+                Ok(()) => Some(*loaded),
+                Err(errors) => {
+                    self.errors.extend(errors);
+                    None
+                }
+            },
             Ok(Document::Unsupported(other)) => {
                 let message = format!("documents of kind {} are not read by this release", other.kind);
                 let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
@@ -128,6 +139,17 @@ impl Source {
             }
         };
         self.docs.push(SourceDoc { tree, kind, loaded });
+    }
+
+    /// Its documents of kinds that no release reads yet.
+    pub(crate) fn unsupported_docs(&self) -> impl Iterator<Item = Unsupported> {
+        self.docs.iter().filter_map(|d| match kind_of(&self.name, &d.tree) {
+            Ok(KindName::Unsupported(_)) => match read_tree(&self.name, &d.tree) {
+                Ok(Document::Unsupported(found)) => Some(found),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// Whether everything in it could be read.
@@ -161,7 +183,7 @@ pub struct DocSet {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
-    sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
 }
 
 impl Project {
@@ -174,18 +196,30 @@ impl Project {
 
     /// Like [`Project::open`], with everything that can be read from the disk beside what cannot.
     pub fn open_readable(path: impl AsRef<Path>) -> (Project, Vec<ReadError>) {
-        let path = path.as_ref();
+        Project::open_by(path.as_ref(), &mut |file| {
+            let text = text_of(&file, &file.display().to_string())?;
+            Ok(Source::read(file, text))
+        })
+    }
+
+    /// The same with files that somebody else reads.
+    pub(crate) fn open_by(path: &Path, read: &mut ReadFile<'_>) -> (Project, Vec<ReadError>) {
         let mut errors = Vec::new();
         let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
         let mut project = Project::default();
         for file in files {
-            match text_of(&file, &file.display().to_string()) {
-                Ok(text) => project.sources.push(Source::read(file, text)),
+            match read(file) {
+                Ok(source) => project.sources.push(source),
                 Err(error) => errors.push(error),
             }
         }
-        project.require(&mut errors);
+        project.require(read, &mut errors);
         (project, errors)
+    }
+
+    /// The files, to be kept elsewhere.
+    pub(crate) fn into_sources(self) -> impl Iterator<Item = Source> {
+        self.sources.into_iter()
     }
 
     /// Adds a file's text, or puts it in place of what was there.
@@ -213,7 +247,7 @@ impl Project {
     }
 
     /// Reads packs that are required and lie outside what was opened.
-    fn require(&mut self, errors: &mut Vec<ReadError>) {
+    fn require(&mut self, read: &mut ReadFile<'_>, errors: &mut Vec<ReadError>) {
         let mut next = 0;
         while let Some(source) = self.sources.get(next) {
             next += 1;
@@ -228,8 +262,8 @@ impl Project {
                     continue;
                 }
                 for file in files_in(&folder, errors) {
-                    match text_of(&file, &file.display().to_string()) {
-                        Ok(text) => self.sources.push(Source::read(file, text)),
+                    match read(file) {
+                        Ok(source) => self.sources.push(source),
                         Err(error) => errors.push(error),
                     }
                 }
@@ -239,13 +273,10 @@ impl Project {
 
     /// The sets of documents that become rules together.
     pub fn sets(&self) -> Vec<DocSet> {
-        let packs: BTreeMap<&Path, usize> =
-            self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect();
-        let home =
-            |path: &Path| path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf);
+        let packs = self.packs();
         let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
         for (i, source) in self.sources.iter().enumerate() {
-            let folder = home(&source.path);
+            let folder = home_in(&packs, &source.path);
             let empty =
                 || DocSet { folder: folder.clone(), own: Vec::new(), required: Vec::new(), host: HostNames::default() };
             sets.entry(folder.clone()).or_insert_with(empty).own.push(i);
@@ -254,12 +285,9 @@ impl Project {
             sets.iter().filter_map(|(folder, set)| folder.clone().map(|f| (f, set.own.clone()))).collect();
         for set in sets.values_mut() {
             let Some(folder) = &set.folder else { continue };
-            let mut wanted = vec![folder.clone()];
-            let mut seen = BTreeSet::new();
-            while let Some(at) = wanted.pop().filter(|f| seen.insert(f.clone())) {
+            for at in self.in_order(&packs, folder) {
                 let Some(pack) = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref()) else { continue };
                 set.host.extend(&pack.host);
-                wanted.extend(pack.requires.iter().filter_map(|name| beside(&at.join(PACK_FILE), name)));
                 if at != *folder {
                     set.required.extend(own.get(&at).into_iter().flatten());
                 }
@@ -268,16 +296,80 @@ impl Project {
         sets.into_values().collect()
     }
 
+    /// A pack and everything it stands on, what is required before what requires it.
+    fn in_order(&self, packs: &BTreeMap<&Path, usize>, folder: &Path) -> Vec<PathBuf> {
+        let mut done: Vec<PathBuf> = Vec::new();
+        let mut begun = BTreeSet::new();
+        // Each step is taken twice: on the way down and, with everything below it done, on the way up.
+        let mut steps = vec![(folder.to_path_buf(), false)];
+        while let Some((at, below_done)) = steps.pop() {
+            if below_done {
+                done.push(at);
+            } else if begun.insert(at.clone()) {
+                let pack = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref());
+                steps.push((at.clone(), true));
+                let requires = pack.map_or(&[][..], |p| p.requires.as_slice());
+                let below = requires.iter().rev().filter_map(|name| beside(&at.join(PACK_FILE), name));
+                steps.extend(below.map(|f| (f, false)));
+            }
+        }
+        done
+    }
+
+    fn packs(&self) -> BTreeMap<&Path, usize> {
+        self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect()
+    }
+
+    /// The folder of the pack a file belongs to.
+    pub(crate) fn home(&self, path: &Path) -> Option<PathBuf> {
+        home_in(&self.packs(), path)
+    }
+
+    /// The folders of the packs a pack requires, and of those that they require.
+    pub(crate) fn stands_on(&self, pack: &Path) -> Vec<PathBuf> {
+        let mut all = self.in_order(&self.packs(), pack);
+        all.pop();
+        all
+    }
+
+    /// The namespaces of packs, by folder.
+    pub(crate) fn namespaces(&self) -> BTreeMap<PathBuf, String> {
+        let named = |s: &Source| {
+            let space = s.pack.as_ref()?.namespace.clone()?;
+            Some((pack_folder(&s.path)?.to_path_buf(), space))
+        };
+        self.sources.iter().filter_map(named).collect()
+    }
+
     /// The documents of a set, required ones first.
     pub fn docs<'p>(&'p self, set: &'p DocSet) -> impl Iterator<Item = (&'p Source, &'p SourceDoc)> {
         let files = set.required.iter().chain(&set.own).map(|&i| &self.sources[i]);
         files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
     }
 
+    /// A scene of a set with everything of those it extends, parents first, or what is wrong with it: a name that two of
+    /// them use is told with both places. `None` if there is no such scene.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put("hall.yaml", "Kind: scene\nName: SC_Hall\nSpawnPoints: [{Name: Door}]\n");
+    /// project.put("feast.yaml", "Kind: scene\nName: SC_Feast\nExtends: [SC_Hall]\nSpawnPoints: [{Name: Table}]\n");
+    /// let feast = project.scene(&project.sets()[0], "SC_Feast").unwrap().unwrap();
+    /// let names: Vec<&str> = feast.spawn_points.iter().map(|p| p.name.as_str()).collect();
+    /// assert_eq!(names, ["Door", "Table"]);
+    /// ```
+    pub fn scene(&self, set: &DocSet, name: &str) -> Option<Result<Scene, Vec<Diagnostic>>> {
+        scene::whole(self, set, name)
+    }
+
     /// Builds the rules of a set; what host code provides gets stand-ins that give 0. The issues are those of the
     /// builder: errors without rules, or warnings beside them.
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
-        let docs = self.docs(set).filter_map(|(_, d)| d.loaded.as_ref());
+        self.build_whole(set, &assemble(self, set, &Names::of(self)))
+    }
+
+    fn build_whole(&self, set: &DocSet, whole: &Assembled<'_>) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
+        let docs = whole.docs.iter().map(|d| &d.loaded);
         let builder = docs.fold(Rules::builder(), |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
         match set.host.stand_in(builder).build() {
             Ok(rules) => {
@@ -306,7 +398,11 @@ impl Project {
         let names = Names::of(self);
         let mut findings = Vec::new();
         for source in &self.sources {
-            findings.extend(source.errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
+            findings.extend(source.errors.iter().map(|e| {
+                let finding = Diagnostic::of_read_error(e);
+                // The table of a curve has a text of its own.
+                if e.file == source.name { finding.stretched(&source.text) } else { finding }
+            }));
             findings.extend(source.unsupported.iter().cloned());
             findings.extend(self.missing_packs(source));
         }
@@ -317,14 +413,18 @@ impl Project {
                 continue;
             }
             let unread = Unread::of(self, &set);
-            let mut found = resolve::check(self, &set);
+            let mut found = resolve::check(self, &set, &names);
+            found.extend(scene::check(self, &set));
             if self.docs(&set).any(|(_, d)| d.loaded.is_some()) {
-                let (rules, issues) = self.build(&set);
+                let whole = assemble(self, &set, &names);
+                let (rules, issues) = self.build_whole(&set, &whole);
+                found.extend(whole.findings.iter().cloned());
+                found.extend(placeholder::check(self, &set, &names, &whole));
                 found.extend(self.place_all(&issues, &set, &names));
                 // What cannot be built is mended first; lints would speak of what is about to change.
                 let sound = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_sound());
                 if let Some(rules) = rules.filter(|_| sound) {
-                    found.extend(lint_set(self, &set, &rules, &names, strict));
+                    found.extend(lint_set(self, &set, &whole, &rules, &names, strict));
                 }
             }
             found.retain(|f| !unread.may_explain(f));
@@ -345,7 +445,7 @@ impl Project {
             let about = issue.origin.as_ref().map(|origin| (&*origin.file, origin.line));
             let of_document = about.map_or(0, |about| *told.entry(about).and_modify(|n| *n += 1).or_default());
             if of_document < MAX_FINDINGS_PER_DOCUMENT && findings.len() < MAX_FINDINGS {
-                findings.push(self.place_among(issue, set, names));
+                findings.push(self.place_with(issue, set, names));
             } else {
                 left_out += 1;
             }
@@ -362,20 +462,31 @@ impl Project {
 
     /// An issue of the rules builder at its exact place.
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
-        self.place_among(issue, set, &Names::of(self))
+        self.place_with(issue, set, &Names::of(self))
     }
 
-    fn place_among(&self, issue: &LoadIssue, set: &DocSet, names: &Names) -> Diagnostic {
+    fn place_with(&self, issue: &LoadIssue, set: &DocSet, names: &Names) -> Diagnostic {
         let found = issue.origin.as_ref().and_then(|origin| {
             let file = self.sources.iter().position(|s| s.name == origin.file)?;
             let source = &self.sources[file];
             // Documents stand in the order of their lines.
             let at = source.docs.binary_search_by_key(&origin.line, |d| d.tree.line).ok()?;
-            Some((source, &source.docs[at], names.of_doc(file, at)))
+            let doc = &source.docs[at];
+            Some((file, at, source, doc))
         });
         match found {
-            Some((source, doc, names)) => {
-                let mut finding = diagnostic_of(issue, source, doc, names);
+            Some((file, at, source, doc)) => {
+                let patched = issue.origin.iter().flat_map(|o| o.patches.iter().rev());
+                let in_patch = patched.filter_map(|p| self.place_in_patch(issue, p, doc)).next();
+                let mut finding = in_patch.unwrap_or_else(|| {
+                    diagnostic_of(
+                        issue,
+                        source,
+                        doc,
+                        &names.of_file(file)[at].mentions,
+                        names.space(file).map(|s| &**s),
+                    )
+                });
                 // Drafts up to the third allowed it.
                 if issue.code == "zero-period" && draft_of(&doc.tree).is_some_and(|draft| draft > 3) {
                     finding.severity = Severity::Error;
@@ -384,6 +495,13 @@ impl Project {
             }
             None => self.place_by_name(issue, set, names),
         }
+    }
+
+    /// An issue about what a patch set, at its place in the patch.
+    fn place_in_patch(&self, issue: &LoadIssue, patched: &Patched, target: &SourceDoc) -> Option<Diagnostic> {
+        let source = self.source(&patched.file)?;
+        let patch = source.docs.iter().rev().find(|d| d.tree.line <= patched.line)?;
+        at_patch(issue, (&target.tree, target.kind?), source, patch, (&patched.field, patched.line))
     }
 
     /// An issue without an origin is about a name, such as a tag: it stands where the name is defined, else used first.
@@ -419,6 +537,10 @@ impl Project {
         };
         missing.map(say).collect()
     }
+}
+
+fn home_in(packs: &BTreeMap<&Path, usize>, path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf)
 }
 
 /// The folder a `pack.yaml` describes.

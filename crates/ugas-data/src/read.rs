@@ -150,7 +150,8 @@ pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<Re
         None => errors,
     })?;
     // Documents find each other by name, so one without a name could never be used.
-    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping) {
+    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping | Kind::Patch)
+    {
         let (at, message, help) = match node.get("Name") {
             Some(name) => (name, "Name: must not be empty", "write the name that other documents use"),
             None => (node, "the field Name is missing", "add `Name:`"),
@@ -185,6 +186,7 @@ fn typed(file: &str, kind: Kind, node: &Node) -> Result<Doc, Vec<ReadError>> {
         Kind::InputMapping => Doc::InputMapping(body(file, node)?),
         Kind::InputModifier => Doc::InputModifier(body(file, node)?),
         Kind::Scene => Doc::Scene(body(file, node)?),
+        Kind::Patch => Doc::Patch(body(file, node)?),
     })
 }
 

@@ -3,37 +3,38 @@
 
 use crate::Node;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::names::Names as AllNames;
 use crate::project::{DocSet, Project, Source};
 use crate::spelling::nearest;
-use crate::symbol::{Mention, SymbolKind, mentions};
+use crate::symbol::{Mention, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::Kind;
 
 /// How many names may be compared to find what was meant.
-const COMPARISONS: usize = 1 << 20;
+pub(crate) const COMPARISONS: usize = 1 << 20;
 
 /// What a set defines, by what it is.
 type Names = BTreeMap<SymbolKind, BTreeSet<String>>;
 
 /// Names of input and scenes in the set's own files that nothing defines.
-pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
+pub(crate) fn check(project: &Project, set: &DocSet, names: &AllNames) -> Vec<Diagnostic> {
     let mut defined = Names::new();
-    for (source, doc) in project.docs(set) {
+    for doc in set.required.iter().chain(&set.own).flat_map(|&i| names.of_file(i)) {
         let Some(kind) = doc.kind else { continue };
-        for m in mentions(kind, &doc.tree, &source.text) {
+        for m in &doc.mentions {
             // A tag that the rules use is told of by their builder.
             if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) && kind != Kind::Scene {
-                defined.entry(m.kind).or_default().insert(m.name);
+                defined.entry(m.kind).or_default().insert(m.name.clone());
             }
         }
     }
     let mut findings = Vec::new();
     for &i in &set.own {
         let source = &project.sources()[i];
-        for doc in &source.docs {
-            let Some(kind) = doc.kind else { continue };
+        for (doc, named) in source.docs.iter().zip(names.of_file(i)) {
+            let Some(kind) = named.kind else { continue };
             let name = doc.tree.get("Name").and_then(Node::as_text).map(|n| format!("{n}: ")).unwrap_or_default();
-            for m in mentions(kind, &doc.tree, &source.text).iter().filter(|m| !m.definition) {
+            for m in named.mentions.iter().filter(|m| !m.definition) {
                 let Some(mut finding) = look_up(kind, m, &defined, set, source, findings.len()) else { continue };
                 finding.message.insert_str(0, &name);
                 findings.push(finding);

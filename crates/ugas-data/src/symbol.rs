@@ -225,7 +225,8 @@ fn defines(kind: Kind) -> Option<SymbolKind> {
         Kind::InputActionSet => InputActionSet,
         Kind::InputModifier => InputModifier,
         Kind::Scene => Scene,
-        Kind::TagRegistry | Kind::Controller | Kind::InputMapping => return None,
+        // What a patch names depends on what it patches.
+        Kind::TagRegistry | Kind::Controller | Kind::InputMapping | Kind::Patch => return None,
     })
 }
 
@@ -268,7 +269,7 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
         }
         _ => {}
     }
-    if kind != Kind::TagRegistry {
+    if !matches!(kind, Kind::TagRegistry | Kind::Patch) {
         found.walk(tree, true);
     }
     found.mentions.sort_by_key(|m| m.span);
@@ -421,19 +422,24 @@ impl Found<'_> {
             _ => (0, word),
         };
         // Attributes begin with a capital letter; `level`, `raw` and the like are lent by the place.
-        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+        let short = name.rsplit("::").next().unwrap_or(name);
+        if short.starts_with(|c: char| c.is_ascii_uppercase()) {
             self.put(what, name.to_owned(), Span::new(at + skip, at + word.len()), key, false);
         }
     }
 }
 
-/// Names with their dots, and where each begins.
+/// Names with their dots and namespaces, and where each begins.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let mut at = 0;
     std::iter::from_fn(move || {
         at += text[at..].find(|c: char| c.is_ascii_alphanumeric() || c == '_')?;
-        let len = text[at..].find(|c: char| !part(c)).unwrap_or(text.len() - at);
+        let mut len = text[at..].find(|c: char| !part(c)).unwrap_or(text.len() - at);
+        while text[at + len..].strip_prefix("::").is_some_and(|rest| rest.starts_with(part)) {
+            len += 2;
+            len += text[at + len..].find(|c: char| !part(c)).unwrap_or(text.len() - at - len);
+        }
         let word = (at, &text[at..at + len]);
         at += len;
         Some(word)

@@ -38,6 +38,7 @@ impl Unread {
             "unknown-input-modifier" => &[Kind::InputModifier],
             "unknown-controller" => &[Kind::Controller],
             "unknown-scene" => &[Kind::Scene],
+            "unknown-placeholder" => &[Kind::Effect, Kind::Attribute, Kind::AttributeSet, Kind::Calculation],
             _ if finding.message.contains("unknown attribute") => &[Kind::Attribute, Kind::AttributeSet],
             _ if finding.message.contains("unknown curve") => &[Kind::Curve],
             _ => return false,

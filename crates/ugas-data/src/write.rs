@@ -40,6 +40,7 @@ pub fn to_yaml(doc: &Doc) -> String {
         Doc::InputMapping(doc) => written(kind, doc),
         Doc::InputModifier(doc) => written(kind, doc),
         Doc::Scene(doc) => written(kind, doc),
+        Doc::Patch(doc) => written(kind, doc),
     }
 }
 

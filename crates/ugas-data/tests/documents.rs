@@ -259,8 +259,7 @@ fn a_kind_is_named_once_and_correctly() {
 
 #[test]
 fn kinds_of_later_releases_are_handed_back_not_dropped() {
-    let text =
-        "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# a patch\nKind: patch\nTarget: GE_Fireball\n";
+    let text = "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# one more\nKind: capability\n";
     let documents = read_str("mixed.yaml", text).unwrap();
     assert_eq!(documents.docs.len(), 1);
     let said: Vec<String> = documents.unsupported.iter().map(ToString::to_string).collect();
@@ -268,7 +267,7 @@ fn kinds_of_later_releases_are_handed_back_not_dropped() {
         said,
         [
             "rotation \"R_Mage\" at mixed.yaml:1 is not read by this release",
-            "patch at mixed.yaml:8 is not read by this release"
+            "capability at mixed.yaml:8 is not read by this release"
         ]
     );
 }

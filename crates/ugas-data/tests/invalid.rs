@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use ugas_core::{AbilityState, Sim, SimConfig, SpawnSpec};
+use ugas_core::{AbilityState, NoHost, Sim, SimConfig, SimTime, SpawnSpec};
 use ugas_data::{Diagnostic, Project, Severity, from_node, kind_of, read_file, read_trees};
 use ugas_doc::{Kind, Magnitude, MagnitudeSource};
 
@@ -131,6 +131,7 @@ fn names_that_nothing_defines_are_told_at_the_name_with_the_nearest_spelling() {
         ("magnitude_calculation_unknown", "unknown-calculation", 5, 95, "ExecCalc_Hit"),
         ("grant_input_unknown", "unknown-input-action", 4, 55, "Fire"),
         ("tag_undeclared", "undeclared-tag", 4, 15, "State.Alive"),
+        ("description_effect_unknown", "unknown-placeholder", 3, 50, "GE_Hit"),
     ] {
         is_told(name, &[(id, line, column)]);
         let file = format!("{name}.yaml");
@@ -182,6 +183,37 @@ fn controllers_need_an_owner_sets_levels_and_well_formed_tags() {
     assert_eq!((grants.len(), grants[0].level), (1, 1), "with a handle of its own");
     assert_eq!(sim.ability_state(hero, grants[0].id), Ok(AbilityState::Granted));
     assert_eq!(sim.has_tag(hero, rules.tag("State.Alive").expect("a tag")), Ok(true));
+}
+
+// covers: UGAS-B.1-03
+#[test]
+fn effects_of_a_controller_have_a_handle_and_last_as_long_as_is_left_of_them() {
+    is_told("controller_effect_without_handle", &[("invalid", 4, 17)]);
+    is_told("controller_stacks_zero", &[("invalid", 4, 59)]);
+    let text = "Kind: gameplay_effect\nName: GE_Long\nDurationPolicy: HasDuration\nDuration: {Type: ScalableFloat, Value: 10}\n\
+                Stacking: {Limit: 9}\n---\n\
+                Kind: gameplay_effect\nName: GE_Endless\nDurationPolicy: Infinite\n---\n\
+                Kind: gameplay_controller\nOwnerActor: {ActorID: Hero}\nAttributeSets: [{Name: Vitals}]\nActiveEffects:\n\
+                - {Handle: a, EffectClass: GE_Long, Duration: 3.5, Stacks: 4, StartTime: 6.5, Level: 2, InstigatorGC: Boss}\n\
+                - {Handle: b, EffectClass: GE_Endless, Duration: -1}\n";
+    let mut project = Project::default();
+    project.put("base.yaml", BASE);
+    project.put("hero.yaml", text);
+    let rules = project.build(&project.sets()[0]).0.expect("sound rules");
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let hero = sim.spawn(SpawnSpec::template(rules.template("Hero").expect("the template"))).expect("a hero");
+    let there = |sim: &Sim| -> Vec<(String, u32, u32)> {
+        let views = sim.effects(hero).expect("effects").into_iter();
+        views.map(|v| (rules.effect_name(v.effect).unwrap_or_default().to_owned(), v.stacks, v.level)).collect()
+    };
+    let endless = ("GE_Endless".to_owned(), 1, 1);
+    assert_eq!(there(&sim), [("GE_Long".to_owned(), 4, 2), endless.clone()]);
+    assert!(sim.advance_to(SimTime::seconds(3.499), &mut NoHost).finished);
+    assert_eq!(there(&sim).len(), 2);
+    assert!(sim.advance_to(SimTime::seconds(3.5), &mut NoHost).finished);
+    assert_eq!(there(&sim), std::slice::from_ref(&endless));
+    assert!(sim.advance_to(SimTime::seconds(100_000.0), &mut NoHost).finished);
+    assert_eq!(there(&sim), [endless]);
 }
 
 // covers: UGAS-B.2-06 UGAS-B.2-07

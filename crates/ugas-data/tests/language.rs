@@ -280,3 +280,30 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
     // YAML would read these as something else than a text.
     assert!(refused("Vitals", "true").contains("would no longer read the same"));
 }
+
+#[test]
+fn a_rename_reaches_the_scenarios_that_stand_on_the_pack() {
+    let mut project = Project::default();
+    project.put("packs/p/pack.yaml", "Name: p\n");
+    let pack = "Kind: attribute_set\nName: V\nAttributes: [{Name: Level, DefaultBaseValue: 1}]\n---\n\
+                Kind: gameplay_effect\nName: GE_Up\nDurationPolicy: Instant\n\
+                Modifiers: [{Attribute: Level, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}]\n";
+    project.put("packs/p/a.yaml", pack);
+    let scenario = "Scenario: Level GE_Up\nPacks: [../packs/p]\nEntities:\n  - {Kind: gameplay_ability, Name: GA_It, Cost: GE_Up}\n\
+                    Actors: {Hero: {AttributeSets: [V], Base: {Level: 3}}}\nTimeline:\n  - At: 0\n    Do:\n      \
+                    - Apply: {Effect: GE_Up, To: Hero, Level: 2}\n      - Expect: {Hero.Level: 4}\n      \
+                    - ExpectFacts: [{Kind: AttributeChanged, Attribute: Level}]\n";
+    project.put("scenarios/s.yaml", scenario);
+    project.put("scenarios/other.yaml", scenario.replace("../packs/p", "../packs/q"));
+    let at = |word: &str| pack.find(word).unwrap() + 1;
+    let renamed = |word: &str, new: &str| {
+        let rename = language::rename(&project, "packs/p/a.yaml".as_ref(), at(word), new).unwrap();
+        assert!(!rename.edits.contains_key(Path::new("scenarios/other.yaml")));
+        rename.applied(&project).source("scenarios/s.yaml").unwrap().text.to_string()
+    };
+    let text = renamed("GE_Up", "GE_Rise");
+    assert_eq!(text, scenario.replace("Cost: GE_Up", "Cost: GE_Rise").replace("Effect: GE_Up", "Effect: GE_Rise"));
+    // `Level` is also a field of verbs, which stays what it is.
+    let wanted = scenario.replace("{Level: 3}", "{Rank: 3}").replace("Hero.Level", "Hero.Rank");
+    assert_eq!(renamed("Level", "Rank"), wanted.replace("Attribute: Level", "Attribute: Rank"));
+}

@@ -118,8 +118,7 @@ impl GrantedAbility {
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ActiveEffect {
     /// Authored handle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handle: Option<String>,
+    pub handle: String,
     /// The effect.
     pub effect_class: String,
     /// Remaining seconds; −1 for infinite.
@@ -140,11 +139,12 @@ pub struct ActiveEffect {
 }
 
 impl ActiveEffect {
-    /// The effect at level 1 with one stack.
+    /// The effect at level 1 with one stack, and its name for a handle.
     pub fn new(effect: impl Into<String>) -> ActiveEffect {
+        let effect_class = effect.into();
         ActiveEffect {
-            handle: None,
-            effect_class: effect.into(),
+            handle: effect_class.clone(),
+            effect_class,
             duration: None,
             stacks: 1,
             start_time: None,

@@ -17,6 +17,10 @@ pub struct Curve {
     /// The points, X rising.
     #[serde(default)]
     pub points: Vec<CurvePoint>,
+    /// A table beside the document that has the points instead, one `X,Y` to a line. Reading a pack puts them into
+    /// `points`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csv: Option<String>,
     /// How values between points are found.
     #[serde(default)]
     pub interpolation: Interpolation,
@@ -28,6 +32,7 @@ impl Curve {
         Curve {
             name: name.into(),
             points: points.into_iter().map(|(x, y)| CurvePoint { x, y }).collect(),
+            csv: None,
             interpolation: Interpolation::Linear,
         }
     }

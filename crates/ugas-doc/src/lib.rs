@@ -29,6 +29,7 @@ mod curve;
 mod effect;
 mod input;
 mod magnitude;
+mod patch;
 mod scene;
 #[cfg(feature = "schema")]
 mod schema;
@@ -61,6 +62,7 @@ pub use input::{
     InputBinding, InputBuffer, InputMapping, InputModifier, InputValue, ModifierType, Platform, TriggerBehavior,
 };
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
+pub use patch::{Patch, Patched};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
 #[cfg(feature = "schema")]
 pub use schema::schema_of;
@@ -109,11 +111,13 @@ pub enum Kind {
     InputModifier,
     /// `scene`: who stands where when a level begins.
     Scene,
+    /// `patch`: changes of fields of another definition.
+    Patch,
 }
 
 impl Kind {
     /// Every kind, in the order documents are listed for people.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Attribute,
         Kind::AttributeSet,
         Kind::TagRegistry,
@@ -129,6 +133,7 @@ impl Kind {
         Kind::InputMapping,
         Kind::InputModifier,
         Kind::Scene,
+        Kind::Patch,
     ];
 
     /// The name used in files.
@@ -149,6 +154,7 @@ impl Kind {
             Kind::InputMapping => "input_mapping",
             Kind::InputModifier => "input_modifier",
             Kind::Scene => "scene",
+            Kind::Patch => "patch",
         }
     }
 
@@ -197,6 +203,8 @@ pub enum Doc {
     InputModifier(Box<InputModifier>),
     /// Who stands where when a level begins.
     Scene(Box<Scene>),
+    /// Changes of fields of another definition.
+    Patch(Box<Patch>),
 }
 
 impl Doc {
@@ -218,16 +226,17 @@ impl Doc {
             Doc::InputMapping(_) => Kind::InputMapping,
             Doc::InputModifier(_) => Kind::InputModifier,
             Doc::Scene(_) => Kind::Scene,
+            Doc::Patch(_) => Kind::Patch,
         }
     }
 
     /// The document's own name; a controller is named by its owner's `ActorID`, a mapping by the action
-    /// set it belongs to, a tag registry has none.
+    /// set it belongs to; a tag registry and a patch have none.
     pub fn name(&self) -> &str {
         match self {
             Doc::Attribute(d) => &d.name,
             Doc::AttributeSet(d) => &d.name,
-            Doc::TagRegistry(_) => "",
+            Doc::TagRegistry(_) | Doc::Patch(_) => "",
             Doc::Effect(d) => &d.name,
             Doc::Ability(d) => &d.name,
             Doc::Controller(d) => &d.owner_actor.actor_id,
@@ -263,6 +272,7 @@ into_doc! {
     InputMapping => InputMapping, Box::new;
     InputModifier => InputModifier, Box::new;
     Scene => Scene, Box::new;
+    Patch => Patch, Box::new;
 }
 impl From<AttributeSet> for Doc {
     fn from(doc: AttributeSet) -> Doc {
@@ -300,12 +310,14 @@ pub struct Origin {
     pub line: u32,
     /// The line of each modifier of an effect (empty for other kinds).
     pub modifier_lines: Arc<[u32]>,
+    /// The fields that patches changed, in the order they were applied.
+    pub patches: Vec<Patched>,
 }
 
 impl Origin {
     /// A place in a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
-        Origin { file: file.into(), line, modifier_lines: Arc::default() }
+        Origin { file: file.into(), line, modifier_lines: Arc::default(), patches: Vec::new() }
     }
 
     /// The line of modifier `index`, or of the document where that is not known.

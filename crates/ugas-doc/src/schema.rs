@@ -32,6 +32,7 @@ pub fn schema_of(kind: Kind) -> serde_json::Value {
         Kind::InputMapping => of::<crate::InputMapping>(),
         Kind::InputModifier => of::<crate::InputModifier>(),
         Kind::Scene => of::<crate::Scene>(),
+        Kind::Patch => of::<crate::Patch>(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Checking without running: documents are read, rules are built, names of scenarios are looked up.
 
 use crate::scenario::Scenario;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use ugas_data::{Diagnostic, Project, ReadError};
 
 /// Checks a file or a folder as one set of documents, and every scenario in it with what it names. A folder with a
@@ -22,9 +24,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadErr
 /// ```
 pub fn check_path_with(path: impl AsRef<Path>, strict: bool) -> Result<Vec<Diagnostic>, Vec<ReadError>> {
     let project = Project::open(path).map_err(|e| e.into_vec())?;
-    let mut findings = project.check_with(strict);
-    findings.extend(check_scenarios(&project));
-    Diagnostic::arrange(&mut findings);
+    let findings = with_scenarios(project.check_with(strict), check_scenarios(&project));
     Ok(findings)
 }
 
@@ -33,10 +33,38 @@ pub fn check_scenarios(project: &Project) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for source in project.sources() {
         for doc in source.docs.iter().filter(|d| d.tree.get("Scenario").is_some()) {
-            if let Err(errors) = Scenario::from_node(&source.name, &doc.tree).and_then(|s| s.check()) {
-                findings.extend(errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
+            match Scenario::from_node(&source.name, &doc.tree) {
+                Ok(scenario) => findings.extend(scenario.with_text(source.text.clone()).findings()),
+                Err(errors) => {
+                    findings.extend(errors.iter().map(|e| Diagnostic::of_read_error(e).stretched(&source.text)));
+                }
             }
         }
     }
+    findings
+}
+
+/// Findings of documents and of scenarios in order, each once: what is wrong with a pack is also found by every scenario
+/// that stands on it, which may know the file by another path.
+pub fn with_scenarios(mut findings: Vec<Diagnostic>, of_scenarios: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut paths: BTreeMap<Arc<str>, PathBuf> = BTreeMap::new();
+    let mut key = |f: &Diagnostic| {
+        let path = paths.entry(f.file.clone()).or_insert_with(|| {
+            let path = PathBuf::from(&*f.file);
+            path.canonicalize().unwrap_or(path)
+        });
+        (path.clone(), f.line, f.column, f.id.clone())
+    };
+    let mut seen: BTreeSet<_> = findings.iter().map(&mut key).collect();
+    // Scenarios say one thing at one place, packs may say several.
+    for finding in of_scenarios {
+        let at = key(&finding);
+        let told = seen.contains(&at) && findings.iter().any(|f| key(f) == at && f.message == finding.message);
+        if !told {
+            seen.insert(at);
+            findings.push(finding);
+        }
+    }
+    Diagnostic::arrange(&mut findings);
     findings
 }

@@ -6,6 +6,7 @@ use crate::report::{Report, Results};
 use crate::run::RunOptions;
 use crate::scenario::Scenario;
 use std::path::Path;
+use std::sync::Arc;
 use ugas_data::{Code, Node, ReadError, nearest, read_trees};
 
 /// A document of a scenario file: understood, or not.
@@ -19,10 +20,11 @@ pub(crate) enum Read {
 /// Every document of a text, as far as it concerns scenarios.
 pub(crate) fn read_scenarios(file: &str, text: &str) -> Result<Vec<Read>, Vec<ReadError>> {
     let trees = read_trees(file, text).map_err(|e| e.into_vec())?;
-    trees.iter().map(|tree| read_one(file, tree)).collect()
+    let whole: Arc<str> = text.into();
+    trees.iter().map(|tree| read_one(file, tree, &whole)).collect()
 }
 
-fn read_one(file: &str, tree: &Node) -> Result<Read, Vec<ReadError>> {
+fn read_one(file: &str, tree: &Node, text: &Arc<str>) -> Result<Read, Vec<ReadError>> {
     let Some(entry) = tree.entry("Scenario") else {
         if tree.get("Kind").is_some() || tree.get("$schema").is_some() {
             return Ok(Read::Other);
@@ -40,7 +42,7 @@ fn read_one(file: &str, tree: &Node) -> Result<Read, Vec<ReadError>> {
         }]);
     };
     Ok(match Scenario::from_node(file, tree) {
-        Ok(scenario) => Read::Scenario(Box::new(scenario)),
+        Ok(scenario) => Read::Scenario(Box::new(scenario.with_text(text.clone()))),
         Err(errors) => {
             let name = entry.value.as_text().unwrap_or_default().to_owned();
             Read::Broken(Report::unread(file.into(), entry.line, name, errors))

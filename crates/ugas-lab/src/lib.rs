@@ -17,6 +17,7 @@
 
 mod check;
 mod explain;
+mod facts;
 mod files;
 mod harness;
 mod packs;
@@ -26,13 +27,15 @@ mod sample;
 mod scenario;
 mod why_not;
 
-pub use check::{check_path, check_path_with, check_scenarios};
+pub use check::{check_path, check_path_with, check_scenarios, with_scenarios};
 pub use explain::{ExplainError, explain};
+pub use facts::facts;
 pub use files::{files_at, text_of};
 pub use harness::{check_folder, is_pack_file, load_file, nothing_at, run_file, run_str, run_str_with};
 pub use packs::load_pack;
 pub use report::{Failure, Report, Results};
 pub use run::RunOptions;
+pub use run::live::{Live, NotTaken};
 pub use run::rewind::Rewound;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{Place, Scenario, parse_time};

@@ -1,10 +1,9 @@
 //! Packs as rules: their documents, those of the packs they require, and stand-ins for what they leave to host code.
 
-use crate::run::world::issue_error;
 use std::path::Path;
 use std::sync::Arc;
-use ugas_core::{Rules, RulesBuilder, Severity};
-use ugas_data::{HostNames, Loaded, Pack, ReadError, read_packs};
+use ugas_core::{LoadIssue, Rules, RulesBuilder, Severity};
+use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError};
 
 /// Compiles the rules of a pack and of everything it requires. What its `pack.yaml` leaves to host code has stand-ins.
 ///
@@ -14,21 +13,24 @@ use ugas_data::{HostNames, Loaded, Pack, ReadError, read_packs};
 /// ```
 pub fn load_pack(folder: impl AsRef<Path>) -> Result<Arc<Rules>, Vec<ReadError>> {
     let folder = folder.as_ref();
-    let packs = read_packs([folder]).map_err(|e| e.into_vec())?;
-    let host = host_names(&packs);
-    let docs = packs.into_iter().flat_map(|p| p.documents.docs);
-    builder_of(docs, &host).build().map_err(|error| {
-        let place = folder.display().to_string();
+    let packs = PackSet::read([folder]).map_err(|e| e.into_vec())?;
+    builder_of(packs.docs().cloned(), &packs.host).build().map_err(|error| {
+        let place: Arc<str> = folder.display().to_string().into();
         let errors = error.issues.iter().filter(|i| i.severity == Severity::Error);
-        errors.map(|i| issue_error(i, &place)).collect()
+        errors.map(|i| ReadError::from(&packs.place(i).unwrap_or_else(|| unplaced(i, &place)))).collect()
     })
 }
 
-/// What packs leave to host code.
-pub(crate) fn host_names(packs: &[Pack]) -> HostNames {
-    let mut host = HostNames::default();
-    packs.iter().filter_map(|p| p.file.as_ref()).for_each(|f| host.extend(&f.host));
-    host
+/// A finding of the rules builder whose place is not known.
+pub(crate) fn unplaced(issue: &LoadIssue, file: &Arc<str>) -> Diagnostic {
+    let (file, line) = issue.origin.as_ref().map_or((file, 1), |origin| (&origin.file, origin.line));
+    let subject = if issue.document.is_empty() { String::new() } else { format!("{}: ", issue.document) };
+    let message = format!("{subject}{}", issue.message);
+    Diagnostic {
+        line,
+        end_line: line,
+        ..Diagnostic::new(issue.code, ugas_data::Severity::Error, file.clone(), message)
+    }
 }
 
 /// A builder with documents and with stand-ins for what host code would provide.

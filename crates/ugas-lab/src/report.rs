@@ -53,6 +53,8 @@ pub struct Report {
     pub errors: Vec<ReadError>,
     /// Every fact, if the options asked for them.
     pub facts: Vec<Fact>,
+    /// What happened on the way that may explain a failure, for people.
+    pub notes: Vec<String>,
     /// The time it reached.
     pub end: SimTime,
     /// The hash of the sim at the end.
@@ -72,7 +74,17 @@ impl Report {
 
     /// A scenario that could not be understood.
     pub(crate) fn unread(file: Arc<str>, line: u32, scenario: String, errors: Vec<ReadError>) -> Report {
-        Report { file, line, scenario, failures: Vec::new(), errors, facts: Vec::new(), end: SimTime::ZERO, hash: 0 }
+        Report {
+            file,
+            line,
+            scenario,
+            failures: Vec::new(),
+            errors,
+            facts: Vec::new(),
+            notes: Vec::new(),
+            end: SimTime::ZERO,
+            hash: 0,
+        }
     }
 }
 

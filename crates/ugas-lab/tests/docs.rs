@@ -101,7 +101,8 @@ fn paths_of(line: &str) -> Vec<&str> {
         if word.starts_with("--") {
             // Every option of the command takes a value.
             words.next();
-        } else {
+        } else if !word.starts_with("../") {
+            // What lies beside the repository is the reader's own.
             paths.push(word);
         }
     }
@@ -112,6 +113,7 @@ fn paths_of(line: &str) -> Vec<&str> {
 fn the_paths_of_a_command_line_are_found() {
     assert_eq!(paths_of("$ cargo run -- sim a.yaml --runs 3 b   # c.yaml"), ["a.yaml", "b"]);
     assert_eq!(paths_of("$ ugas test scenarios"), ["scenarios"]);
+    assert!(paths_of("$ cargo run -- init ../my_game   # new").is_empty());
     assert_eq!(paths_of("$ ugas show Health packs/rpg"), ["packs/rpg"]);
     assert!(paths_of("$ cargo test --workspace").is_empty());
     assert!(paths_of("$ cargo run -p ugas --example embed").is_empty());

@@ -8,7 +8,7 @@ use ugas_data::{Loaded, read_packs};
 use ugas_doc::{Category, Doc, Effect, TagRegistry};
 use ugas_lab::load_pack;
 
-const PACKS: [&str; 4] = ["action", "racing", "rpg", "shooter"];
+const PACKS: [&str; 5] = ["action", "arena", "racing", "rpg", "shooter"];
 
 fn folder(pack: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs").join(pack)
@@ -279,6 +279,10 @@ fn the_barbarian_strikes_for_eighteen_and_has_the_whirlwind_at_level_five() {
 fn worked_controllers_are_what_they_say() {
     for (pack, hero) in [
         ("action", "Hero_Platformer_01"),
+        ("arena", "Pyra"),
+        ("arena", "Brann"),
+        ("arena", "Colossus"),
+        ("arena", "Imp"),
         ("racing", "Vehicle_SportCar_01"),
         ("rpg", "Hero_Barbarian_01"),
         ("shooter", "Soldier_FPS_01"),

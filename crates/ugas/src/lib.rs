@@ -62,3 +62,6 @@ struct Determinism;
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/rust.md")]
 struct InRust;
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/reload.md")]
+struct HotReload;

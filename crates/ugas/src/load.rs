@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use ugas_core::{LoadError, Rules, RulesBuilder};
-use ugas_data::{Loaded, ReadErrors};
+use ugas_core::{LoadError, LoadIssue, Rules, RulesBuilder, Severity};
+use ugas_data::{Diagnostic, Loaded, PackSet, ReadError, ReadErrors};
 
 /// Why documents did not become rules. Both kinds list everything that is wrong, with file, line and what to do.
 pub enum LoadFailure {
@@ -12,7 +12,12 @@ pub enum LoadFailure {
     /// A file could not be read or understood.
     Read(ReadErrors),
     /// The documents do not fit together.
-    Build(LoadError),
+    Build {
+        /// What the rules builder says.
+        error: LoadError,
+        /// The same at the exact words of the files, with what may have been meant.
+        findings: Vec<ReadError>,
+    },
 }
 
 impl std::fmt::Display for LoadFailure {
@@ -20,7 +25,15 @@ impl std::fmt::Display for LoadFailure {
         match self {
             LoadFailure::Empty(place) => write!(f, "{place}: no document found; is this the right folder or text?"),
             LoadFailure::Read(e) => write!(f, "{e}"),
-            LoadFailure::Build(e) => write!(f, "{e}"),
+            LoadFailure::Build { findings, .. } => {
+                for (i, finding) in findings.iter().enumerate() {
+                    write!(f, "{}{finding}", if i > 0 { "\n" } else { "" })?;
+                    if let Some(help) = &finding.help {
+                        write!(f, " ({help})")?;
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -38,9 +51,9 @@ impl std::error::Error for LoadFailure {}
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    let packs = ugas_data::read_packs([folder.as_ref()]).map_err(LoadFailure::Read)?;
-    let docs = packs.into_iter().flat_map(|p| p.documents.docs).collect();
-    build(&folder.as_ref().display().to_string(), docs, builder)
+    let packs = PackSet::read([folder.as_ref()]).map_err(LoadFailure::Read)?;
+    let place = folder.as_ref().display().to_string();
+    build(&place, packs.docs().cloned().collect(), builder, |issue| packs.place(issue))
 }
 
 /// Adds every document of a text to a builder and builds; `name` stands for the file in messages.
@@ -52,15 +65,32 @@ pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Ar
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_str(name: &str, text: &str, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
-    build(name, ugas_data::read_str(name, text).map_err(LoadFailure::Read)?.docs, builder)
+    let docs = ugas_data::read_str(name, text).map_err(LoadFailure::Read)?.docs;
+    build(name, docs, builder, |issue| ugas_data::place_issue(issue, text))
 }
 
-fn build(place: &str, docs: Vec<Loaded>, mut builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {
+fn build(
+    place: &str,
+    docs: Vec<Loaded>,
+    mut builder: RulesBuilder,
+    find: impl Fn(&LoadIssue) -> Option<Diagnostic>,
+) -> Result<Arc<Rules>, LoadFailure> {
     if docs.is_empty() {
         return Err(LoadFailure::Empty(place.to_owned()));
     }
     for loaded in docs {
         builder = builder.add_at(loaded.doc, loaded.origin);
     }
-    builder.build().map_err(LoadFailure::Build)
+    builder.build().map_err(|error| {
+        let told = |issue: &LoadIssue| match find(issue) {
+            Some(finding) => ReadError::from(&finding),
+            None => {
+                let about = if issue.document.is_empty() { place } else { &issue.document };
+                let message = format!("{about}: {}", issue.message);
+                ReadError::from(&Diagnostic::new(issue.code, ugas_data::Severity::Error, place, message))
+            }
+        };
+        let findings = error.issues.iter().filter(|i| i.severity == Severity::Error).map(told).collect();
+        LoadFailure::Build { error, findings }
+    })
 }

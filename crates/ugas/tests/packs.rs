@@ -10,7 +10,7 @@ fn load(pack: &str) -> std::sync::Arc<Rules> {
 
 #[test]
 fn every_pack_loads_with_what_it_requires_and_needs_no_host_code() {
-    for pack in ["core", "action", "racing", "rpg", "shooter"] {
+    for pack in ["core", "action", "arena", "racing", "rpg", "shooter"] {
         let rules = load(pack);
         assert!(rules.warnings().is_empty(), "{pack}: {:?}", rules.warnings());
         assert!(rules.is_declared("State.Alive"), "{pack}");

@@ -43,7 +43,8 @@ pub(crate) fn check(file: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Ve
             continue;
         }
         for path in code_spans(line).filter_map(repository_path) {
-            if !exists(path) {
+            // From the root, or from where the document lies: a starter project speaks of its own files.
+            if !exists(path) && !joined(folder, path).is_some_and(|path| exists(&path)) {
                 findings.push(Finding::error(file, at + 1, format!("`{path}` does not exist")));
             }
         }

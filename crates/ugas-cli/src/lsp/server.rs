@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use ugas_data::language::{self, CompletionKind, Place};
 use ugas_data::{Diagnostic, Project, Severity, Source};
-use ugas_lab::check_scenarios;
+use ugas_lab::{check_scenarios, with_scenarios};
 
 /// A file that an editor holds: its text there counts, not the one on the disk.
 struct Open {
@@ -69,7 +69,7 @@ impl Server {
     }
 
     fn check(&self) -> Vec<Diagnostic> {
-        let mut findings = self.project.check();
+        let findings = self.project.check();
         // Scenarios build worlds of their own; only those that somebody looks at are worth it.
         let mut scenarios = Project::default();
         for source in self.project.sources().iter().filter(|s| self.open.contains_key(&s.path)) {
@@ -77,9 +77,7 @@ impl Server {
                 scenarios.put(source.path.clone(), source.text.to_string());
             }
         }
-        findings.extend(check_scenarios(&scenarios));
-        Diagnostic::arrange(&mut findings);
-        findings
+        with_scenarios(findings, check_scenarios(&scenarios))
     }
 
     // Notices -------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 //! Two other streams exist: diagnostics (mistakes people should hear of) and the trace (lifecycle steps and
 //! refusals, opt-in).
 
+mod describe;
 mod detail;
 
 pub(crate) use detail::put as put_param;
@@ -41,6 +42,8 @@ pub enum RemoveReason {
     Destroyed,
     /// Its place in the world is no longer valid.
     Avatar,
+    /// The rules that the sim moved to do not have it any more, or could not apply it as it is.
+    Reload,
 }
 
 /// What changed about an effect.
@@ -333,6 +336,13 @@ pub enum FactKind {
         /// Its handle.
         handle: u64,
     },
+    /// The sim moved to other rules. What that changed follows.
+    Reloaded {
+        /// The hash of the old rules.
+        from: u64,
+        /// The hash of the new rules.
+        to: u64,
+    },
 }
 
 /// A piece of [`Facts::detail`].
@@ -409,6 +419,7 @@ impl FactKind {
             FactKind::Damage { .. } => "Damage",
             FactKind::SetGranted { .. } => "SetGranted",
             FactKind::SetRevoked { .. } => "SetRevoked",
+            FactKind::Reloaded { .. } => "Reloaded",
         }
     }
 }

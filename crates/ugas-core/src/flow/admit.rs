@@ -72,10 +72,15 @@ impl<'a> View<'a> {
 
     #[inline]
     pub(crate) fn check_target_tags(&self, def: &EffectDef, target: usize) -> Result<(), Refusal> {
-        if let Some(&missing) = def.required.iter().find(|&&t| !self.has(target, t)) {
+        let row = self.row(target);
+        let has = |t: &&TagId| row.has(&self.rules.tags, **t);
+        if let Some(&missing) = def.required.iter().find(|t| !has(t)) {
             return Err(Refusal::RequiredTags { missing });
         }
-        if let Some(&found) = def.blocked.iter().find(|&&t| self.has(target, t)) {
+        // Whoever has no tags is not asked for any.
+        if row.signature != 0
+            && let Some(&found) = def.blocked.iter().find(has)
+        {
             return Err(Refusal::BlockedTags { found });
         }
         Ok(())

@@ -284,7 +284,7 @@ impl Flow<'_> {
             effect.cold_mut().root = root;
         }
         if def.watches {
-            effect.set_watches();
+            effect.set_watches(true);
         }
         if let Some(period) = plan.period {
             effect.cold_mut().periodic = Some(Periodic::new(period, now));
@@ -315,10 +315,27 @@ impl Flow<'_> {
                 e.rest_mut().captures = captured;
             }
         }
-        if !def.modifiers.is_empty() {
+        if def.simple {
+            self.put_plain_mods(def, target, seq, stacks, &units);
+        } else if !def.modifiers.is_empty() {
             self.put_mods(def, target, seq, spec.source, stacks, &units);
         }
         self.sc.units = units;
+    }
+
+    /// The same as [`Flow::put_mods`] for a new effect of plain values: no filters, nothing live, nothing dropped.
+    #[inline]
+    fn put_plain_mods(&mut self, def: &EffectDef, target: usize, seq: u64, stacks: u32, units: &[f64]) {
+        let row = self.st.controllers.row_mut(target);
+        let layout = &self.ix.layouts[row.layout as usize];
+        for (index, (m, &unit)) in def.modifiers.iter().zip(units).enumerate() {
+            if let Some(slot) = layout.slot(m.attribute).filter(|_| def.acts_on_current(m)) {
+                let op = ModOp::from(m.op);
+                let magnitude = stacked(op, unit, stacks) + 0.0;
+                row.add_mod(Mod::new(seq, index as u16, slot, op, m.channel, magnitude));
+                self.sc.dirty.push((target as u32, slot as u16));
+            }
+        }
     }
 
     /// Adds the modifiers of an effect that act on current.

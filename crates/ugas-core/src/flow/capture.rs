@@ -80,6 +80,12 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
+    /// Forgets everything: what was noted belongs to other rules. Images from before are refused.
+    pub(crate) fn forget(&mut self) {
+        self.entries.clear();
+        (self.dropped, self.reacted) = (self.next, false);
+    }
+
     fn push(&mut self, limit: u32, at: SimTime, what: JournalWhat) {
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);

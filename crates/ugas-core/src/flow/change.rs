@@ -171,7 +171,7 @@ impl Flow<'_> {
     }
 
     /// The magnitude per stack of each modifier an effect has now; NaN where there is none.
-    fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
+    pub(super) fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else {
             return Vec::new();

@@ -6,7 +6,7 @@ use crate::state::{TagFlip, alert};
 use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
 
 impl Flow<'_> {
-    fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
+    pub(super) fn tag_in(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
         let row = self.row_mut(target);
         let count = row.tags.add(tags, tag, &mut row.signature, flips);
@@ -17,7 +17,7 @@ impl Flow<'_> {
         }
     }
 
-    fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
+    pub(super) fn tag_out(&mut self, target: usize, tag: TagId, flips: &mut Vec<TagFlip>) {
         let tags = &self.rules.tags;
         let row = self.row_mut(target);
         let who = row.id;
@@ -83,7 +83,7 @@ impl Flow<'_> {
 
     /// Whoever watches this row's tags looks again after the verb. A count may matter without a flip: an effect's own
     /// grants do not count for it.
-    fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
+    pub(super) fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             self.recheck_later(target);
         }
@@ -127,10 +127,12 @@ impl Flow<'_> {
     /// Tells of an application.
     #[inline]
     pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
-        let who = self.row(target).id;
+        let row = self.row(target);
+        let (who, heard) = (row.id, row.alert & alert::EFFECT != 0);
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
-        let Via { source, effect, .. } = via;
-        self.notify(target, alert::EFFECT, || Notice::Effect { effect, source, applied: true });
+        if heard {
+            self.notify_anyway(target, Notice::Effect { effect: via.effect, source: via.source, applied: true });
+        }
     }
 
     /// Tells of a removal.

@@ -110,14 +110,15 @@ impl Flow<'_> {
         for some in targets.chunks(WARM) {
             self.warm(some);
             for &target in some {
-                let struck = strike.as_ref().and_then(|s| self.strike(s, target, birth));
-                let result = struck.map_or_else(
-                    || {
-                        single.target = target;
-                        self.apply_long(&single, birth)
-                    },
-                    Ok,
-                );
+                // The short way hands its key over at once: put together with the other's answer it would be written in
+                // parts and read as a whole, and the processor would wait for it.
+                if let Some(key) = strike.as_ref().and_then(|s| self.strike(s, target, birth)) {
+                    applied += 1;
+                    each(Ok(key));
+                    continue;
+                }
+                single.target = target;
+                let result = self.apply_long(&single, birth);
                 applied += result.is_ok() as u32;
                 each(result);
             }

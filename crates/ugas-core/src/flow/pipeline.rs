@@ -34,6 +34,12 @@ impl Sums {
     pub(crate) fn value(&self, base: f64, lo: f64, hi: f64) -> f64 {
         clamp(self.over.unwrap_or_else(|| self.formula(base)), lo, hi) + 0.0
     }
+
+    /// Whether a sum or the formula left the range of numbers and is held at its edge.
+    #[inline]
+    pub(crate) fn is_out_of_range(&self, base: f64) -> bool {
+        self.saturated || self.over.is_none() && !((base + self.add) * self.product + self.post).is_finite()
+    }
 }
 
 /// Holds a number that left its range at the edge.
@@ -82,9 +88,12 @@ pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32)
     if strongest {
         s.product = (1.0 + bonus) * (1.0 + penalty);
     }
-    let raw = [s.add, s.product, s.post];
-    s.saturated = raw.iter().any(|v| !v.is_finite());
-    [s.add, s.product, s.post] = raw.map(held);
+    // A total that is a number has no part that is none.
+    if !(s.add + s.product + s.post).is_finite() {
+        let raw = [s.add, s.product, s.post];
+        s.saturated = raw.iter().any(|v| !v.is_finite());
+        [s.add, s.product, s.post] = raw.map(held);
+    }
     s
 }
 

@@ -30,9 +30,10 @@ impl Flow<'_> {
         Ok(key)
     }
 
-    /// Starts the next of a sequence; one that is refused now is skipped.
+    /// Starts the next of a sequence; one that is refused now is skipped. What no longer runs in sequence starts at once.
     pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
-        while !self.row(target).effects.iter().any(|e| e.def == effect) {
+        let in_turn = self.def(effect).is_some_and(|d| d.execution_policy == ExecutionPolicy::RunInSequence);
+        while !(in_turn && self.row(target).effects.iter().any(|e| e.def == effect)) {
             let Some(at) = self.row(target).queue().iter().position(|q| q.spec.effect == effect) else {
                 return;
             };

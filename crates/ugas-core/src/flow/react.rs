@@ -414,7 +414,7 @@ impl Flow<'_> {
         self.cause = cause;
     }
 
-    fn restore_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
+    pub(super) fn restore_effect(&mut self, def: &EffectDef, target: usize, seq: u64) {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Applied(def.id), via.key.target, via.source);
         let now = self.row(target).clock.local(self.st.now);

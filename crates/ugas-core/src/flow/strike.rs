@@ -7,7 +7,7 @@ use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
 use crate::limits::Limits;
 use crate::rules::{Aim, Blow, EffectDef, Layout, Rules, TagTable, clamp};
-use crate::state::{Attr, CauseWhat, Due, ModOp, Row, alert};
+use crate::state::{Attr, CauseWhat, Controllers, Due, ModOp, Row, alert};
 use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec, TagId};
 use std::sync::Arc;
 use ugas_doc::DurationPolicy;
@@ -41,6 +41,22 @@ impl<'d> Strike<'d> {
     }
 }
 
+/// Whom a strike is for. Asked for first: a row that is not in the cache comes while the rest is looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Stand {
+    who: ControllerId,
+    slot: usize,
+    signature: u32,
+}
+
+impl Stand {
+    #[inline(always)]
+    pub(crate) fn of(controllers: &Controllers, who: ControllerId) -> Option<Stand> {
+        let slot = controllers.slot(who)?;
+        Some(Stand { who, slot, signature: controllers.row(slot).signature })
+    }
+}
+
 /// What a strike touches of a sim.
 pub(crate) struct Reach<'a> {
     pub(crate) st: &'a mut State,
@@ -53,17 +69,16 @@ pub(crate) struct Reach<'a> {
 impl Reach<'_> {
     /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
     #[inline(always)]
-    pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
+    pub(crate) fn strike(&mut self, strike: &Strike<'_>, stand: Stand, birth: u64) -> Option<EffectKey> {
         let Strike { def, ref blow, spec, tags } = *strike;
+        let Stand { who, slot, signature } = stand;
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
-        let target = controllers.slot(who)?;
-        let row = controllers.row(target);
+        let row = controllers.row_mut(slot);
         let has = |t: &TagId| row.has(tags, *t);
         // Whoever has no tags is not asked for any.
-        if !def.required.iter().all(has) || row.signature != 0 && def.blocked.iter().any(has) {
+        if !def.required.iter().all(has) || signature != 0 && def.blocked.iter().any(has) {
             return None;
         }
-        let row = controllers.row_mut(target);
         let root = self.cause.root.0 as u32;
         let ordinal = match row.last_birth {
             (last, count, of) if of == root && last == birth => count + 1,
@@ -155,7 +170,8 @@ impl<'r> Flow<'r> {
         }
         let Flow { st, ix, log, limits, cause, .. } = self;
         let (limit, cause) = (limits.facts, *cause);
-        Reach { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.strike(strike, who, birth)
+        let stand = Stand::of(&st.controllers, who)?;
+        Reach { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.strike(strike, stand, birth)
     }
 
     /// Whether a spec may strike.

@@ -35,7 +35,7 @@ impl Window {
     }
 
     /// Where base ends after a write from `start` to `end`, of which an Override may be part.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn settle(&self, base: f64, start: f64, end: f64, over: bool) -> f64 {
         let settled = if over {
             clamp(end, self.lo, self.hi)

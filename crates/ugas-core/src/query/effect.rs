@@ -1,7 +1,8 @@
 //! Active effects and grants, as hosts and tools see them.
 
 use crate::{
-    AbilityId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime, Spec, Timer,
+    AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime,
+    Spec, Timer,
 };
 
 /// What an application is doing.
@@ -163,5 +164,30 @@ impl Sim {
             .iter()
             .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level(), input: g.input(), by: by(g.by()) })
             .collect())
+    }
+
+    /// Ability sets a controller has, the oldest grant first, each with the handle that takes it back: those it was made
+    /// with have no outcome that tells it.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+    /// use ugas_doc::{AbilitySet, Attribute, AttributeSet, Controller};
+    /// let mut knight = Controller::new("Knight").set("Vitals");
+    /// knight.ability_sets.push("AS_Sword".into());
+    /// let rules = Rules::builder()
+    ///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+    ///     .add(AbilitySet::new("AS_Sword"))
+    ///     .add(knight)
+    ///     .build()
+    ///     .unwrap();
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let who = sim.spawn(SpawnSpec::template(rules.template("Knight").unwrap())).unwrap();
+    /// let (set, handle) = sim.ability_sets(who).unwrap()[0];
+    /// assert_eq!(rules.ability_set_name(set), Some("AS_Sword"));
+    /// sim.run(ugas_core::Op::RevokeSet { who, handle }).unwrap();
+    /// assert!(sim.ability_sets(who).unwrap().is_empty());
+    /// ```
+    pub fn ability_sets(&self, who: ControllerId) -> Result<Vec<(AbilitySetId, u64)>, Refusal> {
+        Ok(self.row(who)?.play().sets.iter().map(|s| (s.set, s.seq)).collect())
     }
 }

@@ -5,7 +5,7 @@ use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
 use crate::{AttributeId, ControllerId, EffectId, EffectKey, Refusal, Sim};
 use std::fmt;
-use ugas_doc::{Operation, Origin};
+use ugas_doc::{Operation, Origin, Patched};
 
 /// Whether a modifier counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub struct Explanation {
     pub base: f64,
     /// Whether an expression supplies the base.
     pub derived: bool,
+    /// What patches changed of the attribute's definition.
+    pub patches: Vec<Patched>,
     /// Whether strongest wins: of all Multiply modifiers only the largest bonus and the largest penalty count, and
     /// channels do not matter.
     pub strongest: bool,
@@ -122,6 +124,7 @@ impl Sim {
             name: self.rules().attribute_name(def.attribute).unwrap_or("?").to_owned(),
             base,
             derived: def.derived.is_some(),
+            patches: self.rules().attribute_patches(def.attribute).to_vec(),
             strongest: def.strongest,
             add: parts.add,
             product: parts.product,
@@ -143,7 +146,12 @@ impl Sim {
             let from = if of_target { who } else { e.source };
             Some((self.rules().attribute_name(attribute)?.to_owned(), self.get(from, attribute).ok()?))
         });
-        let origin = def.origin.as_ref().map(|o| Origin::new(o.file.clone(), o.modifier_line(m.index() as usize)));
+        let index = m.index() as usize;
+        let origin = def.origin.as_ref().map(|o| {
+            let way = format!("Modifiers[{index}]");
+            let patches = o.patches.iter().filter(|p| p.touches(&way)).cloned().collect();
+            Origin { patches, ..Origin::new(o.file.clone(), o.modifier_line(index)) }
+        });
         let state = match m.off {
             0 => ModifierState::Counts,
             off if off & OFF != 0 => ModifierState::Inhibited,
@@ -269,6 +277,7 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.short())?;
         write!(f, "  base {}{}", self.base, if self.derived { " (derived)" } else { "" })?;
+        self.patches.iter().try_for_each(|p| write!(f, ", {p}"))?;
         if self.strongest {
             write!(
                 f,
@@ -298,6 +307,7 @@ impl fmt::Display for Explanation {
             }
             if let Some(o) = &l.origin {
                 write!(f, ", {o}")?;
+                o.patches.iter().try_for_each(|p| write!(f, ", {p}"))?;
             }
             match l.state {
                 ModifierState::Counts => {}

@@ -5,7 +5,8 @@
 //! The numbers are also given one by one under the names they have in the text: a translation is another text with the
 //! same names in it.
 
-use crate::flow::{About, Flow, SITE_CHANCE, SITE_DURATION};
+use crate::flow::About;
+use crate::rng::SITE_TEXT;
 use crate::rules::{CurveInput, EffectDef, Mag};
 use crate::{AttributeId, ControllerId, Refusal, Rules, Sim, Spec};
 use ugas_doc::Operation;
@@ -50,7 +51,8 @@ impl Rules {
 
 impl Sim {
     /// Fills the numbers of effects into a text, as they are for an owner at a level: what the owner's attributes say is
-    /// read from them now, and `{Health}` is the owner's attribute itself. Otherwise like [`Rules::fill_text`].
+    /// read from them now, and `{Health}` is the owner's attribute itself. Where a calculation rolls, only what is certain
+    /// counts: a critical hit is not in its number. Otherwise like [`Rules::fill_text`].
     pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
         fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
     }
@@ -98,7 +100,7 @@ fn fill(text: &str, value: impl Fn(&str) -> Option<Shown>) -> FilledText {
 }
 
 fn is_name_part(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'_' || b == b'.'
+    b.is_ascii_alphanumeric() || b"_.:".contains(&b)
 }
 
 /// People read two decimals.
@@ -122,11 +124,11 @@ fn value(rules: &Rules, name: &str, level: u32, owner: Owner<'_>) -> Option<Show
         Some((_, who)) => spec.from(who),
         None => spec,
     };
-    let evaluate = |m: &Mag, site: u32| evaluate(rules, m, &spec, site, owner).ok();
+    let evaluate = |m: &Mag| evaluate(rules, m, &spec, owner).ok();
     match what {
-        "Duration" => plain(evaluate(def.duration.as_ref()?, SITE_DURATION)?),
+        "Duration" => plain(evaluate(def.duration.as_ref()?)?),
         "Period" => plain(def.period?.as_seconds()),
-        "Chance" => Some(Shown { value: evaluate(def.chance.as_ref()?, SITE_CHANCE)? * 100.0, percent: true }),
+        "Chance" => Some(Shown { value: evaluate(def.chance.as_ref()?)? * 100.0, percent: true }),
         attribute => of_attribute(def, rules.attribute(attribute)?, &spec, owner, evaluate),
     }
 }
@@ -137,17 +139,19 @@ fn of_attribute(
     attribute: AttributeId,
     spec: &Spec,
     owner: Owner<'_>,
-    evaluate: impl Fn(&Mag, u32) -> Option<f64>,
+    evaluate: impl Fn(&Mag) -> Option<f64>,
 ) -> Option<Shown> {
     let mut parts: Vec<(Operation, f64)> = Vec::new();
-    for (site, m) in def.modifiers.iter().enumerate().filter(|(_, m)| m.attribute == attribute) {
-        parts.push((m.op, evaluate(&m.magnitude, site as u32)?));
+    for m in def.modifiers.iter().filter(|m| m.attribute == attribute) {
+        parts.push((m.op, evaluate(&m.magnitude)?));
     }
     if let Some((sim, who)) = owner {
         let about = about(sim, spec, who).ok()?;
-        for (index, x) in def.executions.iter().enumerate() {
-            let (mut results, site) = (Vec::new(), Flow::execution_site(index));
-            sim.view().calculate(x.calculator, about, site, &x.params, &mut results, &mut Vec::new(), None).ok()?;
+        for x in &def.executions {
+            let mut results = Vec::new();
+            sim.view()
+                .calculate(x.calculator, about, SITE_TEXT, &x.params, &mut results, &mut Vec::new(), None)
+                .ok()?;
             parts.extend(results.iter().filter(|r| r.attribute == attribute).map(|r| (r.op, r.value)));
         }
     }
@@ -165,9 +169,9 @@ fn about<'s>(sim: &Sim, spec: &'s Spec, who: ControllerId) -> Result<About<'s>, 
     Ok(About { spec, target: sim.slot(who)?, birth: 0, ordinal: 0, stacks: 1, execution: 0 })
 }
 
-fn evaluate(rules: &Rules, m: &Mag, spec: &Spec, site: u32, owner: Owner<'_>) -> Result<f64, Refusal> {
+fn evaluate(rules: &Rules, m: &Mag, spec: &Spec, owner: Owner<'_>) -> Result<f64, Refusal> {
     if let Some((sim, who)) = owner {
-        return sim.view().magnitude(m, about(sim, spec, who)?, site);
+        return sim.view().magnitude(m, about(sim, spec, who)?, SITE_TEXT);
     }
     match m {
         Mag::Value(value) => Ok(*value),

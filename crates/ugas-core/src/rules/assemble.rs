@@ -8,7 +8,7 @@ use super::param::Fields;
 use super::program::{Entries, Inst, NO_PC, Program, Test};
 use super::scope::Scope;
 use super::task::{OnFail, TaskCategory, TaskDef, TaskKind, built_in, encode_params};
-use super::task_parse::{BUILT_IN, BuiltIn};
+use super::task_parse::BuiltIn;
 use super::timeline::{AnswerDef, TimelineDef};
 use crate::{SimTime, TaskKindId};
 use std::collections::BTreeMap;
@@ -136,7 +136,11 @@ impl Compiler<'_> {
             let message = match doc.kind.as_str() {
                 "" => format!("{path}: the field Type is missing"),
                 name => {
-                    let near = suggestion(nearest(name, BUILT_IN.iter().map(|b| b.name)));
+                    let known = || self.rules.task_kinds().map(|(_, name, _)| name);
+                    let near = nearest(name, known()).map(|n| suggestion(Some(n)));
+                    // Whoever is far from every name wants to see them.
+                    let near =
+                        near.unwrap_or_else(|| format!("; the types are {}", known().collect::<Vec<_>>().join(", ")));
                     format!("{path}: unknown task type {name}{near}")
                 }
             };

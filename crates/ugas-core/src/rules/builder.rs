@@ -11,7 +11,6 @@ use super::names::Names;
 use super::tag::tag_segments;
 use super::task_parse::BUILT_IN;
 use super::{INITIAL_TAGS_NAME, Rules};
-use crate::rng::fold;
 use crate::{AbilityId, AttributeId, EffectId, HookId, SetId};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -213,6 +212,11 @@ impl RulesBuilder {
                 // Input and scenes are read by crates of their own.
                 Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
                 Doc::Scene(_) => {}
+                Doc::Patch(patch) => {
+                    let message =
+                        format!("a patch of {} is applied where packs are read; read the pack's folder", patch.target);
+                    c.error("patch-not-applied", message);
+                }
             }
         }
         c.finish_sets();
@@ -225,7 +229,8 @@ impl RulesBuilder {
         }
         // Code of the host stands in for a document of the same name.
         for (name, code) in &self.calcs {
-            slips.extend(c.calculator(name, code.clone(), [].into(), false).into_iter().map(|why| (name, why)));
+            let def = CalcDef { code: code.clone(), reads: [].into(), params: [].into(), rolls: false, formulas: None };
+            slips.extend(c.calculator(name, def).into_iter().map(|why| (name, why)));
         }
         // Each kind after what it looks into: abilities into effects and timelines, templates into ability sets.
         for (doc, origin) in &docs {
@@ -274,13 +279,9 @@ impl RulesBuilder {
                 c.error("unknown-attribute", format!("reads the {why}"));
             }
         }
-        c.rules.to_mut().fingerprint = docs.iter().fold(1, |h, (doc, _)| {
-            format!("{doc:?}").bytes().collect::<Vec<u8>>().chunks(8).fold(h, |h, chunk| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                fold(h, u64::from_le_bytes(word))
-            })
-        });
+        for (doc, _) in &docs {
+            c.rules.to_mut().note(doc);
+        }
         c.finish()
     }
 
@@ -291,7 +292,7 @@ impl RulesBuilder {
             c.about(doc.name(), origin.clone());
             let twice = !seen.insert((doc.kind() as u8, doc.name()));
             // Registries add up, and an action set has a mapping for each platform.
-            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_)) {
+            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_) | Doc::Patch(_)) {
                 c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
             }
             let rules = c.rules.to_mut();
@@ -328,7 +329,7 @@ impl RulesBuilder {
                     None
                 }
                 Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => None,
-                Doc::Scene(_) => None,
+                Doc::Scene(_) | Doc::Patch(_) => None,
                 Doc::Timeline(t) => {
                     Some((Kind::Timeline, intern(&mut rules.timeline_names, &mut rules.timelines, &t.name)))
                 }
@@ -431,8 +432,10 @@ impl Compiler<'_> {
                 ability_code: BTreeMap::new(),
                 homes: BTreeSet::new(),
                 hooks: super::Hooks::default(),
+                attribute_patches: BTreeMap::new(),
                 warnings: Vec::new(),
-                fingerprint: 0,
+                prints: BTreeMap::new(),
+                fingerprint: 1,
                 ..old.clone()
             },
             None => Rules {
@@ -467,8 +470,10 @@ impl Compiler<'_> {
                 input_names: Default::default(),
                 template_names: Default::default(),
                 templates: Vec::new(),
+                attribute_patches: BTreeMap::new(),
                 warnings: Vec::new(),
-                fingerprint: 0,
+                prints: BTreeMap::new(),
+                fingerprint: 1,
             },
         };
         rules.tags.undeclare();
@@ -521,30 +526,25 @@ impl Compiler<'_> {
     }
 
     /// Stores a calculator; says which of its reads no set defines.
-    fn calculator(
-        &mut self,
-        name: &str,
-        code: Arc<dyn Calculator>,
-        params: Box<[Arc<str>]>,
-        rolls: bool,
-    ) -> Vec<String> {
+    fn calculator(&mut self, name: &str, def: CalcDef) -> Vec<String> {
         let (mut reads, mut slips) = (Vec::new(), Vec::new());
-        for r in code.reads() {
+        for r in def.code.reads() {
             match self.find_attribute(&r.attribute) {
                 Ok(attribute) => reads.push(ReadDef { attribute, of_target: r.of_target, when: r.when }),
                 Err(why) => slips.push(why),
             }
         }
         if let Some(id) = self.rules.calc_names.find(name) {
-            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { code, reads: reads.into(), params, rolls });
+            self.rules.to_mut().calcs[id as usize] = Some(CalcDef { reads: reads.into(), ..def });
         }
         slips
     }
 
     fn calculation_doc(&mut self, doc: &ugas_doc::Calculation) {
         if let Some(formulas) = self.formulas(doc) {
-            let (params, rolls) = (formulas.params().into(), formulas.rolls());
-            self.calculator(&doc.name, Arc::new(formulas), params, rolls);
+            let (params, rolls, code) = (formulas.params().into(), formulas.rolls(), Arc::new(formulas));
+            let def = CalcDef { code: code.clone(), reads: [].into(), params, rolls, formulas: Some(code) };
+            self.calculator(&doc.name, def);
         }
     }
 
@@ -570,6 +570,7 @@ impl Compiler<'_> {
             return Err(LoadError { issues: self.issues });
         }
         let mut rules = self.rules.into_owned();
+        rules.seal();
         rules.warnings = self.issues;
         Ok(Arc::new(rules))
     }

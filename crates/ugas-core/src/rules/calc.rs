@@ -2,7 +2,8 @@
 //! instead of making them; so a sim holds no closure and stays cloneable, hashable and comparable.
 
 use super::Rules;
-use crate::rng::DrawAt;
+use super::calculation::Formulas;
+use crate::rng::{DrawAt, SITE_TEXT};
 use crate::state::{Row, Tags};
 use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, TagId};
 use std::sync::Arc;
@@ -101,6 +102,8 @@ pub(crate) struct CalcDef {
     pub(crate) params: Box<[Arc<str>]>,
     /// Whether it is known to draw random numbers; of code nobody knows.
     pub(crate) rolls: bool,
+    /// The same as `code`, where a document says how to calculate.
+    pub(crate) formulas: Option<Arc<Formulas>>,
 }
 
 impl std::fmt::Debug for CalcDef {
@@ -228,7 +231,8 @@ impl Calc<'_> {
     }
     /// A random number in [0, 1) from the context's stream.
     pub fn random(&mut self) -> f64 {
-        let r = self.draw.unit();
+        // In a text the dice show their highest: only what is certain happens.
+        let r = if self.draw.calculation == SITE_TEXT { 1.0 - f64::EPSILON } else { self.draw.unit() };
         self.draw.draw += 1;
         r
     }

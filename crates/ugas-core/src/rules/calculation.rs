@@ -18,6 +18,7 @@ use ugas_doc::{Calculation, CaptureMoment, Operation, Value};
 const MAX_BOUND: usize = 32;
 
 /// A compiled `calculation` document.
+#[derive(PartialEq)]
 pub(crate) struct Formulas {
     reads: Vec<Read>,
     params: Box<[Arc<str>]>,
@@ -27,6 +28,7 @@ pub(crate) struct Formulas {
     value: Option<Expr>,
 }
 
+#[derive(PartialEq)]
 struct ResultDef {
     attribute: AttributeId,
     op: Operation,

@@ -14,6 +14,11 @@ impl CurveDef {
     /// Points must be finite with X rising; the builder has the names for a message.
     pub(crate) fn new(doc: &Curve) -> Result<CurveDef, String> {
         let points: Box<[(f64, f64)]> = doc.points.iter().map(|p| (p.x, p.y)).collect();
+        if let Some(csv) = doc.csv.as_ref().filter(|_| points.is_empty()) {
+            return Err(format!(
+                "Csv: {csv} is read from a file or a pack on the disk, and this document is from neither"
+            ));
+        }
         if points.is_empty() {
             return Err("needs at least one point".into());
         }

@@ -39,7 +39,7 @@ impl Mag {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModDef {
     pub(crate) attribute: AttributeId,
     pub(crate) op: Operation,

@@ -205,12 +205,17 @@ impl<'a> Parser<'a> {
         self.text[..self.at].chars().count() + 1
     }
 
-    /// A name with its dots.
+    /// A name with its dots and its namespace.
     fn word(&mut self) -> &'a str {
         let text = self.text;
         let rest = &text[self.at..];
         let path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        let len = rest.find(|c: char| !path(c)).unwrap_or(rest.len());
+        let mut len = rest.find(|c: char| !path(c)).unwrap_or(rest.len());
+        // What belongs to a namespace: `rpg::Health`.
+        while rest[len..].strip_prefix("::").is_some_and(|r| r.starts_with(path)) {
+            len += 2;
+            len += rest[len..].find(|c: char| !path(c)).unwrap_or(rest.len() - len);
+        }
         self.at += len;
         &rest[..len]
     }

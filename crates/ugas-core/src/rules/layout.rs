@@ -132,7 +132,7 @@ impl Layout {
             return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
         }
         for (alias, set, attribute) in &rules.aliases {
-            if registered.contains(set) {
+            if registered.contains(set) && rules.homes.contains(&(*attribute, *set)) {
                 order_of[alias.index()] = order_of[attribute.index()];
             }
         }

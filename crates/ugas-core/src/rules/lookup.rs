@@ -200,7 +200,9 @@ impl Compiler<'_> {
                 None => self.error("bad-param", format!("{place}.Params.{param}: {name} reads it, and it is missing")),
             }
         }
-        if found.is_none() {
+        // One that is there and wrong is told of at its own place.
+        let told = || self.issues.iter().any(|i| i.document == name && i.severity == crate::Severity::Error);
+        if found.is_none() && !told() {
             let known = |id: u32| self.rules.calcs[id as usize].is_some();
             let near = match self.is_dear(self.rules.calc_names.len()) {
                 true => String::new(),

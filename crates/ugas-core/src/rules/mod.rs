@@ -23,6 +23,7 @@ mod expr;
 mod expr_parse;
 mod hook;
 mod layout;
+mod lineage;
 mod lookup;
 mod names;
 mod param;
@@ -59,7 +60,7 @@ pub(crate) use check::Check;
 pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
-pub(crate) use effect::{Blow, CurveInput, EffectDef, Mag, ModDef, StackDef};
+pub(crate) use effect::{Blow, CurveInput, EffectDef, GrantDef, Mag, ModDef, StackDef};
 pub(crate) use expr::{Expr, Reads, Side};
 pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
@@ -78,7 +79,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Ability, Origin};
+use ugas_doc::{Ability, Origin, Patched};
 
 /// The compiled catalogue. Share it behind an `Arc` with as many sims as you like.
 ///
@@ -133,7 +134,11 @@ pub struct Rules {
     pub(crate) input_names: Names,
     pub(crate) template_names: Names,
     pub(crate) templates: Vec<Option<Arc<Template>>>,
+    /// What patches changed of attributes, for people.
+    pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
+    /// A hash of each document by kind and name: which ones differ between two rules.
+    pub(crate) prints: BTreeMap<(ugas_doc::Kind, Arc<str>), u64>,
     pub(crate) fingerprint: u64,
 }
 
@@ -148,7 +153,9 @@ impl Rules {
         RulesBuilder::new()
     }
 
-    /// A hash of everything compiled in: two rules with equal hashes play alike.
+    /// A hash of everything compiled in and of the ids that names have: two rules with equal hashes play alike, and
+    /// what one wrote the other can read. Rules built [`after`](RulesBuilder::after) others differ from the same
+    /// documents built alone as soon as their ids do.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -180,6 +187,10 @@ impl Rules {
     /// An attribute's name.
     pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
         self.attributes.name(id.0)
+    }
+    /// What patches changed of an attribute's definition.
+    pub fn attribute_patches(&self, id: AttributeId) -> &[Patched] {
+        self.attribute_patches.get(&id).map_or(&[], Vec::as_slice)
     }
     /// A set by name.
     pub fn set(&self, name: &str) -> Option<SetId> {
@@ -339,6 +350,10 @@ impl Rules {
     /// An input by name.
     pub fn input(&self, name: &str) -> Option<InputId> {
         self.input_names.find(name).map(InputId)
+    }
+    /// All inputs with their names.
+    pub fn input_list(&self) -> impl Iterator<Item = (InputId, &str)> {
+        (0..self.input_names.len() as u32).filter_map(|id| Some((InputId(id), self.input_names.name(id)?)))
     }
     /// An input's name.
     pub fn input_name(&self, id: InputId) -> Option<&str> {

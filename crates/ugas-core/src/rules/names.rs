@@ -30,6 +30,11 @@ impl Names {
         self.list.get(id as usize).map(|n| &**n)
     }
 
+    /// The names by id.
+    pub(crate) fn list(&self) -> &[Arc<str>] {
+        &self.list
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -49,15 +54,20 @@ impl Names {
 /// Longest name that may be a slip of another; comparing longer ones would cost their length squared.
 const MAX_SLIP: usize = 128;
 
-/// The candidate most like `wanted`, if it differs in at most a third of its letters.
+/// The candidate most like `wanted`, if it differs in at most a third of its letters. A name without a namespace may mean
+/// one that has one: packs call what is their own by its short name.
 pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if wanted.len() > MAX_SLIP {
         return None;
     }
     let (limit, letters) = ((wanted.len() / 3).max(1), wanted.chars().count());
-    // Every letter that one has more is a difference.
-    let near = |c: &&str| c.len() <= 2 * MAX_SLIP && c.chars().count().abs_diff(letters) <= limit;
-    candidates.filter(near).map(|c| (distance(wanted, c), c)).filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
+    let far = |c: &str| {
+        let short = c.rsplit("::").next().filter(|_| !wanted.contains("::")).unwrap_or(c);
+        // Every letter that one has more is a difference.
+        let near = short.len() <= 2 * MAX_SLIP && short.chars().count().abs_diff(letters) <= limit;
+        near.then(|| distance(wanted, short)).filter(|&d| d <= limit)
+    };
+    candidates.filter_map(|c| Some((far(c)?, c))).min().map(|(_, c)| c)
 }
 
 fn distance(a: &str, b: &str) -> usize {

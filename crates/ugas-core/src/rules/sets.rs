@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::{AttributeId, Refusal, SetId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted};
+use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted, Patched};
 
 /// A circle is told with at most this many names.
 const SHOWN: usize = 8;
@@ -49,8 +49,24 @@ impl Compiler<'_> {
                 self.error("duplicate-name", format!("defines {name} twice"));
             }
         }
+        self.note_patches(doc);
         self.rules.to_mut().sets[id.index()] = Some(SetDef { dependencies: dependencies.into(), attributes });
         self.defined.push((id, doc.name.clone(), self.origin.clone()));
+    }
+
+    /// Keeps what patches changed of each attribute of a set, so that explanations can name them.
+    fn note_patches(&mut self, doc: &AttributeSet) {
+        let Some(origin) = self.origin.clone().filter(|o| !o.patches.is_empty()) else { return };
+        for (i, a) in doc.attributes.iter().enumerate() {
+            let way = format!("Attributes[{i}]");
+            // An attribute on its own is a set of one, and its fields are the document's.
+            let is_its = |p: &&Patched| p.touches(&way) || !p.field.starts_with("Attributes") && a.name == doc.name;
+            let patches: Vec<Patched> = origin.patches.iter().filter(is_its).cloned().collect();
+            if !patches.is_empty() {
+                let id = AttributeId(self.rules.to_mut().attributes.intern(&a.name));
+                self.rules.to_mut().attribute_patches.insert(id, patches);
+            }
+        }
     }
 
     fn attribute_def(&mut self, doc: &Attribute) -> Option<AttributeDef> {
@@ -86,8 +102,8 @@ impl Compiler<'_> {
             }
             None => None,
         };
-        let on_depleted = doc.on_depleted.unwrap_or(match doc.name.as_str() {
-            "Health" => OnDepleted::Death,
+        let on_depleted = doc.on_depleted.unwrap_or(match doc.name.rsplit("::").next() {
+            Some("Health") => OnDepleted::Death,
             _ => OnDepleted::Nothing,
         });
         Some(AttributeDef {

@@ -121,6 +121,9 @@ impl TagTable {
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
         self.names.nearest(name)
     }
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
     /// The same among those that a registry declares: what declares itself by use may be a slip too.
     pub(crate) fn nearest_declared(&self, name: &str) -> Option<&str> {
         self.names.nearest_of(name, |id| self.defs[id as usize].declared)

@@ -72,10 +72,15 @@ impl Mod {
         self.seq_index as u16
     }
 
+    /// Slot, operation and channel in one number.
+    #[inline]
+    fn rank(&self) -> u64 {
+        (self.slot as u64) << 48 | (self.op as u64) << 32 | self.channel.0 as u64
+    }
+
     #[inline]
     pub(crate) fn order(&self, other: &Mod) -> Ordering {
-        (self.slot, self.op, self.channel)
-            .cmp(&(other.slot, other.op, other.channel))
+        (self.rank().cmp(&other.rank()))
             .then_with(|| self.magnitude.total_cmp(&other.magnitude))
             .then_with(|| self.seq_index.cmp(&other.seq_index))
     }

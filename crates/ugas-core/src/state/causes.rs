@@ -24,6 +24,8 @@ pub enum CauseWhat {
     Pressed(crate::InputId),
     /// An input that went up.
     Released(crate::InputId),
+    /// Other rules for the running sim.
+    Reload,
 }
 
 /// One step of a cause chain.

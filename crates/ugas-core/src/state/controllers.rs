@@ -18,18 +18,13 @@ struct Page {
 /// Rows of one chunk: growing never moves rows and wastes at most a chunk.
 const CHUNK: usize = 32;
 
-#[derive(Clone, Debug)]
-struct Chunk {
-    /// A place without controller holds an empty row that nobody finds.
-    rows: Vec<Row>,
-    /// Each row's part of the sim's hash when it was last asked for.
-    hashes: [u64; CHUNK],
-}
-
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
-    chunks: Vec<Chunk>,
+    /// A place without controller holds an empty row that nobody finds.
+    chunks: Vec<Vec<Row>>,
+    /// Each row's part of the sim's hash when it was last asked for. Apart, so that finding a row stays in the cache.
+    hashes: Vec<[u64; CHUNK]>,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
@@ -66,7 +61,7 @@ impl Holders {
 impl Controllers {
     /// A row's part of the sim's hash when it was last asked for.
     pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
-        &mut self.chunks[slot / CHUNK].hashes[slot % CHUNK]
+        &mut self.hashes[slot / CHUNK][slot % CHUNK]
     }
 
     /// Puts another row into a slot in use.
@@ -129,12 +124,12 @@ impl Controllers {
     /// The row in a slot that [`Controllers::slot`] gave and that was not removed since.
     #[inline(always)]
     pub(crate) fn row(&self, slot: usize) -> &Row {
-        &self.chunks[slot / CHUNK].rows[slot % CHUNK]
+        &self.chunks[slot / CHUNK][slot % CHUNK]
     }
 
     #[inline(always)]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
-        &mut self.chunks[slot / CHUNK].rows[slot % CHUNK]
+        &mut self.chunks[slot / CHUNK][slot % CHUNK]
     }
 
     pub(crate) fn insert(&mut self, mut row: Row, table: &TagTable) -> usize {
@@ -142,18 +137,20 @@ impl Controllers {
         let id = row.id.index();
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.chunks[slot as usize / CHUNK].rows[slot as usize % CHUNK] = row;
+                self.chunks[slot as usize / CHUNK][slot as usize % CHUNK] = row;
                 slot as usize
             }
             None => {
-                if self.chunks.last().is_none_or(|c| c.rows.len() == CHUNK) {
+                if self.chunks.last().is_none_or(|c| c.len() == CHUNK) {
                     if self.chunks.len() == self.chunks.capacity() {
                         self.chunks.reserve_exact(self.chunks.len() / 8 + 1);
+                        self.hashes.reserve_exact(self.chunks.len() / 8 + 1);
                     }
-                    self.chunks.push(Chunk { rows: Vec::with_capacity(CHUNK), hashes: [0; CHUNK] });
+                    self.chunks.push(Vec::with_capacity(CHUNK));
+                    self.hashes.push([0; CHUNK]);
                 }
                 let full = (self.chunks.len() - 1) * CHUNK;
-                let rows = &mut self.chunks.last_mut().expect("just made").rows;
+                let rows = self.chunks.last_mut().expect("just made");
                 rows.push(row);
                 full + rows.len() - 1
             }
@@ -196,6 +193,7 @@ impl Controllers {
 
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
+        self.hashes.clear();
         self.free.clear();
         self.pages.clear();
         self.avatars.clear();

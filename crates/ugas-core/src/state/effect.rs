@@ -170,8 +170,8 @@ impl Effect {
         self.number = self.number & !INHIBITED | (on as u64 * INHIBITED);
     }
 
-    pub(crate) fn set_watches(&mut self) {
-        self.number |= WATCHES;
+    pub(crate) fn set_watches(&mut self, on: bool) {
+        self.number = self.number & !WATCHES | (on as u64 * WATCHES);
     }
 
     pub(crate) fn key(&self, target: ControllerId) -> EffectKey {

@@ -51,6 +51,18 @@ impl Index {
         id
     }
 
+    /// Other layouts in the place of all there are. Some may be of the same sets: what was left of different lists.
+    pub(crate) fn renew_layouts<'l>(&mut self, layouts: impl Iterator<Item = &'l Arc<Layout>>) {
+        self.layouts.clear();
+        self.by_sets.clear();
+        for layout in layouts {
+            if self.layout_of(&layout.sets).is_none() {
+                self.by_sets.insert(layout.sets.clone(), self.layouts.len() as u32);
+                self.layouts.push(layout.clone());
+            }
+        }
+    }
+
     pub(crate) fn edges_from(&self, source: ControllerId, attribute: AttributeId) -> impl Iterator<Item = &LiveEdge> {
         let low = LiveEdge { source, attribute, target: ControllerId(0), seq: 0, index: 0 };
         let high = LiveEdge { source, attribute, target: ControllerId::NONE, seq: u64::MAX, index: u16::MAX };

@@ -43,9 +43,9 @@ pub(crate) mod alert {
 }
 
 /// One controller. Fields are grouped by cache line: what a hit looks at, then the values, then due work, effects, the
-/// rest.
+/// rest. The first two lines lie in one pair, which processors fetch together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub(crate) struct Row {
     /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
     /// An ability that commits late goes on with its count, so it goes wherever the row goes; no hash holds it.

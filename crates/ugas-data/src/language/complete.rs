@@ -2,8 +2,8 @@
 //! reading then says tells what would be: the table of names knows which kind of name the place holds, the typed
 //! documents know their fields and words.
 
-use super::names::of_source;
 use crate::folder::PACK_FILE;
+use crate::names::Names;
 use crate::parse::parse;
 use crate::{Mention, Node, NodeValue, Project, Source, Span, SymbolKind};
 use std::collections::BTreeMap;
@@ -88,7 +88,11 @@ pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
 fn word_at(text: &str, at: usize) -> Option<Span> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '$';
     let (before, after) = (text.get(..at)?, text.get(at..)?);
-    let start = before.trim_end_matches(part).len();
+    let mut start = before.trim_end_matches(part).len();
+    // What belongs to a namespace is one word with it.
+    while let Some(space) = before[..start].strip_suffix("::").filter(|s| s.ends_with(part)) {
+        start = space.trim_end_matches(part).len();
+    }
     let end = at + (after.len() - after.trim_start_matches(part).len());
     let owner = ["self.", "source.", "target."].iter().find(|o| before[start..].starts_with(**o));
     Some(Span::new(start + owner.map_or(0, |o| o.len()), end))
@@ -150,10 +154,13 @@ fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> V
 fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String, String> {
     let Some(set) = super::set_of(project, path) else { return BTreeMap::new() };
     let mut names = BTreeMap::new();
-    for source in set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]) {
-        for m in of_source(source).into_iter().filter(|m| m.definition && m.kind == wanted.kind && m.name != PROBE) {
-            let file = source.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            names.entry(m.name).or_insert_with(|| format!("{} in {file}", m.kind));
+    let all = Names::of(project);
+    let here = project.sources().iter().position(|s| s.path == path).and_then(|i| all.space(i));
+    for &i in set.required.iter().chain(&set.own) {
+        let file = project.sources()[i].path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        for m in all.all_of(i).filter(|m| m.definition && m.kind == wanted.kind && !m.name.ends_with(PROBE)) {
+            let name = here.map_or(m.name.as_str(), |space| space.short(&m.name));
+            names.entry(name.to_owned()).or_insert_with(|| format!("{} in {file}", m.kind));
         }
     }
     if wanted.kind == SymbolKind::Calculation {

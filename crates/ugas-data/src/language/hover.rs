@@ -3,7 +3,7 @@
 
 use super::summary::{attribute, in_a_line, loaded, tooltip};
 use super::{host_calculations, name_at, number, set_of};
-use crate::{DocSet, Mention, Project, Span, SymbolKind};
+use crate::{DocSet, Loaded, Mention, Project, Span, SymbolKind};
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{Explanation, Rules, Sim, SimConfig, SpawnSpec};
@@ -40,11 +40,11 @@ pub fn hover(project: &Project, path: &Path, at: usize) -> Option<Hover> {
         SymbolKind::Attribute => {
             let source = project.sources().iter().find(|s| s.path == path)?;
             let here = source.docs.iter().find(|d| d.tree.span.touches(at)).and_then(|d| d.loaded.as_ref());
-            let only = here.and_then(|l| match &l.doc {
-                Doc::Controller(c) => Some(c.owner_actor.actor_id.as_str()),
-                _ => None,
-            });
-            of_attribute(project, &set, &found.name, only)
+            let line = here.filter(|l| matches!(l.doc, Doc::Controller(_))).map(|l| l.origin.line);
+            let is_here = |l: &&Loaded| Some(l.origin.line) == line && l.origin.file == source.name;
+            let docs = loaded(project, &set);
+            let only = docs.iter().find(is_here).map(|l| l.doc.name());
+            of_attribute(project, &set, &docs, &found.name, only)
         }
         SymbolKind::Tag => of_tag(project, &set, &found.name),
         _ => of_definition(project, &set, &found),
@@ -64,25 +64,21 @@ pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> 
     controllers.iter().filter_map(explain).take(MOST).collect()
 }
 
-/// The controllers of a set.
-pub(super) fn controllers<'p>(project: &'p Project, set: &'p DocSet) -> Vec<&'p str> {
-    let name = |l: &'p crate::Loaded| match &l.doc {
-        Doc::Controller(c) => Some(c.owner_actor.actor_id.as_str()),
-        _ => None,
-    };
-    loaded(project, set).filter_map(name).collect()
+/// The controllers among the documents of a set.
+pub(super) fn controllers(docs: &[Loaded]) -> Vec<&str> {
+    docs.iter().filter(|l| matches!(l.doc, Doc::Controller(_))).map(|l| l.doc.name()).collect()
 }
 
-fn of_attribute(project: &Project, set: &DocSet, name: &str, only: Option<&str>) -> String {
+fn of_attribute(project: &Project, set: &DocSet, docs: &[Loaded], name: &str, only: Option<&str>) -> String {
     let mut parts = Vec::new();
-    let all = controllers(project, set);
+    let all = controllers(docs);
     let wanted: Vec<&str> = all.into_iter().filter(|who| only.is_none_or(|o| o == *who)).collect();
     if let (Some(rules), _) = project.build(set) {
         for (who, explained) in computed(&rules, &wanted, name) {
             parts.push(format!("**{name} {}** of `{who}`\n\n`{}`", number(explained.value), explained.short()));
         }
     }
-    let definition = loaded(project, set).find_map(|l| attribute(&l.doc, name).map(|a| (a, &l.doc)));
+    let definition = docs.iter().find_map(|l| attribute(&l.doc, name).map(|a| (a, &l.doc)));
     if let Some((a, doc)) = definition {
         let value = a.default_base_value.map(|v| format!(" {}", number(v))).unwrap_or_default();
         let home = match doc {
@@ -105,7 +101,8 @@ fn of_attribute(project: &Project, set: &DocSet, name: &str, only: Option<&str>)
 }
 
 fn of_tag(project: &Project, set: &DocSet, name: &str) -> String {
-    let entry = loaded(project, set).find_map(|l| match &l.doc {
+    let docs = loaded(project, set);
+    let entry = docs.iter().find_map(|l| match &l.doc {
         Doc::TagRegistry(registry) => registry.tags.iter().find(|t| t.tag == name),
         _ => None,
     });
@@ -119,9 +116,11 @@ fn of_tag(project: &Project, set: &DocSet, name: &str) -> String {
 
 fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
     let mut parts = vec![format!("**{}** {}", found.name, found.kind)];
-    let defines = |l: &&crate::Loaded| l.doc.name() == found.name && is_of(&l.doc, found.kind);
-    match loaded(project, set).find(defines) {
+    let docs = loaded(project, set);
+    let defines = |l: &&Loaded| l.doc.name() == found.name && is_of(&l.doc, found.kind);
+    match docs.iter().find(defines) {
         Some(l) => {
+            parts.extend(l.origin.patches.iter().map(|p| format!("{p}")));
             parts.extend(in_a_line(&l.doc).map(|line| format!("`{line}`")));
             if let (Some(rules), _) = project.build(set) {
                 parts.extend(tooltip(&rules, &l.doc, 1).map(|t| t.filled.text));

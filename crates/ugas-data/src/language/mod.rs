@@ -8,6 +8,7 @@ mod complete;
 mod hover;
 mod names;
 mod rename;
+mod scenario;
 mod show;
 mod summary;
 

@@ -1,6 +1,7 @@
 //! From a place in a file to the name that stands there, and from a name to every place it stands at.
 
-use crate::{Mention, Project, Source, Span, SymbolKind, mentions};
+use crate::names::Names;
+use crate::{Mention, Project, Span, SymbolKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ pub struct Place {
     pub span: Span,
 }
 
-/// The name at a byte of a file, or right before it.
+/// The name at a byte of a file, or right before it: the whole one, with the namespace of its pack.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -23,21 +24,26 @@ pub struct Place {
 /// assert_eq!(language::name_at(&project, "hit.yaml".as_ref(), 3), None);
 /// ```
 pub fn name_at(project: &Project, path: &Path, at: usize) -> Option<Mention> {
-    let source = project.sources().iter().find(|s| s.path == path)?;
-    let mut found: Vec<Mention> = of_source(source).into_iter().filter(|m| m.span.touches(at)).collect();
+    name_in(project, &Names::of(project), path, at)
+}
+
+pub(super) fn name_in(project: &Project, names: &Names, path: &Path, at: usize) -> Option<Mention> {
+    let file = project.sources().iter().position(|s| s.path == path)?;
+    let mut found: Vec<&Mention> = names.all_of(file).filter(|m| m.span.touches(at)).collect();
     // Where two touch the cursor, the one that begins there is meant.
     found.sort_by_key(|m| std::cmp::Reverse(m.span.start));
-    found.into_iter().next()
+    found.first().map(|m| (*m).clone())
 }
 
 /// Where a name is defined, as a file sees it. A tag that is only implied by tags below it is defined by those.
 pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
-    let seen = scope(project, path, |m| m.kind == kind && m.name == name);
-    let exact = places(project, &seen, |m| m.definition && m.kind == kind && m.name == name);
+    let names = Names::of(project);
+    let seen = scope(project, &names, path, |m| m.kind == kind && m.name == name);
+    let exact = places(project, &names, &seen, |m| m.definition && m.kind == kind && m.name == name);
     if !exact.is_empty() || kind != SymbolKind::Tag {
         return exact;
     }
-    places(project, &seen, |m| m.definition && m.kind == kind && is_under(&m.name, name))
+    places(project, &names, &seen, |m| m.definition && m.kind == kind && is_under(&m.name, name))
 }
 
 /// Every place a name stands at, its definitions among them, as a file sees it: in each set of documents that shares
@@ -52,13 +58,12 @@ pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str)
 /// assert_eq!(found.len(), 2);
 /// ```
 pub fn references(project: &Project, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
-    let is_it = |m: &Mention| m.kind == kind && m.name == name;
-    places(project, &scope(project, path, is_it), is_it)
+    references_in(project, &Names::of(project), path, kind, name)
 }
 
-pub(super) fn of_source(source: &Source) -> Vec<Mention> {
-    let of = |d: &crate::SourceDoc| d.kind.map(|kind| mentions(kind, &d.tree, &source.text)).unwrap_or_default();
-    source.docs.iter().flat_map(of).collect()
+pub(super) fn references_in(project: &Project, names: &Names, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
+    let is_it = |m: &Mention| m.kind == kind && m.name == name;
+    places(project, names, &scope(project, names, path, is_it), is_it)
 }
 
 /// Whether a tag stands below another.
@@ -67,10 +72,15 @@ pub(super) fn is_under(tag: &str, of: &str) -> bool {
 }
 
 /// The files, as places in the project, in which a name means what it means in `path`.
-pub(super) fn scope(project: &Project, path: &Path, is_it: impl Fn(&Mention) -> bool) -> BTreeSet<usize> {
+pub(super) fn scope(
+    project: &Project,
+    names: &Names,
+    path: &Path,
+    is_it: impl Fn(&Mention) -> bool,
+) -> BTreeSet<usize> {
     let Some(index) = project.sources().iter().position(|s| s.path == path) else { return BTreeSet::new() };
     let defines: Vec<bool> =
-        project.sources().iter().map(|s| of_source(s).iter().any(|m| m.definition && is_it(m))).collect();
+        (0..project.sources().len()).map(|i| names.all_of(i).any(|m| m.definition && is_it(m))).collect();
     let sets: Vec<BTreeSet<usize>> =
         project.sets().iter().map(|set| set.own.iter().chain(&set.required).copied().collect()).collect();
     let mut seen: BTreeSet<usize> = sets.iter().filter(|set| set.contains(&index)).flatten().copied().collect();
@@ -84,11 +94,12 @@ pub(super) fn scope(project: &Project, path: &Path, is_it: impl Fn(&Mention) -> 
     }
 }
 
-fn places(project: &Project, seen: &BTreeSet<usize>, wanted: impl Fn(&Mention) -> bool) -> Vec<Place> {
+fn places(project: &Project, names: &Names, seen: &BTreeSet<usize>, wanted: impl Fn(&Mention) -> bool) -> Vec<Place> {
     let mut found = Vec::new();
-    for source in seen.iter().map(|&i| &project.sources()[i]) {
-        let here = of_source(source).into_iter().filter(&wanted);
-        found.extend(here.map(|m| Place { path: source.path.clone(), span: m.span }));
+    for &i in seen {
+        let path = &project.sources()[i].path;
+        let here = names.all_of(i).filter(|m| wanted(m));
+        found.extend(here.map(|m| Place { path: path.clone(), span: m.span }));
     }
     found
 }

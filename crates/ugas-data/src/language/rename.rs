@@ -1,7 +1,9 @@
 //! Another name for a definition, in every file that says the old one. A rename that would change what anything means
 //! is refused: the documents with the edits are read and checked before the edits are handed out.
 
-use super::names::{is_under, name_at, of_source, scope};
+use super::names::{is_under, name_in, scope};
+use super::scenario;
+use crate::names::Names;
 use crate::{Diagnostic, Edit, Mention, Project, Severity, SymbolKind, place_of};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,7 +32,7 @@ impl fmt::Display for RenameError {
 
 impl std::error::Error for RenameError {}
 
-/// Renames what stands at a byte of a file. A tag takes the tags below it along.
+/// Renames what stands at a byte of a file, also in scenarios that stand on its pack. A tag takes the tags below it along.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -42,39 +44,56 @@ impl std::error::Error for RenameError {}
 /// ```
 pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Rename, RenameError> {
     let refuse = |why: String| Err(RenameError(why));
-    let Some(found) = name_at(project, path, at) else {
+    let names = Names::of(project);
+    let Some(found) = name_in(project, &names, path, at) else {
         return refuse("no name stands here that could be changed".to_owned());
     };
     let (kind, old) = (found.kind, found.name);
+    // What has a namespace keeps it; it may be written or left out.
+    let space = old.rsplit_once("::").map(|(space, _)| format!("{space}::")).unwrap_or_default();
+    let new = new.strip_prefix(space.as_str()).unwrap_or(new);
     if let Some(why) = unfit(kind, new) {
         return refuse(why);
     }
+    let new = &format!("{space}{new}");
     let renamed = |m: &Mention| -> Option<String> {
         let below = m.kind == SymbolKind::Tag && is_under(&m.name, &old);
         (m.kind == kind && (m.name == old || below)).then(|| format!("{new}{}", &m.name[old.len()..]))
     };
-    let seen = scope(project, path, |m| renamed(m).is_some());
+    let seen = scope(project, &names, path, |m| renamed(m).is_some());
     let mut edits: BTreeMap<PathBuf, Vec<Edit>> = BTreeMap::new();
     let mut defined = false;
-    for source in seen.iter().map(|&i| &project.sources()[i]) {
-        for m in of_source(source) {
-            if old != new && taken(&m, kind, new) && renamed(&m).is_none() {
+    let mut homes: Vec<PathBuf> = Vec::new();
+    for &i in &seen {
+        let source = &project.sources()[i];
+        for m in names.all_of(i) {
+            if old != *new && taken(m, kind, new) && renamed(m).is_none() {
                 let (line, column) = place_of(&source.text, m.span.start as usize);
                 return refuse(format!("{} is already used at {}:{line}:{column}", m.name, source.name));
             }
-            if let Some(text) = renamed(&m) {
+            if let Some(text) = renamed(m) {
                 if let Some(why) =
                     Some(kind).filter(|k| *k == SymbolKind::Tag).and_then(|_| misunderstood(&m.name, &text))
                 {
                     return refuse(why);
                 }
                 defined |= m.definition;
+                homes.extend(project.home(&source.path).filter(|_| m.definition));
+                let is_short = m.span.of(&source.text) != Some(&m.name);
+                let text = text.strip_prefix(space.as_str()).filter(|_| is_short).map_or(text.clone(), str::to_owned);
                 edits.entry(source.path.clone()).or_default().push(Edit { span: m.span, text });
             }
         }
     }
     if !defined {
         return refuse(format!("{old} is defined in none of these files"));
+    }
+    // Scenarios that stand on the pack say the name too, always whole.
+    for source in project.sources() {
+        let more = scenario::rename_in(project, source, &homes, kind, &old, new);
+        if !more.is_empty() {
+            edits.entry(source.path.clone()).or_default().extend(more);
+        }
     }
     for list in edits.values_mut() {
         list.sort_by_key(|e| e.span);
@@ -142,12 +161,10 @@ impl Rename {
 /// That every name of every file is what it was but for the new one, and that there is no new error. Warnings about the
 /// new name itself are for its author to heed.
 fn verify(before: &Project, after: &Project, renamed: &impl Fn(&Mention) -> Option<String>) -> Result<(), String> {
-    for (old, new) in before.sources().iter().zip(after.sources()) {
-        if old.text == new.text {
-            continue;
-        }
-        let was = of_source(old).into_iter().map(|m| (m.kind, renamed(&m).unwrap_or(m.name), m.definition));
-        let is = of_source(new).into_iter().map(|m| (m.kind, m.name, m.definition));
+    let (names, new_names) = (Names::of(before), Names::of(after));
+    for (i, old) in before.sources().iter().enumerate() {
+        let was = names.all_of(i).map(|m| (m.kind, renamed(m).unwrap_or_else(|| m.name.clone()), m.definition));
+        let is = new_names.all_of(i).map(|m| (m.kind, m.name.clone(), m.definition));
         if !was.eq(is) {
             return Err(format!("{} would no longer read the same with that name", old.name));
         }

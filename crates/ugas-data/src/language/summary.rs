@@ -1,7 +1,8 @@
 //! Definitions in words: what an effect or an ability does in a line, and its text for players with the numbers in it.
 
 use crate::{Loaded, Project};
-use ugas_core::{FilledText, Rules};
+use std::sync::Arc;
+use ugas_core::{FilledText, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_doc::{
     Ability, Attribute, Doc, DurationPolicy, Effect, Magnitude, MagnitudeSource, MagnitudeType, Metadata, Operation,
 };
@@ -38,6 +39,32 @@ pub fn tooltip(rules: &Rules, doc: &Doc, level: u32) -> Option<Tooltip> {
     Some(Tooltip { key: format!("{}.Description", doc.name()), filled: rules.fill_text(text, level) })
 }
 
+/// Owners whose text is filled in; more would not be read.
+const MOST: usize = 5;
+
+/// The description with the numbers it has for each controller that has the ability, or for each there is where it is no
+/// ability: some numbers come from attributes.
+pub(super) fn tooltips_of_owners(
+    rules: &Arc<Rules>,
+    controllers: &[&str],
+    doc: &Doc,
+    level: u32,
+) -> Vec<(String, String)> {
+    let Some(text) = metadata(doc).and_then(|m| m.description.as_deref()) else { return Vec::new() };
+    let ability = match doc {
+        Doc::Ability(a) => rules.ability(&a.name),
+        _ => None,
+    };
+    let fill = |who: &&str| {
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let owner = sim.spawn(SpawnSpec::template(rules.template(who)?)).ok()?;
+        let has = |id| sim.grants(owner).is_ok_and(|all| all.iter().any(|g| g.ability == id));
+        let filled = ability.is_none_or(has).then(|| sim.fill_text(text, level, owner))?;
+        filled.missing.is_empty().then(|| ((*who).to_owned(), filled.text))
+    };
+    controllers.iter().filter_map(fill).take(MOST).collect()
+}
+
 pub(super) fn metadata(doc: &Doc) -> Option<&Metadata> {
     match doc {
         Doc::Attribute(d) => d.metadata.as_ref(),
@@ -52,7 +79,7 @@ pub(super) fn metadata(doc: &Doc) -> Option<&Metadata> {
         Doc::InputActionSet(d) => d.metadata.as_ref(),
         Doc::InputMapping(d) => d.metadata.as_ref(),
         Doc::Scene(d) => d.metadata.as_ref(),
-        Doc::InputModifier(_) | Doc::TagRegistry(_) | Doc::Curve(_) => None,
+        Doc::InputModifier(_) | Doc::TagRegistry(_) | Doc::Curve(_) | Doc::Patch(_) => None,
     }
 }
 
@@ -143,7 +170,8 @@ pub(super) fn attribute<'d>(doc: &'d Doc, name: &str) -> Option<&'d Attribute> {
     }
 }
 
-/// The documents of a set that could be read.
-pub(super) fn loaded<'p>(project: &'p Project, set: &'p crate::DocSet) -> impl Iterator<Item = &'p Loaded> {
-    project.docs(set).filter_map(|(_, d)| d.loaded.as_ref())
+/// The documents of a set that could be read, as rules see them.
+pub(super) fn loaded(project: &Project, set: &crate::DocSet) -> Vec<Loaded> {
+    let whole = crate::assemble::assemble(project, set, &crate::names::Names::of(project));
+    whole.docs.into_iter().map(|d| d.loaded).collect()
 }

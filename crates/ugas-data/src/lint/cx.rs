@@ -2,61 +2,17 @@
 //! indexes, so that every rule costs no more than one walk.
 
 use super::implies;
+use crate::assemble::{Assembled, Whole};
 use crate::locate::descend;
-use crate::project::{DocSet, Project, Source, SourceDoc};
-use crate::symbol::{Mention, SymbolKind, mentions};
+use crate::names::Names;
+use crate::project::{DocSet, Project, Source};
+use crate::symbol::{Mention, SymbolKind};
 use crate::{Node, Span};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::Rules;
 use ugas_doc::{Ability, Attribute, Controller, Doc, DurationPolicy, Effect, InputMapping, Timeline};
-
-/// The names of every document of a project, by file and document.
-#[derive(Default)]
-pub(crate) struct Names {
-    by_file: Vec<Vec<Vec<Mention>>>,
-    used: OnceCell<BTreeSet<(SymbolKind, String)>>,
-    places: OnceCell<BTreeMap<String, Vec<(usize, Mention)>>>,
-}
-
-impl Names {
-    pub(crate) fn of(project: &Project) -> Names {
-        let of_doc = |source: &Source, d: &SourceDoc| {
-            d.kind.map(|kind| mentions(kind, &d.tree, &source.text)).unwrap_or_default()
-        };
-        let of_file = |s: &Source| s.docs.iter().map(|d| of_doc(s, d)).collect();
-        Names { by_file: project.sources().iter().map(of_file).collect(), ..Names::default() }
-    }
-
-    /// The names of one document, in the order of the file.
-    pub(crate) fn of_doc(&self, file: usize, doc: usize) -> &[Mention] {
-        &self.by_file[file][doc]
-    }
-
-    /// Every place a name stands at, with its file.
-    pub(crate) fn places(&self, name: &str) -> &[(usize, Mention)] {
-        let places = self.places.get_or_init(|| {
-            let mut places: BTreeMap<String, Vec<(usize, Mention)>> = BTreeMap::new();
-            for (file, docs) in self.by_file.iter().enumerate() {
-                for m in docs.iter().flatten() {
-                    places.entry(m.name.clone()).or_default().push((file, m.clone()));
-                }
-            }
-            places
-        });
-        places.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether some document of the project refers to a name.
-    pub(crate) fn is_used(&self, kind: SymbolKind, name: &str) -> bool {
-        let used = self.used.get_or_init(|| {
-            let all = self.by_file.iter().flatten().flatten().filter(|m| !m.definition);
-            all.map(|m| (m.kind, m.name.clone())).collect()
-        });
-        used.contains(&(kind, name.to_owned()))
-    }
-}
 
 /// A document of the set.
 pub(crate) struct LintDoc<'p> {
@@ -128,20 +84,20 @@ impl<'p> LintCx<'p> {
     pub(crate) fn new(
         project: &'p Project,
         set: &'p DocSet,
+        whole: &'p Assembled<'p>,
         rules: &'p Arc<Rules>,
         names: &'p Names,
         strict: bool,
     ) -> LintCx<'p> {
-        let files = set.required.iter().map(|&i| (i, false)).chain(set.own.iter().map(|&i| (i, true)));
-        let mut docs = Vec::new();
-        for (file, own) in files {
-            let source = &project.sources()[file];
-            for (d, names) in source.docs.iter().zip(&names.by_file[file]) {
-                if let Some(loaded) = &d.loaded {
-                    docs.push(LintDoc { source, tree: &d.tree, doc: &loaded.doc, names, own });
-                }
-            }
-        }
+        let own: BTreeSet<usize> = set.own.iter().copied().collect();
+        let lint_doc = |d: &'p Whole<'p>| LintDoc {
+            source: &project.sources()[d.file],
+            tree: d.tree(),
+            doc: &d.loaded.doc,
+            names: &names.of_file(d.file)[d.at].mentions,
+            own: own.contains(&d.file),
+        };
+        let docs: Vec<LintDoc<'p>> = whole.docs.iter().map(lint_doc).collect();
         let effects = docs.iter().enumerate().filter(|(_, d)| matches!(d.doc, Doc::Effect(_)));
         let effects = effects.map(|(i, d)| (d.doc.name(), i)).collect();
         LintCx { set, project, rules, names, strict, docs, effects, granted: OnceCell::new() }

@@ -36,9 +36,11 @@ mod unreachable_ability;
 mod unused_definition;
 mod zero_magnitude;
 
-pub(crate) use cx::{LintCx, Names};
+pub(crate) use cx::LintCx;
 
+use crate::assemble::Assembled;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::names::Names;
 use crate::project::{DocSet, Project};
 use crate::{Node, Span};
 use cx::LintDoc;
@@ -177,11 +179,12 @@ impl Report {
 pub(crate) fn lint_set(
     project: &Project,
     set: &DocSet,
+    whole: &Assembled<'_>,
     rules: &Arc<Rules>,
     names: &Names,
     strict: bool,
 ) -> Vec<Diagnostic> {
-    let cx = LintCx::new(project, set, rules, names, strict);
+    let cx = LintCx::new(project, set, whole, rules, names, strict);
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|rule| strict || !rule.strict) {
         if let Check::Lint(check) = rule.check {

@@ -26,11 +26,13 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                 SymbolKind::Timeline => "TL_",
                 _ => "",
             };
-            if !m.name.starts_with(prefix) {
-                let message = format!("the name of the {} {} does not begin with {prefix}", m.kind, m.name);
-                report.say(d, m.span, message, &format!("call it {prefix}{}", m.name));
-            } else if m.kind == SymbolKind::Attribute && !m.name.starts_with(|c: char| c.is_ascii_uppercase()) {
-                let message = format!("the attribute {} does not begin with a capital letter", m.name);
+            // The namespace is the pack's, the name the author's.
+            let name = m.name.rsplit("::").next().unwrap_or(&m.name);
+            if !name.starts_with(prefix) {
+                let message = format!("the name of the {} {} does not begin with {prefix}", m.kind, name);
+                report.say(d, m.span, message, &format!("call it {prefix}{name}"));
+            } else if m.kind == SymbolKind::Attribute && !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+                let message = format!("the attribute {} does not begin with a capital letter", name);
                 report.say(d, m.span, message, "begin it with a capital letter, as in MaxHealth");
             }
         }

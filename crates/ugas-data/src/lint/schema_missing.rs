@@ -21,7 +21,7 @@ with `--strict`, each by itself. Kinds that the specification does not have need
 
 /// Kinds of this runtime's own.
 fn is_extension(kind: Kind) -> bool {
-    matches!(kind, Kind::Curve | Kind::AbilitySet | Kind::Timeline | Kind::Calculation | Kind::Scene)
+    matches!(kind, Kind::Curve | Kind::AbilitySet | Kind::Timeline | Kind::Calculation | Kind::Scene | Kind::Patch)
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {

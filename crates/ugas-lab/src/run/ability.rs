@@ -51,6 +51,7 @@ impl Runner<'_> {
                 let (who, which) = self.which(of)?;
                 let target = self.aim(aim);
                 if let Outcome::Activated(key) = self.sim.run(Op::Activate { who, which, target })? {
+                    self.note_aimless(aim, key, "Activate");
                     self.keep(handle.as_ref(), Handle::Activation(key));
                 }
                 Ok(())
@@ -89,6 +90,7 @@ impl Runner<'_> {
                 let target = self.aim(aim);
                 if let Outcome::Pressed { activated, refused } = self.sim.run(Op::Press { who, input, target })? {
                     if let Some(key) = activated {
+                        self.note_aimless(aim, key, "Press");
                         self.keep(handle.as_ref(), Handle::Activation(key));
                     } else if let Some(refusal) = refused {
                         // The press itself counts: the input is down. What it did not activate is told.
@@ -116,10 +118,7 @@ impl Runner<'_> {
     fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
         let set = self.world.rules.ability_set(&name.text).unwrap_or(NO_SET);
         match self.sim.run(Op::GrantSet { who, set })? {
-            Outcome::GrantedSet(handle) => {
-                self.set_grants.push((who, name.text.clone(), handle));
-                Ok(Handle::Set(who, handle))
-            }
+            Outcome::GrantedSet(handle) => Ok(Handle::Set(who, handle)),
             _ => Err(Refusal::UnknownName { kind: NameKind::Set, id: set.0 }),
         }
     }
@@ -129,8 +128,9 @@ impl Runner<'_> {
             // The oldest grant of the set that is still there.
             Pick::Set(name) => {
                 let who = of.actor.as_ref().map_or(NEVER_SPAWNED, |n| self.who(&n.text));
-                let held = self.set_grants.iter().find(|(w, n, _)| *w == who && *n == name.text);
-                Some((who, held.map(|(_, _, h)| *h).ok_or(Refusal::StaleHandle)?))
+                let set = self.world.rules.ability_set(&name.text);
+                let held = self.sim.ability_sets(who)?.into_iter().find(|(s, _)| Some(*s) == set);
+                Some((who, held.ok_or(Refusal::StaleHandle)?.1))
             }
             Pick::Handle(name) => match self.handles.get(&name.text) {
                 Some(Handle::Set(who, handle)) => Some((*who, *handle)),
@@ -139,9 +139,7 @@ impl Runner<'_> {
             _ => None,
         };
         if let Some((who, handle)) = set {
-            self.op(Op::RevokeSet { who, handle })?;
-            self.set_grants.retain(|(w, _, h)| (*w, *h) != (who, handle));
-            return Ok(());
+            return self.op(Op::RevokeSet { who, handle });
         }
         let (who, which) = self.which(of)?;
         self.op(Op::Revoke { who, which })
@@ -270,7 +268,7 @@ impl Runner<'_> {
                 found.map_or("Ended".to_owned(), |a| format!("{:?}", a.state))
             }
             Handle::Set(who, handle) => {
-                let there = self.set_grants.iter().any(|(w, _, h)| (*w, *h) == (who, handle));
+                let there = self.sim.ability_sets(who).is_ok_and(|all| all.iter().any(|(_, h)| *h == handle));
                 if there { "Granted" } else { "NotGranted" }.to_owned()
             }
         })

@@ -12,7 +12,7 @@ use ugas_data::ReadError;
 
 /// Everything that names nothing.
 pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
-    let mut binder = Binder { world, scenario, marks: BTreeSet::new(), errors: Vec::new() };
+    let mut binder = Binder { world: world.clone(), scenario, marks: BTreeSet::new(), errors: Vec::new() };
     binder.actors();
     for moment in &scenario.moments {
         for_each_step(&moment.steps, &mut |step| binder.step(step));
@@ -21,7 +21,8 @@ pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
 }
 
 struct Binder<'a> {
-    world: &'a World,
+    /// What there is at the step that is looked at; a reload makes another.
+    world: World,
     scenario: &'a Scenario,
     marks: BTreeSet<&'a str>,
     errors: Vec<ReadError>,
@@ -30,7 +31,27 @@ struct Binder<'a> {
 impl<'a> Binder<'a> {
     fn unknown(&mut self, noun: &str, name: &Name, help: Option<String>) {
         let message = format!("there is no {noun} {}", name.text);
+        let help = self.beside(name).or(help);
         self.errors.push(ReadError { help, ..name.place.error(&self.scenario.file, message) });
+    }
+
+    /// What to do about a name that a document beside the scenario defines: only its packs and entities are its own.
+    fn beside(&self, name: &Name) -> Option<String> {
+        let text = self.scenario.text.as_ref().filter(|text| text.contains(name.text.as_str()))?;
+        let trees = ugas_data::read_trees(&self.scenario.file, text).ok()?;
+        let mut documents = trees.iter().filter(|t| t.get("Scenario").is_none());
+        let named = |t: &ugas_data::Node| t.get("Name").and_then(|n| n.as_text()) == Some(name.text.as_str());
+        let found = documents.find(|t| named(t) || t.get("Attributes").is_some_and(|a| a.items().iter().any(named)))?;
+        let line = found.line;
+        Some(format!("the document at line {line} is not the scenario's; put it under `Entities:`, or into a pack"))
+    }
+
+    /// An input that something is bound to.
+    fn input(&mut self, name: &Name) {
+        if !self.world.is_bound(&name.text) {
+            let help = did_you_mean(&name.text, self.world.bound_inputs());
+            self.unknown("input", name, help.or(Some("bind it with InputID where an ability is granted".to_owned())));
+        }
     }
 
     fn near(&self, name: &Name) -> Option<String> {
@@ -47,7 +68,7 @@ impl<'a> Binder<'a> {
     }
 
     fn effect(&mut self, name: &Name) {
-        if self.world.rules.effect(&name.text).is_none() {
+        if self.world.find(|rules| rules.effect(&name.text)).is_none() {
             let help = did_you_mean(&name.text, self.world.rules.effect_list().map(|(_, n)| n));
             self.unknown("effect", name, help);
         }
@@ -61,20 +82,20 @@ impl<'a> Binder<'a> {
     }
 
     fn set(&mut self, name: &Name) {
-        if self.world.rules.set(&name.text).is_none() {
+        if self.world.find(|rules| rules.set(&name.text)).is_none() {
             let help = self.near(name);
             self.unknown("attribute set", name, help);
         }
     }
 
     fn ability(&mut self, name: &Name) {
-        if self.world.rules.ability(&name.text).is_none() {
+        if self.world.find(|rules| rules.ability(&name.text)).is_none() {
             self.unknown("ability", name, None);
         }
     }
 
     fn ability_set(&mut self, name: &Name) {
-        if self.world.rules.ability_set(&name.text).is_none() {
+        if self.world.find(|rules| rules.ability_set(&name.text)).is_none() {
             self.unknown("ability set", name, None);
         }
     }
@@ -132,10 +153,16 @@ impl<'a> Binder<'a> {
                 }
             }
             Verb::Ability(verb) => self.ability_verb(verb, unknown_is_meant),
+            Verb::Reload(reload) => {
+                // What does not build is a refusal of its step, not an error of the file.
+                if let Ok(world) = self.world.reloaded(reload, self.scenario) {
+                    self.world = world;
+                }
+            }
             Verb::Repeat { .. } => {}
             Verb::Expect(list) => {
                 for expectation in list {
-                    if let Err(lost) = resolve(self.world, self.scenario, &expectation.path.text) {
+                    if let Err(lost) = resolve(&self.world, self.scenario, &expectation.path.text) {
                         self.errors.push(ReadError {
                             help: lost.help,
                             ..expectation.path.place.error(&self.scenario.file, lost.message)
@@ -164,6 +191,7 @@ impl<'a> Binder<'a> {
             Pick::Ability(name) if !unknown_is_meant => self.ability(name),
             Pick::Set(name) if !unknown_is_meant => self.ability_set(name),
             Pick::Handle(name) => self.handle(name),
+            Pick::Input(name) if !unknown_is_meant => self.input(name),
             Pick::Ability(_) | Pick::Set(_) | Pick::Input(_) => {}
         }
     }
@@ -202,11 +230,19 @@ impl<'a> Binder<'a> {
                 self.actor(to);
                 from.iter().for_each(|n| self.actor(n));
             }
-            AbilityVerb::Press { actor, aim, .. } => {
+            AbilityVerb::Press { actor, aim, input, .. } => {
                 self.actor(actor);
                 self.aim(aim);
+                if !unknown_is_meant {
+                    self.input(input);
+                }
             }
-            AbilityVerb::Release { actor, .. } => self.actor(actor),
+            AbilityVerb::Release { actor, input } => {
+                self.actor(actor);
+                if !unknown_is_meant {
+                    self.input(input);
+                }
+            }
             AbilityVerb::Complete(c) => {
                 self.actor(&c.actor);
                 c.targets.iter().for_each(|n| self.actor(n));

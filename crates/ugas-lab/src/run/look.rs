@@ -160,7 +160,7 @@ fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Res
         Some((name, "Castable")) => (name, OfAbility::Castable),
         _ => (name, OfAbility::State),
     };
-    if world.rules.ability(name).is_some() || scenario.handles.iter().any(|h| h.text == name) {
+    if world.find(|rules| rules.ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
         return Ok(OfActor::Ability(name.to_owned(), of));
     }
     Err(Lost {
@@ -176,7 +176,7 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
         Some((effect, "Remaining")) => (effect, OfEffects::Remaining),
         _ => (name, OfEffects::Count),
     };
-    match world.rules.effect(effect) {
+    match world.find(|rules| rules.effect(effect)) {
         Some(id) => Ok(OfActor::Effects(id, what)),
         None => Err(Lost {
             message: format!("{path}: there is no effect {effect}"),
@@ -257,7 +257,8 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
     Ok(match of {
         OfEffects::Count => Found::Number(here.len() as f64),
         OfEffects::Queued => Found::Number(queued.len() as f64),
-        OfEffects::Stacks => Found::Number(here.iter().map(|e| f64::from(e.stacks)).sum()),
+        // Summed as whole numbers: the sum of no floats is -0.
+        OfEffects::Stacks => Found::Number(here.iter().map(|e| u64::from(e.stacks)).sum::<u64>() as f64),
         OfEffects::Remaining => match here.iter().map(|e| e.remaining.unwrap_or(SimTime::NEVER)).max() {
             None => Found::Number(0.0),
             Some(SimTime::NEVER) => Found::Nothing,

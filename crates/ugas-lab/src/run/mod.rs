@@ -5,8 +5,11 @@ mod ability;
 mod act;
 mod bind;
 mod expect;
+pub(crate) mod live;
 mod look;
 mod names;
+mod note;
+mod reload;
 pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
@@ -21,7 +24,7 @@ use ugas_core::{
     ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
-use world::World;
+use world::{World, Wrong};
 
 /// Strides of time that one scenario may take; more is a mistake in its `At` or `Step`.
 pub(crate) const MAX_STRIDES: i64 = 10_000_000;
@@ -52,6 +55,10 @@ pub struct RunOptions {
     pub until: Option<SimTime>,
 }
 
+fn into_errors(wrong: Vec<Wrong>) -> Vec<ReadError> {
+    wrong.into_iter().map(Wrong::into_error).collect()
+}
+
 /// What an `As` name stands for.
 #[derive(Clone, Copy, Debug)]
 struct Applied {
@@ -71,8 +78,6 @@ pub(crate) struct Runner<'a> {
     applied: BTreeMap<String, Applied>,
     /// Grants, activations and ability sets by `As`.
     handles: BTreeMap<String, Handle>,
-    /// Ability sets that were granted and not taken back: whom, which, and the handle.
-    set_grants: Vec<(ControllerId, String, u64)>,
     marks: BTreeMap<String, u64>,
     keeps: Keeps,
     buffer: Facts,
@@ -83,6 +88,7 @@ pub(crate) struct Runner<'a> {
     verbs: u64,
     failures: Vec<Failure>,
     stopped: bool,
+    notes: Vec<String>,
 }
 
 /// Which streams anybody will look at; the others are thrown away as they come.
@@ -97,9 +103,21 @@ struct Keeps {
 impl Scenario {
     /// Everything that is wrong with what the scenario names, without running it.
     pub fn check(&self) -> Result<(), Vec<ReadError>> {
-        let world = World::build(self)?;
-        let errors = bind::check(&world, self);
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+        let wrong: Vec<ReadError> = self.wrong().into_iter().map(Wrong::into_error).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    /// The same as findings: with ids, exact words and fixes where the text of its file is known.
+    pub fn findings(&self) -> Vec<ugas_data::Diagnostic> {
+        let text = self.text.clone().unwrap_or_default();
+        self.wrong().into_iter().map(|w| w.into_finding(&self.file, &text)).collect()
+    }
+
+    fn wrong(&self) -> Vec<Wrong> {
+        match World::build(self) {
+            Ok(world) => bind::check(&world, self).into_iter().map(Wrong::Read).collect(),
+            Err(wrong) => wrong,
+        }
     }
 
     /// The rules it stands on: its packs, its entities and the tags it uses.
@@ -110,7 +128,7 @@ impl Scenario {
     /// assert_eq!(scenario.rules().unwrap().ability_list().count(), 0);
     /// ```
     pub fn rules(&self) -> Result<Arc<Rules>, Vec<ReadError>> {
-        World::build(self).map(|world| world.rules)
+        World::build(self).map(|world| world.rules).map_err(into_errors)
     }
 
     /// Runs it as its file says.
@@ -141,7 +159,7 @@ impl Scenario {
 impl<'a> Runner<'a> {
     /// Compiles the scenario's rules, looks its names up and makes its actors.
     pub(crate) fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
-        let world = World::build(scenario)?;
+        let world = World::build(scenario).map_err(into_errors)?;
         let errors = bind::check(&world, scenario);
         if !errors.is_empty() {
             return Err(errors);
@@ -169,7 +187,6 @@ impl<'a> Runner<'a> {
             who_is: BTreeMap::new(),
             applied: BTreeMap::new(),
             handles: BTreeMap::new(),
-            set_grants: Vec::new(),
             marks: BTreeMap::new(),
             keeps,
             buffer: Facts::default(),
@@ -180,6 +197,7 @@ impl<'a> Runner<'a> {
             verbs: 0,
             failures: Vec::new(),
             stopped: false,
+            notes: Vec::new(),
         };
         for actor in scenario.actors.iter().filter(|a| a.spawned) {
             if let Err(refusal) = runner.spawn(actor) {
@@ -276,6 +294,11 @@ impl<'a> Runner<'a> {
                     }
                 },
                 Verb::ExpectHash { mark, actor } => self.expect_hash(step.place, mark, actor.as_ref()),
+                Verb::Reload(reload) => {
+                    let outcome = self.reload(reload);
+                    self.judge_reload(step, outcome);
+                    self.collect(step.place);
+                }
                 _ => {
                     // A refusal names the first failed check; a scenario may name any of them.
                     let reasons = match (&step.verb, step.refused) {
@@ -397,6 +420,7 @@ impl<'a> Runner<'a> {
             failures: self.failures,
             errors: Vec::new(),
             facts: self.all_facts,
+            notes: self.notes,
             end: self.sim.now(),
             hash,
         }

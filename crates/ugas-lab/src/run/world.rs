@@ -1,23 +1,33 @@
 //! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
 
-use crate::packs::{builder_of, host_names};
-use crate::scenario::{Name, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
+use super::into_errors;
+use crate::packs::{builder_of, unplaced};
+use crate::scenario::{AbilityVerb, Name, ReloadVerb, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
-use ugas_data::{Code, HostNames, Loaded, ReadError, read_packs};
-use ugas_doc::{Doc, DurationPolicy, Origin, TagEntry, TagRegistry};
+use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError, place_issue};
+use ugas_doc::{AbilityTask, Doc, DurationPolicy, Kind, Origin, TagEntry, TagRegistry};
 
 /// The compiled side of a scenario.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rules: Arc<Rules>,
+    /// The rules before each reload: names that are gone were right once.
+    past: Vec<Arc<Rules>>,
+    /// What the rules are made of.
+    docs: Vec<Loaded>,
+    host: HostNames,
     /// Effects that are over when they were applied.
     instants: BTreeSet<String>,
     /// Host actors by the names that the scenario and its documents give them.
     actor_names: BTreeMap<ActorId, String>,
     /// Inputs that only the scenario names; their ids start at [`FIRST_INPUT`].
     inputs: Vec<String>,
+    /// Abilities that apply effects to their target and wait for nothing that could bring one.
+    aimed: BTreeSet<String>,
+    /// Inputs that something may answer to: what documents name, and what the scenario binds.
+    bound: BTreeSet<String>,
 }
 
 /// Above every id that rules give out for inputs.
@@ -25,7 +35,12 @@ const FIRST_INPUT: u32 = 1 << 30;
 
 impl World {
     /// Compiles everything a scenario names, or says everything that is wrong with it.
-    pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<ReadError>> {
+    pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<Wrong>> {
+        World::build_after(scenario, None)
+    }
+
+    /// The same with rules that keep the ids of those of an older world.
+    pub(crate) fn build_after(scenario: &Scenario, old: Option<&World>) -> Result<World, Vec<Wrong>> {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
         let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
@@ -36,16 +51,20 @@ impl World {
                 folders.push(folder);
             } else {
                 let message = format!("Packs: there is no folder {}", folder.display());
-                errors.push(place.error(&scenario.file, message));
+                errors.push(Wrong::Read(place.error(&scenario.file, message)));
             }
         }
-        match read_packs(folders) {
+        let packs = match PackSet::read(folders) {
             Ok(packs) => {
-                host.extend(&host_names(&packs));
-                docs.extend(packs.into_iter().flat_map(|p| p.documents.docs));
+                host.extend(&packs.host);
+                docs.extend(packs.docs().cloned());
+                Some(packs)
             }
-            Err(more) => errors.extend(more),
-        }
+            Err(more) => {
+                errors.extend(more.into_iter().map(Wrong::Read));
+                None
+            }
+        };
         docs.extend(scenario.entities.iter().cloned());
         if !errors.is_empty() {
             return Err(errors);
@@ -56,7 +75,8 @@ impl World {
                 let origin = Origin::new(scenario.file.clone(), line);
                 builder = builder.add_at(TagRegistry { tags: vec![tag] }, origin);
             }
-            builder.build().map_err(|e| load_errors(e, &scenario.file))
+            let builder = old.iter().fold(builder, |b, old| b.after(old.rules.clone()));
+            builder.build().map_err(|e| load_errors(e, scenario, packs.as_ref()))
         };
         let mut rules = build(Vec::new())?;
         // A tag exists if something uses it, and a scenario is something.
@@ -75,8 +95,45 @@ impl World {
             instants: instants_of(&docs),
             actor_names: actor_names_of(scenario, &docs),
             inputs: inputs_of(scenario, &rules),
+            bound: bound_inputs(scenario, &rules, &docs),
+            aimed: aimed_of(&docs),
             rules,
+            past: old.map_or(Vec::new(), |old| old.past.iter().chain([&old.rules]).cloned().collect()),
+            docs,
+            host,
         })
+    }
+
+    /// The world with other documents in the place of those of their kinds and names, or everything that is wrong with
+    /// them. Tags that a scenario lists are replaced as a whole; those of packs stay.
+    pub(crate) fn reloaded(&self, reload: &ReloadVerb, scenario: &Scenario) -> Result<World, Vec<ReadError>> {
+        let file = &scenario.file;
+        let mut docs = self.docs.clone();
+        for name in &reload.remove {
+            let before = docs.len();
+            docs.retain(|d| d.doc.name() != name.text);
+            if docs.len() == before {
+                return Err(vec![name.place.error(file, format!("there is no document {} to remove", name.text))]);
+            }
+        }
+        for new in &reload.entities {
+            let own_tags = |d: &Loaded| d.doc.kind() != Kind::TagRegistry || d.origin.file == *file;
+            let same = |d: &Loaded| d.doc.kind() == new.doc.kind() && d.doc.name() == new.doc.name() && own_tags(d);
+            match docs.iter().position(same) {
+                Some(at) => docs[at] = new.clone(),
+                None => docs.push(new.clone()),
+            }
+        }
+        let builder = builder_of(docs.iter().cloned(), &self.host).after(self.rules.clone());
+        let rules = builder.build().map_err(|e| into_errors(load_errors(e, scenario, None)))?;
+        let mut past = self.past.clone();
+        past.push(self.rules.clone());
+        Ok(World { rules, past, instants: instants_of(&docs), docs, ..self.clone() })
+    }
+
+    /// What a name stands for, or stood for before a reload.
+    pub(crate) fn find<T>(&self, look_up: impl Fn(&Rules) -> Option<T>) -> Option<T> {
+        look_up(&self.rules).or_else(|| self.past.iter().rev().find_map(|rules| look_up(rules)))
     }
 
     pub(crate) fn is_instant(&self, effect: &str) -> bool {
@@ -93,36 +150,63 @@ impl World {
         self.rules.input(name).or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32))).unwrap_or(InputId::NONE)
     }
 
+    pub(crate) fn needs_target(&self, ability: &str) -> bool {
+        self.aimed.contains(ability)
+    }
+
+    pub(crate) fn is_bound(&self, input: &str) -> bool {
+        self.bound.contains(input)
+    }
+
+    pub(crate) fn bound_inputs(&self) -> impl Iterator<Item = &str> {
+        self.bound.iter().map(String::as_str)
+    }
+
     pub(crate) fn input_name(&self, id: InputId) -> Option<&str> {
         let own = || self.inputs.get(id.0.checked_sub(FIRST_INPUT)? as usize);
         self.rules.input_name(id).or_else(|| own().map(String::as_str))
     }
 }
 
-/// A finding of the rules builder as an error at its place.
-pub(crate) fn issue_error(issue: &LoadIssue, file: &str) -> ReadError {
-    let (file, line) = match &issue.origin {
-        Some(origin) => (origin.file.clone(), origin.line),
-        None => (file.into(), 0),
-    };
-    let subject = match issue.document.as_str() {
-        "" => String::new(),
-        name => format!("{name}: "),
-    };
-    ReadError {
-        code: Code::Invalid,
-        file,
-        line,
-        column: u32::from(line > 0),
-        message: format!("{subject}{} [{}]", issue.message, issue.code),
-        help: (issue.code == "unknown-calculation")
-            .then(|| "name what host code provides under `Host: {Calculations: [..]}`".to_owned()),
+/// Why a scenario has no world.
+#[derive(Clone, Debug)]
+pub(crate) enum Wrong {
+    /// Something could not be read, or names nothing.
+    Read(ReadError),
+    /// The documents do not fit together.
+    Found(Diagnostic),
+}
+
+impl Wrong {
+    pub(crate) fn into_error(self) -> ReadError {
+        match self {
+            Wrong::Read(error) => error,
+            Wrong::Found(finding) => ReadError::from(&finding),
+        }
+    }
+
+    /// What it is to a check; `text` is the scenario's file.
+    pub(crate) fn into_finding(self, file: &str, text: &str) -> Diagnostic {
+        match self {
+            Wrong::Read(error) if *error.file == *file => Diagnostic::of_read_error(&error).stretched(text),
+            Wrong::Read(error) => Diagnostic::of_read_error(&error),
+            Wrong::Found(finding) => finding,
+        }
     }
 }
 
-fn load_errors(error: LoadError, file: &str) -> Vec<ReadError> {
-    let errors = error.issues.iter().filter(|i| i.severity == Severity::Error);
-    errors.map(|i| issue_error(i, file)).collect()
+/// What the rules builder says, at the exact words.
+fn load_errors(error: LoadError, scenario: &Scenario, packs: Option<&PackSet>) -> Vec<Wrong> {
+    let place = |issue: &LoadIssue| {
+        let in_packs = packs.and_then(|p| p.place(issue));
+        let here = || scenario.text.as_ref().and_then(|text| place_issue(issue, text));
+        let mut found = in_packs.or_else(here).unwrap_or_else(|| unplaced(issue, &scenario.file));
+        if issue.code == "unknown-calculation" && found.file == scenario.file {
+            found.help = Some("name what host code provides under `Host: {Calculations: [..]}`".to_owned());
+        }
+        Wrong::Found(found)
+    };
+    error.issues.iter().filter(|i| i.severity == Severity::Error).map(place).collect()
 }
 
 fn instants_of(docs: &[Loaded]) -> BTreeSet<String> {
@@ -185,4 +269,36 @@ fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
     scenario.moments.iter().for_each(|m| inputs_in(&m.steps, &mut inputs));
     let own: BTreeSet<&str> = inputs.iter().map(|n| n.text.as_str()).filter(|n| rules.input(n).is_none()).collect();
     own.into_iter().map(str::to_owned).collect()
+}
+
+/// The inputs that a press can mean: those of grants, of documents and of input actions.
+fn bound_inputs(scenario: &Scenario, rules: &Rules, docs: &[Loaded]) -> BTreeSet<String> {
+    let mut granted: Vec<&Name> =
+        scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref()).collect();
+    for moment in &scenario.moments {
+        for_each_step(&moment.steps, &mut |step| {
+            if let Verb::Ability(AbilityVerb::Grant { input: Some(input), .. }) = &step.verb {
+                granted.push(input);
+            }
+        });
+    }
+    let actions = docs.iter().filter(|l| matches!(l.doc, Doc::InputAction(_))).map(|l| l.doc.name().to_owned());
+    let known = rules.input_list().map(|(_, name)| name.to_owned());
+    known.chain(actions).chain(granted.iter().map(|n| n.text.clone())).collect()
+}
+
+fn aimed_of(docs: &[Loaded]) -> BTreeSet<String> {
+    fn any(tasks: &[AbilityTask], is_it: &dyn Fn(&str) -> bool) -> bool {
+        tasks.iter().any(|t| is_it(&t.kind) || [&t.tasks, &t.then, &t.r#else].iter().any(|list| any(list, is_it)))
+    }
+    let at_target = |kind: &str| kind == "ApplyEffectToTarget";
+    // What waits, flies or is the host's may bring a target; these are known not to.
+    let plain = ["Apply", "Remove", "Commit", "End", "Cancel", "Send", "Set", "Execute", "Add", "PlayMontage"];
+    let frame = ["Sequence", "Parallel", "Race", "Branch", "Repeat"];
+    let may_bring = |kind: &str| !plain.iter().chain(&frame).any(|begin| kind.starts_with(begin));
+    let aimed = |loaded: &Loaded| match &loaded.doc {
+        Doc::Ability(a) => (any(&a.tasks, &at_target) && !any(&a.tasks, &may_bring)).then(|| a.name.clone()),
+        _ => None,
+    };
+    docs.iter().filter_map(aimed).collect()
 }

@@ -34,6 +34,14 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// With the text of its file, so that what is wrong with its entities is told at the exact words.
+    pub fn with_text(mut self, text: impl Into<std::sync::Arc<str>>) -> Scenario {
+        self.text = Some(text.into());
+        self
+    }
+}
+
 fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenario, ReadError> {
     let first = Reading { file, frame: SimTime::frames(1, 60) };
     for entry in node.entries() {
@@ -68,6 +76,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         seed: seed as u64,
         frame,
         step,
+        text: None,
         packs,
         entities: Vec::new(),
         actors: Vec::new(),
@@ -121,7 +130,7 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
     }
 }
 
-fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
+pub(super) fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
     match doc_from_node(reading.file, node)? {
         Document::Loaded(loaded) => Ok(*loaded),
         Document::Unsupported(other) => {

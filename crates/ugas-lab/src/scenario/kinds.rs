@@ -43,6 +43,7 @@ const FACTS: Table = &[
     ("Damage", &["Type", "Style", "Credit", "Amount", "Raw", "Absorbed", "Overkill"]),
     ("SetGranted", &["AbilitySet"]),
     ("SetRevoked", &["AbilitySet"]),
+    ("Reloaded", &[]),
 ];
 
 const DIAGNOSTICS: Table = &[
@@ -201,6 +202,7 @@ pub(crate) const VERBS: &[&str] = &[
     "Release",
     "Complete",
     "Set",
+    "Reload",
     "Repeat",
     "Expect",
     "ExpectFacts",
@@ -230,7 +232,6 @@ pub(crate) const LATER_VERBS: &[&str] = &[
     "CommitTurn",
     "Undo",
     "Redo",
-    "Reload",
     "Link",
     "Disconnect",
     "Reconnect",
@@ -238,3 +239,52 @@ pub(crate) const LATER_VERBS: &[&str] = &[
 
 /// What may stand beside a verb.
 pub(crate) const BESIDE: &[&str] = &["Refused", "MayRefuse"];
+
+#[cfg(test)]
+mod tests {
+    use super::{DIAGNOSTICS, FACTS, LATER_FACTS, LATER_VERBS, REFUSALS, Table, VERBS};
+
+    /// The part of the book's page under a heading.
+    fn section<'p>(page: &'p str, heading: &str) -> &'p str {
+        let start = page.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
+        let rest = &page[start + heading.len() + 2..];
+        rest.split("\n## ").next().unwrap_or(rest)
+    }
+
+    /// The rows of tables: the first cell and the others.
+    fn rows(section: &str) -> Vec<(&str, &str)> {
+        let rows = section.lines().filter_map(|l| l.strip_prefix("| ")?.split_once(" | "));
+        rows.filter(|(first, _)| first.starts_with('`')).collect()
+    }
+
+    #[test]
+    fn the_book_lists_every_verb_fact_diagnostic_and_refusal() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/scenarios.md");
+        let page = std::fs::read_to_string(path).expect("the page about scenarios");
+        let row = |heading: &str, word: &str| -> String {
+            let word = format!("`{word}`");
+            let all = rows(section(&page, heading));
+            let found: Vec<_> = all.iter().filter(|(first, _)| first.split(", ").any(|w| w == word)).collect();
+            assert_eq!(found.len(), 1, "{heading}: rows for {word}");
+            found[0].1.to_owned()
+        };
+        for verb in VERBS {
+            row("## Steps", verb);
+        }
+        for kind in REFUSALS {
+            row("## Refusals", kind);
+        }
+        let tables: [(&str, Table); 2] = [("## Facts", FACTS), ("## Diagnostics and trace", DIAGNOSTICS)];
+        for (heading, table) in tables {
+            for (kind, fields) in table {
+                let said = row(heading, kind);
+                for field in *fields {
+                    assert!(said.contains(&format!("`{field}`")), "{kind} has the field {field}: {said}");
+                }
+            }
+        }
+        for later in LATER_VERBS.iter().chain(LATER_FACTS) {
+            assert!(page.contains(&format!("`{later}`")), "{later} comes later and is not mentioned");
+        }
+    }
+}

@@ -46,6 +46,8 @@ pub struct Scenario {
     pub frame: SimTime,
     /// The stride of time between two moments; one frame if the file does not say.
     pub step: SimTime,
+    /// The text of its file, to find the exact words in that something is wrong with.
+    pub(crate) text: Option<Arc<str>>,
     pub(crate) packs: Vec<(PathBuf, Place)>,
     pub(crate) entities: Vec<Loaded>,
     pub(crate) actors: Vec<ActorDef>,
@@ -112,12 +114,21 @@ pub(crate) enum Verb {
     SetActive { actor: Name, active: bool },
     SetRate { actor: Name, rate: f64 },
     Ability(AbilityVerb),
+    Reload(Box<ReloadVerb>),
     Repeat { times: u32, steps: Vec<Step> },
     Expect(Vec<Expectation>),
     ExpectStream { stream: Stream, entries: Vec<Partial> },
     ExpectCount(Vec<CountOf>),
     MarkHash { mark: Name, actor: Option<Name> },
     ExpectHash { mark: Name, actor: Option<Name> },
+}
+
+/// Documents that take the place of others while the world runs.
+#[derive(Clone, Debug)]
+pub(crate) struct ReloadVerb {
+    pub(crate) entities: Vec<Loaded>,
+    /// Names of documents that go.
+    pub(crate) remove: Vec<Name>,
 }
 
 #[derive(Clone, Debug)]

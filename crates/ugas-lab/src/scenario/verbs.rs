@@ -1,10 +1,11 @@
 //! Verbs from their maps.
 
+use super::document::entity_of;
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::kinds::{BESIDE, LATER_FACTS, LATER_VERBS, REFUSALS, Stream, VERBS};
 use super::{
-    ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, Partial, RemoveVerb, RemoveWhat, Step, Verb,
-    for_each_step,
+    ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, Partial, ReloadVerb, RemoveVerb, RemoveWhat,
+    Step, Verb, for_each_step,
 };
 use ugas_data::{Entry, Node, ReadError};
 
@@ -167,6 +168,17 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
                 times: reading.whole("Times", f.need("Times")?, 0, 1_000_000)? as u32,
                 steps: parse_steps(reading, "Do", f.need("Do")?, errors),
             }
+        }
+        "Reload" => {
+            let f = fields!("Entities", "Remove");
+            let mut entities = Vec::new();
+            for entity in f.get("Entities").map_or(Ok(&[][..]), |n| reading.list("Entities", n))? {
+                match entity_of(reading, entity) {
+                    Ok(loaded) => entities.push(loaded),
+                    Err(error) => errors.push(error),
+                }
+            }
+            Verb::Reload(Box::new(ReloadVerb { entities, remove: f.names_if("Remove")? }))
         }
         "Expect" => Verb::Expect(expectations_of(reading, node)?),
         "ExpectFacts" => stream_of(reading, Stream::Facts, what, node)?,

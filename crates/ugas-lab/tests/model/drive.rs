@@ -56,6 +56,7 @@ pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
         report(seed, n, &both.docs, &done, &difference);
         panic!("seed {seed}, op {n}: {difference}");
     }
+    both.world.tally.insert("why_not".to_owned(), both.tries as u64);
     both.world.tally
 }
 

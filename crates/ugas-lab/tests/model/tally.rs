@@ -59,6 +59,8 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
     ] {
         wanted.push((fact.to_owned(), 2));
     }
+    // What speaks against an ability, compared with a try of it: a hundred thousand times in 1,500 sequences.
+    wanted.push(("why_not".to_owned(), 34_000));
     let found = |what: &str| tally.get(what).copied().unwrap_or(0);
     let lacking = wanted.iter().filter(|(what, least)| found(what) * 500 < least * sequences);
     let lacking: Vec<String> = lacking.map(|(what, least)| format!("{what}: {} of {least}", found(what))).collect();

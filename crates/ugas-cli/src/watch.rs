@@ -1,0 +1,111 @@
+//! `--watch` and `ugas watch`: something is done again whenever a file is saved.
+
+use crate::args::WatchArgs;
+use crate::output::{Exit, Out, complain, complain_about};
+use crate::sim::pick;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use ugas_data::Watch;
+use ugas_lab::{Live, NotTaken, Scenario, files_at, load_file};
+
+/// Runs a command now and again after every change, until somebody stops the program.
+pub(crate) fn again(
+    paths: &[PathBuf],
+    out: &mut Out,
+    mut run: impl FnMut(&mut Out) -> io::Result<Exit>,
+) -> io::Result<Exit> {
+    // Watching begins first: what is saved while the first run is under way is not missed.
+    let Some(watch) = watching(paths) else { return Ok(Exit::Unreadable) };
+    loop {
+        run(out)?;
+        out.line("watching; save a file to run again")?;
+        out.flush()?;
+        if !watch.wait(None) {
+            return Ok(Exit::Unreadable);
+        }
+    }
+}
+
+/// Watches paths and the packs that scenarios there stand on; complains if that is not possible.
+fn watching(paths: &[PathBuf]) -> Option<Watch> {
+    let mut all = paths.to_vec();
+    for file in paths.iter().flat_map(|path| files_at(path).unwrap_or_default()) {
+        all.extend(load_file(&file).unwrap_or_default().iter().flat_map(Scenario::pack_folders));
+    }
+    all.sort();
+    all.dedup();
+    Watch::new(all).map_err(|error| complain(&format!("error: {error}"))).ok()
+}
+
+/// `ugas watch`: the world of a scenario, with its documents as they are saved.
+pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
+    let Some(watch) = watching(std::slice::from_ref(&args.file)) else { return Ok(Exit::Unreadable) };
+    let Some(scenario) = pick(&args.file, args.scenario) else { return Ok(Exit::Unreadable) };
+    let mut live = match scenario.live() {
+        Ok(live) => live,
+        Err(errors) => {
+            complain_about(&errors);
+            return Ok(Exit::Unreadable);
+        }
+    };
+    out.line(&format!("{} at {} s", scenario.name, live.now().as_seconds()))?;
+    for (path, value) in live.values() {
+        out.line(&format!("  {path} {value}"))?;
+    }
+    let mut seen = contents(&args.file);
+    loop {
+        out.line("watching; save a file to reload it")?;
+        out.flush()?;
+        loop {
+            if !watch.wait(None) {
+                return Ok(Exit::Unreadable);
+            }
+            // Many events are no news: a file that was touched, a folder that was listed.
+            let now = contents(&args.file);
+            if now != seen {
+                seen = now;
+                break;
+            }
+        }
+        reload(&mut live, args, out)?;
+    }
+}
+
+/// Everything the world is made of: the scenario's file and the packs it stands on.
+fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let scenarios = load_file(file).unwrap_or_default();
+    let packs = scenarios.iter().flat_map(Scenario::pack_folders);
+    let files = packs.flat_map(|pack| files_at(pack).unwrap_or_default()).chain([file.to_path_buf()]);
+    files.filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
+}
+
+fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()> {
+    let Some(scenario) = pick(&args.file, args.scenario) else {
+        return out.line("nothing is taken; the world goes on with what it had");
+    };
+    let before: BTreeMap<String, f64> = live.values().into_iter().collect();
+    match live.reload(&scenario) {
+        Ok(migration) => {
+            out.line(&format!("reloaded: {migration}"))?;
+            for (path, value) in live.values() {
+                match before.get(&path) {
+                    Some(old) if *old == value => {}
+                    Some(old) => out.line(&format!("  {path} {old} -> {value}"))?,
+                    None => out.line(&format!("  {path} {value}"))?,
+                }
+            }
+            Ok(())
+        }
+        Err(NotTaken::Documents(errors)) => {
+            out.flush()?;
+            complain_about(&errors);
+            out.line("nothing is taken; the world goes on with what it had")
+        }
+        Err(error @ NotTaken::World(_)) => {
+            out.flush()?;
+            complain(&format!("error: {error}"));
+            out.line("nothing is taken; the world goes on with what it had")
+        }
+    }
+}

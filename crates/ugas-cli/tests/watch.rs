@@ -1,0 +1,124 @@
+//! `ugas watch` and `--watch`, driven as a person would: save a file, read what is told.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Longer than any machine should take to notice a saved file.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running command and the lines it writes. It is stopped at the end, whatever happens.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    folder: PathBuf,
+}
+
+impl Running {
+    fn start(name: &str, args: &[&str], files: &[(&str, &str)]) -> Running {
+        let folder = std::env::temp_dir().join(format!("ugas-watch-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        for (file, text) in files {
+            let path = folder.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ugas"))
+            .current_dir(&folder)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (tell, lines) = channel();
+        let streams: [Box<dyn std::io::Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for stream in streams {
+            let tell = tell.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    let _ = tell.send(line);
+                }
+            });
+        }
+        Running { child, lines, folder }
+    }
+
+    fn save(&self, file: &str, text: &str) {
+        std::fs::write(self.folder.join(file), text).unwrap();
+    }
+
+    /// Everything up to the line that begins like this.
+    fn until(&self, start: &str) -> Vec<String> {
+        let mut seen = Vec::new();
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no {start:?} after {seen:#?}"));
+            let last = line.starts_with(start);
+            seen.push(line);
+            if last {
+                return seen;
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+const SCENARIO: &str = "Scenario: A watched hero
+Packs: [game]
+Actors:
+  Hero: {AttributeSets: [Vitals]}
+Timeline:
+  - At: 2
+    Do:
+      - Apply: {Effect: GE_Oak, To: Hero}
+      - Expect: {Hero.MaxHealth: 120}
+";
+const VITALS: &str = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: MaxHealth, DefaultBaseValue: 100}]\n";
+const OAK: &str = "Kind: gameplay_effect\nName: GE_Oak\nDurationPolicy: Infinite\nModifiers:\n  \
+                   - {Attribute: MaxHealth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 20}}\n";
+
+fn files() -> [(&'static str, &'static str); 4] {
+    [("hero.yaml", SCENARIO), ("game/pack.yaml", "Name: game\n"), ("game/vitals.yaml", VITALS), ("game/oak.yaml", OAK)]
+}
+
+// covers: OWN-08
+#[test]
+fn a_watched_world_takes_what_is_saved_and_goes_on_where_it_is_broken() {
+    let run = Running::start("world", &["watch", "hero.yaml"], &files());
+    assert_eq!(run.until("watching")[..2], ["A watched hero at 2 s", "  Hero.MaxHealth 120"]);
+    run.save("game/vitals.yaml", &VITALS.replace("100", "150"));
+    let told = run.until("watching");
+    assert!(told[0].starts_with("reloaded: attribute_set Vitals changed; 1 controller"), "{told:#?}");
+    assert_eq!(told[1], "  Hero.MaxHealth 120 -> 170");
+    run.save("game/oak.yaml", &OAK.replace("MaxHealth", "MaxHelth"));
+    let told = run.until("nothing is taken");
+    assert!(told.iter().any(|l| l.contains("MaxHelth") && l.contains("did you mean MaxHealth?")), "{told:#?}");
+    run.until("watching");
+    run.save("game/oak.yaml", &OAK.replace("20", "5"));
+    let told = run.until("watching");
+    assert_eq!(told[1], "  Hero.MaxHealth 170 -> 155", "{told:#?}");
+}
+
+#[test]
+fn check_and_test_run_again_when_a_file_of_a_pack_is_saved() {
+    let run = Running::start("test", &["test", "--watch", "hero.yaml"], &files());
+    assert_eq!(run.until("watching")[0], "1 passed, 0 failed");
+    run.save("game/vitals.yaml", &VITALS.replace("100", "150"));
+    let told = run.until("watching");
+    assert!(told[0].contains("expected Hero.MaxHealth to be 120, found 170"), "{told:#?}");
+    let run = Running::start("check", &["check", "--watch", "game"], &files());
+    run.until("0 errors");
+    run.until("watching");
+    run.save("game/oak.yaml", &OAK.replace("MaxHealth", "MaxHelth"));
+    assert!(run.until("1 errors")[0].contains("unknown-attribute"));
+}

@@ -1,0 +1,114 @@
+//! What active effects give beside numbers follows their definitions: tags, cues, abilities; and charges of grants.
+
+use super::super::{Flow, Via};
+use super::Past;
+use super::retire::{granted, surplus};
+use crate::migration::Migration;
+use crate::rules::EffectDef;
+use crate::state::GrantMore;
+use crate::{AbilityGrant, ControllerId, DiagnosticKind};
+
+impl Flow<'_> {
+    /// Everything of one row.
+    pub(super) fn give_row(&mut self, who: ControllerId, past: &Past<'_>, report: &mut Migration) {
+        let Ok(slot) = self.slot(who) else { return };
+        let effects: Vec<(u64, crate::EffectId)> = self.row(slot).effects.iter().map(|e| (e.seq(), e.def)).collect();
+        for (seq, effect) in effects {
+            let Some(at) = self.row(slot).effect_at(seq) else { continue };
+            let Some((new, old)) = self.def(effect).zip(past.catalogue.effect(effect)) else { continue };
+            let e = &self.row(slot).effects[at];
+            let via = Via { source: e.source, key: e.key(who), effect };
+            let (shown, extra) = (!e.inhibited(), e.extra().cloned());
+            if shown {
+                self.give_tags(slot, &new, &old, via);
+                for tag in surplus(&new.cues, &old.cues) {
+                    self.cue_in(slot, tag, extra.as_ref(), via);
+                }
+                for tag in surplus(&old.cues, &new.cues) {
+                    self.cue_out(slot, tag, via);
+                }
+            }
+            self.give_abilities(slot, seq, (&new, &old), via, report);
+        }
+        self.give_charges(slot);
+    }
+
+    /// What comes does so before what goes, so that a tag that stays under another grant does not flicker.
+    fn give_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
+        let come = surplus(&new.granted_tags, &old.granted_tags);
+        let go = surplus(&old.granted_tags, &new.granted_tags);
+        if come.is_empty() && go.is_empty() {
+            return;
+        }
+        let mut flips = Vec::new();
+        come.into_iter().for_each(|tag| self.tag_in(slot, tag, &mut flips));
+        go.into_iter().for_each(|tag| self.tag_out(slot, tag, &mut flips));
+        self.tags_changed(slot, &flips);
+        self.emit_flips(slot, &flips, via);
+    }
+
+    /// Abilities that the definition gained, and levels it changed where a grant still has the old one. What it lost
+    /// went under the old rules.
+    fn give_abilities(
+        &mut self,
+        slot: usize,
+        seq: u64,
+        (new, old): (&EffectDef, &EffectDef),
+        via: Via,
+        report: &mut Migration,
+    ) {
+        for (ability, input) in surplus(&granted(new), &granted(old)) {
+            let fits = |g: &&crate::rules::GrantDef| (g.ability, g.input) == (ability, input) && g.remove_with_effect;
+            let Some(g) = new.grants.iter().find(fits) else { continue };
+            if self.row(slot).grants.len() >= self.limits.grants_per_controller as usize {
+                self.diagnose(via.key.target, via.effect, DiagnosticKind::Limit);
+                continue;
+            }
+            let level = g.level;
+            self.grant_ability(slot, AbilityGrant { ability, level, input }, seq, via);
+            report.grants_added += 1;
+        }
+        for g in &new.grants {
+            let was = old.grants.iter().find(|o| (o.ability, o.input) == (g.ability, g.input));
+            let Some(was) = was.filter(|o| o.level != g.level) else { continue };
+            let mine = |x: &&crate::state::Grant| x.by() == seq && (x.ability, x.input()) == (g.ability, g.input);
+            let at = self.row(slot).grants.iter().position(|x| mine(&x) && x.level() == was.level);
+            if let Some(at) = at {
+                self.row_mut(slot).grants[at].set_level(g.level);
+            }
+        }
+    }
+
+    /// Charges fit what the abilities say now; an ability without charges has none.
+    fn give_charges(&mut self, slot: usize) {
+        for at in 0..self.row(slot).grants.len() {
+            let g = &self.row(slot).grants[at];
+            let charged = self.ability(g.ability).is_some_and(|d| d.charges.is_some());
+            if charged || g.more.as_ref().is_none_or(|m| m.charges.is_none()) {
+                continue;
+            }
+            self.stop_charges(slot, at);
+            let more = &mut self.row_mut(slot).grants[at].more;
+            if let Some(m) = more {
+                m.charges = None;
+            }
+            if more.as_deref() == Some(&GrantMore::default()) {
+                *more = None;
+            }
+        }
+        self.recharge(slot);
+    }
+
+    /// Effects that wait for requirements they no longer have wait no longer.
+    pub(super) fn free_effects(&mut self, slot: usize) {
+        let held: Vec<(u64, crate::EffectId)> = {
+            let held = self.row(slot).effects.iter().filter(|e| e.inhibited());
+            held.map(|e| (e.seq(), e.def)).collect()
+        };
+        for (seq, effect) in held {
+            if let Some(def) = self.def(effect).filter(|d| !d.has_ongoing()) {
+                self.restore_effect(&def, slot, seq);
+            }
+        }
+    }
+}

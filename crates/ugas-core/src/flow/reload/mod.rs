@@ -1,0 +1,163 @@
+//! Reload: a running sim moves to other rules (ruling R-22). Two halves, on a copy of the sim, so that a refusal costs
+//! nothing:
+//!
+//! 1. Under the old rules, what the new ones do not have any more ends ([`retire`]): running abilities, grants, ability
+//!    sets, effects. Abilities end as cancelled, so what their `OnCancel` cleans up is cleaned up.
+//! 2. Under the new rules, rows move ([`row`], [`effect`]): layouts, bases, modifiers, tags by rank. Then magnitudes that
+//!    say something else are evaluated again ([`renew`]), and what effects give beside numbers follows ([`give`]).
+//!
+//! What follows from either half (conditional effects, passives, ongoing requirements) comes last, under the new rules.
+
+mod effect;
+mod give;
+mod renew;
+mod retire;
+mod row;
+
+use super::{Flow, Reaction};
+use crate::migration::{Migration, ReloadError};
+use crate::rules::{Layout, Rules};
+use crate::state::{AbilityRef, Attr, Definitions, EffectRef};
+use crate::{AbilityId, ControllerId, EffectId, FactKind, Refusal, SetId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Rules with the run-time definitions compiled against them: the old ones, or the new ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Catalogue<'r> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) definitions: &'r Definitions,
+}
+
+impl<'r> Catalogue<'r> {
+    fn effect(&self, id: EffectId) -> Option<EffectRef<'r>> {
+        self.definitions.effect(self.rules, id)
+    }
+
+    fn ability(&self, id: AbilityId) -> Option<AbilityRef<'r>> {
+        self.definitions.ability(self.rules, id)
+    }
+}
+
+/// The layout under the new rules for each list of sets that somebody has.
+#[derive(Default)]
+pub(crate) struct Layouts {
+    by_old: BTreeMap<Box<[SetId]>, Arc<Layout>>,
+}
+
+impl Layouts {
+    /// The layout of what is left of these sets.
+    fn of(
+        &mut self,
+        next: Catalogue<'_>,
+        sets: &[SetId],
+        who: ControllerId,
+        limit: u32,
+    ) -> Result<Arc<Layout>, ReloadError> {
+        if let Some(known) = self.by_old.get(sets) {
+            return Ok(known.clone());
+        }
+        let left: Vec<SetId> = sets.iter().copied().filter(|&s| next.rules.set_def(s).is_some()).collect();
+        let built = if left.is_empty() { Err(Refusal::NoSets) } else { Layout::build(next.rules, &left, limit) };
+        let layout = built.map(Arc::new).map_err(|refusal| {
+            let names: Vec<&str> = sets.iter().map(|&s| next.rules.set_name(s).unwrap_or("?")).collect();
+            let why = format!("{} (it has {})", refusal.describe(next.rules), names.join(", "));
+            ReloadError::Sets { who, refusal, why }
+        })?;
+        self.by_old.insert(sets.into(), layout.clone());
+        Ok(layout)
+    }
+}
+
+/// What was before the rules changed.
+pub(crate) struct Past<'r> {
+    pub(crate) catalogue: Catalogue<'r>,
+    pub(crate) layouts: Vec<Arc<Layout>>,
+}
+
+/// A row's values before it moved.
+struct Was {
+    who: ControllerId,
+    layout: Arc<Layout>,
+    attrs: Vec<Attr>,
+}
+
+impl Flow<'_> {
+    /// The second half: the flow has the new rules already, and rows still lie as the old ones had them.
+    pub(crate) fn migrate(&mut self, past: &Past<'_>, layouts: Layouts, report: &mut Migration) {
+        self.ix.renew_layouts(layouts.by_old.values());
+        self.ix.live.clear();
+        self.ix.filters.clear();
+        let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
+        report.controllers = everyone.len() as u32;
+        let (mut was, mut anew) = (Vec::with_capacity(everyone.len()), Vec::new());
+        for &who in &everyone {
+            let Ok(slot) = self.slot(who) else { continue };
+            was.push(self.move_row_over(slot, past, &layouts, report));
+            self.migrate_effects(slot, past, &mut anew);
+        }
+        for &who in &everyone {
+            if let Ok(slot) = self.slot(who) {
+                self.relisten(slot);
+                self.connect(slot);
+            }
+        }
+        self.settle_everyone(&everyone);
+        let doomed = self.renew_all(anew, report);
+        self.tell_values(&was, report);
+        for was in &was {
+            self.give_row(was.who, past, report);
+        }
+        for (who, seq) in doomed {
+            if let Ok(slot) = self.slot(who) {
+                self.end(slot, seq, crate::RemoveReason::Reload, None);
+                report.effects_removed += 1;
+            }
+        }
+        for &who in &everyone {
+            if let Ok(slot) = self.slot(who) {
+                self.publish(slot);
+            }
+        }
+        self.renew_agenda();
+    }
+
+    /// What the new rules ask of rows that only moved: requirements are looked at again, what waits for its turn may
+    /// have it, passive abilities may start.
+    pub(crate) fn look_around(&mut self) {
+        let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
+        for who in everyone {
+            let Ok(slot) = self.slot(who) else { continue };
+            self.free_effects(slot);
+            if self.row(slot).watching > 0 {
+                self.recheck_later(slot);
+            }
+            self.notify(slot, crate::state::alert::ABILITY, || super::Notice::Freed);
+            let mut queued: Vec<EffectId> = self.row(slot).queue().iter().map(|q| q.spec.effect).collect();
+            queued.dedup();
+            for effect in queued {
+                self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
+            }
+        }
+    }
+
+    /// One fact for each attribute that ended different; what is new did not change, it began.
+    fn tell_values(&mut self, rows: &[Was], report: &mut Migration) {
+        for Was { who, layout: old, attrs } in rows {
+            let Ok(slot) = self.slot(*who) else { continue };
+            let layout = self.ix.layouts[self.row(slot).layout as usize].clone();
+            for (at, def) in layout.slots.iter().enumerate() {
+                let Some(before) = old.slot(def.attribute).map(|s| attrs[s]) else { continue };
+                let now = self.row(slot).attrs[at];
+                if now != before {
+                    report.values += 1;
+                    self.changed(slot, def.attribute, def.death, before, now, super::Via::NOTHING);
+                }
+            }
+            let gone: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
+            for set in gone {
+                self.fact(*who, super::Via::NOTHING, FactKind::SetRemoved { set });
+            }
+        }
+    }
+}

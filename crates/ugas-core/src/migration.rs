@@ -1,0 +1,172 @@
+//! What a hot reload did, and why one was refused. See [`Sim::reload`](crate::Sim::reload).
+
+use crate::{ControllerId, LoadError, Refusal};
+use std::fmt;
+use std::sync::Arc;
+use ugas_doc::Kind;
+
+/// What became of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentWhat {
+    /// The old rules did not have it.
+    Added,
+    /// It says something else.
+    Changed,
+    /// The new rules do not have it; its ids stay as tombstones.
+    Removed,
+}
+
+/// One document that differs between the old and the new rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentChange {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Arc<str>,
+    /// What became of it.
+    pub what: DocumentWhat,
+}
+
+/// What a reload did, in names and counts; its text is for a person.
+///
+/// ```
+/// let nothing = ugas_core::Migration::default();
+/// assert!(nothing.is_empty());
+/// assert_eq!(nothing.to_string(), "nothing changed");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Migration {
+    /// Documents that differ, by kind and name.
+    pub documents: Vec<DocumentChange>,
+    /// Controllers that exist.
+    pub controllers: u32,
+    /// Bases that followed a changed default.
+    pub bases: u32,
+    /// Attributes whose base or current value is another one now.
+    pub values: u32,
+    /// Attributes that controllers have now and did not have.
+    pub attributes_added: u32,
+    /// Attributes that controllers had and do not have any more.
+    pub attributes_removed: u32,
+    /// Active effects whose magnitudes were evaluated again.
+    pub effects_evaluated: u32,
+    /// Effects that were removed, active or waiting for their turn.
+    pub effects_removed: u32,
+    /// Abilities that active effects grant now and did not grant.
+    pub grants_added: u32,
+    /// Granted abilities that were revoked.
+    pub grants_revoked: u32,
+    /// Running abilities that were ended.
+    pub activations_ended: u32,
+    /// Granted ability sets that were taken back.
+    pub ability_sets_revoked: u32,
+}
+
+impl Migration {
+    /// Whether the new rules say the same and nothing of the sim was touched.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty() && !self.touched()
+    }
+
+    /// Whether anything of the sim's state was.
+    pub(crate) fn touched(&self) -> bool {
+        self.counts().iter().any(|&(count, ..)| count > 0)
+    }
+
+    fn counts(&self) -> [(u32, &'static str, &'static str); 10] {
+        [
+            (self.bases, "base follows its default", "bases follow their defaults"),
+            (self.values, "value changed", "values changed"),
+            (self.attributes_added, "attribute added", "attributes added"),
+            (self.attributes_removed, "attribute removed", "attributes removed"),
+            (self.effects_evaluated, "effect evaluated again", "effects evaluated again"),
+            (self.effects_removed, "effect removed", "effects removed"),
+            (self.grants_added, "ability granted", "abilities granted"),
+            (self.grants_revoked, "ability revoked", "abilities revoked"),
+            (self.activations_ended, "running ability ended", "running abilities ended"),
+            (self.ability_sets_revoked, "ability set taken back", "ability sets taken back"),
+        ]
+    }
+}
+
+impl fmt::Display for Migration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// More names than a person reads in a line.
+        const SHOWN: usize = 8;
+        if self.is_empty() {
+            return f.write_str("nothing changed");
+        }
+        for (i, d) in self.documents.iter().take(SHOWN).enumerate() {
+            let what = match d.what {
+                DocumentWhat::Added => "added",
+                DocumentWhat::Changed => "changed",
+                DocumentWhat::Removed => "removed",
+            };
+            write!(f, "{}{} {} {what}", if i == 0 { "" } else { ", " }, d.kind.name(), d.name)?;
+        }
+        if self.documents.len() > SHOWN {
+            write!(f, " and {} more", self.documents.len() - SHOWN)?;
+        }
+        let many = if self.controllers == 1 { "controller" } else { "controllers" };
+        write!(f, "; {} {many}", self.controllers)?;
+        for (count, one, more) in self.counts().into_iter().filter(|c| c.0 > 0) {
+            write!(f, ", {count} {}", if count == 1 { one } else { more })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a reload was refused. The sim is as it was, with its old rules.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ReloadError {
+    /// A name has another id in the new rules, so what the sim and its host hold would mean something else.
+    OtherIds {
+        /// What it names: `effect`, `tag` and so on.
+        kind: &'static str,
+        /// The name.
+        name: Arc<str>,
+    },
+    /// The sets of a controller cannot be registered together under the new rules, or all of them are gone.
+    Sets {
+        /// Whose.
+        who: ControllerId,
+        /// What is wrong.
+        refusal: Refusal,
+        /// The same in words, with names.
+        why: String,
+    },
+    /// A definition made at run time does not compile against the new rules.
+    Definition {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: LoadError,
+    },
+    /// What abilities do as they end starts what has to end, over and over.
+    Restless {
+        /// On whom.
+        who: ControllerId,
+    },
+}
+
+impl fmt::Display for ReloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReloadError::OtherIds { kind, name } => {
+                write!(f, "the {kind} {name} has another id in the new rules; build them after the running ones ")?;
+                f.write_str("(RulesBuilder::after)")
+            }
+            ReloadError::Sets { who, why, .. } => {
+                write!(f, "the attribute sets of controller {} do not fit together under the new rules: {why}", who.0)
+            }
+            ReloadError::Definition { name, error } => {
+                write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")
+            }
+            ReloadError::Restless { who } => {
+                write!(f, "on controller {} what ends starts over and over; look at OnCancel of its abilities", who.0)
+            }
+        }
+    }
+}
+impl std::error::Error for ReloadError {}

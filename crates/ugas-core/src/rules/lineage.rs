@@ -1,0 +1,186 @@
+//! How rules relate to older ones: whether every id still means the same, which documents differ, and what of a
+//! definition is the same as before. A hot reload asks all of it.
+
+use super::{AbilityDef, EffectDef, Inst, Mag, Names, Rules, TaskKind};
+use crate::migration::{DocumentChange, DocumentWhat};
+use crate::rng::fold;
+use crate::{CalcId, CurveId, TimelineId};
+use std::fmt::Write;
+use std::sync::Arc;
+use ugas_doc::Doc;
+
+/// A name whose id is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stranger {
+    /// What it names.
+    pub(crate) kind: &'static str,
+    pub(crate) name: Arc<str>,
+}
+
+/// A hash that can be written to, so that no text is made first.
+struct Print {
+    hash: u64,
+    word: [u8; 8],
+    len: usize,
+}
+
+impl Print {
+    fn of(doc: &Doc) -> u64 {
+        let mut print = Print { hash: 1, word: [0; 8], len: 0 };
+        // Writing into a hash cannot fail.
+        let _ = write!(print, "{doc:?}");
+        fold(print.hash, u64::from_le_bytes(print.word) ^ (print.len as u64) << 56)
+    }
+}
+
+impl Write for Print {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for &byte in text.as_bytes() {
+            self.word[self.len] = byte;
+            self.len += 1;
+            if self.len == self.word.len() {
+                self.hash = fold(self.hash, u64::from_le_bytes(self.word));
+                (self.word, self.len) = ([0; 8], 0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hash of a text.
+fn fold_name(hash: u64, name: &str) -> u64 {
+    name.as_bytes().chunks(8).fold(fold(hash, name.len() as u64), |h, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        fold(h, u64::from_le_bytes(word))
+    })
+}
+
+impl Rules {
+    /// Remembers what a document says, for the hash of the rules and for [`Rules::changes_since`].
+    pub(super) fn note(&mut self, doc: &Doc) {
+        let print = Print::of(doc);
+        self.fingerprint = fold(self.fingerprint, print);
+        // Registries and input mappings may come in several parts under one name.
+        let known = self.prints.entry((doc.kind(), doc.name().into())).or_insert(0);
+        *known = fold(*known, print);
+    }
+
+    /// Adds the ids to the hash: state holds ids, so it can be read only where they mean the same.
+    pub(super) fn seal(&mut self) {
+        let tables = self.tables();
+        let hash = tables.iter().fold(self.fingerprint, |h, (_, names)| {
+            names.list().iter().fold(fold(h, names.len() as u64), |h, name| fold_name(h, name))
+        });
+        self.fingerprint = hash;
+    }
+
+    /// All tables of names whose ids go outside.
+    fn tables(&self) -> [(&'static str, &Names); 14] {
+        [
+            ("attribute", &self.attributes),
+            ("attribute set", &self.set_names),
+            ("tag", self.tags.names()),
+            ("effect", &self.effect_names),
+            ("ability", &self.ability_names),
+            ("ability set", &self.ability_set_names),
+            ("timeline", &self.timeline_names),
+            ("task type", &self.task_names),
+            ("curve", &self.curve_names),
+            ("calculation", &self.calc_names),
+            ("hook", &self.hook_names),
+            ("caller's key", &self.key_names),
+            ("input", &self.input_names),
+            ("controller template", &self.template_names),
+        ]
+    }
+
+    /// Whether every id of older rules means the same here.
+    pub(crate) fn continues(&self, old: &Rules) -> Result<(), Stranger> {
+        for ((kind, new), (_, old)) in self.tables().into_iter().zip(old.tables()) {
+            let stays = |(at, name): (usize, &Arc<str>)| {
+                // Built from one another they share their names.
+                new.list().get(at).is_some_and(|n| Arc::ptr_eq(n, name) || n == name)
+            };
+            if let Some((_, name)) = old.list().iter().enumerate().find(|&entry| !stays(entry)) {
+                return Err(Stranger { kind, name: name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents that are new, gone or different, by kind and name.
+    pub(crate) fn changes_since(&self, old: &Rules) -> Vec<DocumentChange> {
+        let change =
+            |(kind, name): &(ugas_doc::Kind, Arc<str>), what| DocumentChange { kind: *kind, name: name.clone(), what };
+        let mut list: Vec<DocumentChange> = Vec::new();
+        for (key, print) in &self.prints {
+            match old.prints.get(key) {
+                None => list.push(change(key, DocumentWhat::Added)),
+                Some(was) if was != print => list.push(change(key, DocumentWhat::Changed)),
+                Some(_) => {}
+            }
+        }
+        let gone = old.prints.keys().filter(|key| !self.prints.contains_key(*key));
+        list.extend(gone.map(|key| change(key, DocumentWhat::Removed)));
+        list.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        list
+    }
+
+    /// Whether a calculation gives what it gave. Code counts as the same under the same name and with the same reads:
+    /// rules that are built again register it again.
+    pub(crate) fn same_calc(&self, old: &Rules, id: CalcId) -> bool {
+        let of = |rules: &'_ Rules| rules.calcs.get(id.index()).cloned().flatten();
+        match (of(self), of(old)) {
+            (Some(new), Some(old)) => new.formulas == old.formulas && new.reads == old.reads,
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    fn same_curve(&self, old: &Rules, id: CurveId) -> bool {
+        self.curves.get(id.index()).and_then(Option::as_ref) == old.curves.get(id.index()).and_then(Option::as_ref)
+    }
+
+    /// Whether a magnitude gives what it gave.
+    pub(crate) fn same_mag(&self, old: &Rules, (mine, theirs): (&Mag, &Mag)) -> bool {
+        let beneath = match mine {
+            Mag::Curve { curve, .. } => self.same_curve(old, *curve),
+            Mag::Calc(calc) => self.same_calc(old, *calc),
+            Mag::Value(_) | Mag::Attribute { .. } | Mag::Caller(_) => true,
+        };
+        beneath && mine == theirs
+    }
+
+    /// Whether an active effect's modifiers act as they did.
+    pub(crate) fn same_modifiers(&self, old: &Rules, mine: &EffectDef, theirs: &EffectDef) -> bool {
+        let same_mag = |(a, b): (&super::ModDef, &super::ModDef)| self.same_mag(old, (&a.magnitude, &b.magnitude));
+        mine.policy == theirs.policy
+            && mine.period.is_some() == theirs.period.is_some()
+            && mine.modifiers == theirs.modifiers
+            && mine.modifiers.iter().zip(&theirs.modifiers).all(same_mag)
+    }
+
+    /// Whether what runs of an ability can go on: its steps, and the timelines it plays, are what they were.
+    pub(crate) fn same_steps(&self, old: &Rules, mine: &AbilityDef, theirs: &AbilityDef) -> bool {
+        let coded = |rules: &Rules| rules.ability_code.contains_key(&mine.id);
+        let same_line = |inst: &Inst| match inst {
+            Inst::Task(task) => match task.kind {
+                TaskKind::PlayMontage { timeline: Some(id), .. } => self.same_timeline(old, id),
+                _ => true,
+            },
+            _ => true,
+        };
+        mine.program == theirs.program
+            && mine.program.code.iter().all(same_line)
+            && coded(self) == coded(old)
+            && mine.owned == theirs.owned
+            && mine.cast.map(|c| c.ticks) == theirs.cast.map(|c| c.ticks)
+            && mine.validation.is_some() == theirs.validation.is_some()
+    }
+
+    fn same_timeline(&self, old: &Rules, id: TimelineId) -> bool {
+        let doc = |rules: &Rules| rules.timeline_def(id).map(|t| t.doc.clone());
+        doc(self) == doc(old)
+    }
+}

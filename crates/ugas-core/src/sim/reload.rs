@@ -1,0 +1,109 @@
+//! Hot reload: other rules for a running sim, whole or not at all.
+
+use super::Sim;
+use crate::flow::{Catalogue, Layouts, Past, Via, compile, server_op};
+use crate::migration::{Migration, ReloadError};
+use crate::rules::Rules;
+use crate::state::{CauseWhat, Definitions};
+use crate::{Cause, ControllerId, FactKind, RUNTIME_BIT};
+use std::sync::Arc;
+
+impl Sim {
+    /// Moves the sim to other rules, or refuses and stays as it is.
+    ///
+    /// The new rules are built [`after`](crate::RulesBuilder::after) the running ones, so that every id a host holds
+    /// means the same. Then (ruling R-22):
+    ///
+    /// - A base follows a changed default only where it equals the old default bit for bit. Attributes that a set gained
+    ///   start at their default, those it lost go. Bounds, derived values and current values are computed anew.
+    /// - Active effects keep their times and captures. Where a magnitude says something else, the effect's magnitudes are
+    ///   evaluated again with the values of now. A time that a definition gained (an end, a period) begins now; one that
+    ///   it lost goes. Tags, cues and abilities it gives, requirements and immunities are those of the new definition.
+    /// - What is gone from the data goes from the world: effects (removed with the reason `Reload`, also those that could
+    ///   not be applied any more as they are), grants, ability sets, attribute sets. What controllers were made of
+    ///   (templates, granted ability sets) is not given again.
+    /// - A running ability goes on if its task lists compile to the same steps and the timelines it plays are the same;
+    ///   else it ends as cancelled, under the rules it began with, so that its `OnCancel` cleans up.
+    ///
+    /// Facts tell each change, with [`CauseWhat::Reload`] behind them. A reload counts as an op: the same reload at the
+    /// same time among the same ops gives the same hash. Images and journals from before belong to the old rules:
+    /// restoring one is refused with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
+    ///
+    /// The work is done on a copy of the sim; it costs its size.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};
+    /// use ugas_doc::{Attribute, AttributeSet, Effect};
+    /// let vitals = |most| AttributeSet::new("Vitals").with(Attribute::new("MaxHealth", most));
+    /// let buff = Effect::infinite("GE_Oak").add("MaxHealth", 20.0);
+    /// let rules = Rules::builder().add(vitals(100.0)).add(buff.clone()).build()?;
+    /// let (most, oak) = (rules.attribute("MaxHealth").unwrap(), rules.effect("GE_Oak").unwrap());
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// sim.apply(&Spec::new(oak, hero))?;
+    ///
+    /// let next = Rules::builder().after(rules).add(vitals(150.0)).add(buff).build()?;
+    /// let migration = sim.reload(next)?;
+    /// assert_eq!(sim.get(hero, most)?, 170.0);
+    /// assert_eq!(
+    ///     migration.to_string(),
+    ///     "attribute_set Vitals changed; 1 controller, 1 base follows its default, 1 value changed"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reload(&mut self, rules: Arc<Rules>) -> Result<Migration, ReloadError> {
+        rules.continues(&self.rules).map_err(|s| ReloadError::OtherIds { kind: s.kind, name: s.name })?;
+        let definitions = self.recompile(&rules)?;
+        let mut report = Migration { documents: rules.changes_since(&self.rules), ..Migration::default() };
+        let other = rules.fingerprint() != self.rules.fingerprint();
+
+        let mut sim = self.clone();
+        let id = server_op(sim.state.next_op);
+        let mut layouts = Layouts::default();
+        let mut flow = sim.flow();
+        flow.cause = Cause { root: id, link: 0 };
+        flow.because(CauseWhat::Reload, ControllerId::NONE, ControllerId::NONE);
+        let cause = flow.cause;
+        if other {
+            let (from, to) = (flow.rules.fingerprint(), rules.fingerprint());
+            flow.fact(ControllerId::NONE, Via::NOTHING, FactKind::Reloaded { from, to });
+        }
+        flow.retire(Catalogue { rules: &rules, definitions: &definitions }, &mut layouts, &mut report)?;
+
+        let old = std::mem::replace(&mut sim.state.definitions, definitions);
+        let past = Past {
+            catalogue: Catalogue { rules: &self.rules, definitions: &old },
+            layouts: std::mem::take(&mut sim.index.layouts),
+        };
+        sim.rules = rules;
+        let mut flow = sim.flow();
+        flow.cause = cause;
+        flow.migrate(&past, layouts, &mut report);
+        let changed = other || report.touched();
+        if changed {
+            flow.look_around();
+            flow.journals.values_mut().for_each(|j| j.forget());
+        }
+        flow.react();
+        sim.state.next_op += changed as u64;
+        *self = sim;
+        Ok(report)
+    }
+
+    /// Definitions made at run time against other rules.
+    fn recompile(&self, rules: &Rules) -> Result<Definitions, ReloadError> {
+        let mut list = Vec::with_capacity(self.state.definitions.list.len());
+        for (number, definition) in self.state.definitions.list.iter().enumerate() {
+            let Some(old) = definition else {
+                list.push(None);
+                continue;
+            };
+            let made = compile(rules, &old.doc, RUNTIME_BIT | number as u32).map_err(|error| {
+                let error = error.unwrap_or(crate::LoadError { issues: Vec::new() });
+                ReloadError::Definition { name: old.doc.name().to_owned(), error }
+            })?;
+            list.push(Some(made));
+        }
+        Ok(Definitions { list })
+    }
+}

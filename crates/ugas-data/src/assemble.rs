@@ -1,0 +1,328 @@
+//! The documents of a set as rules see them: names are whole, and patches are in their places. Patches of a pack come
+//! after those of the packs it requires; where two of them change one field and neither pack requires the other, there
+//! is no order and somebody has to decide.
+
+use crate::csv;
+use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::names::{Names, target_of, with_names};
+use crate::patch::{GRAFTED, Way, graft, settle};
+use crate::project::{DocSet, Project, Source, SourceDoc};
+use crate::read::{Document, read_tree};
+use crate::spelling::nearest;
+use crate::{Entry, Loaded, Node, Span, SymbolKind, place_of};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use ugas_doc::{Doc, Kind, Patch, Patched};
+
+/// One document as rules see it.
+pub(crate) struct Whole<'p> {
+    /// Its file, as a place in the project.
+    pub(crate) file: usize,
+    /// Its place in the file.
+    pub(crate) at: usize,
+    pub(crate) loaded: Loaded,
+    /// Its tree with whole names; `None` where they are so in the file.
+    named: Option<Node>,
+    /// The same with what patches changed; `None` where they did not.
+    patched: Option<Node>,
+    source: &'p SourceDoc,
+}
+
+impl Whole<'_> {
+    /// Its tree with whole names, as its file says it: places are those of the file.
+    pub(crate) fn tree(&self) -> &Node {
+        self.named.as_ref().unwrap_or(&self.source.tree)
+    }
+}
+
+/// The documents of a set, without the patches that are in them by now, and what is wrong with the patches.
+#[derive(Default)]
+pub(crate) struct Assembled<'p> {
+    pub(crate) docs: Vec<Whole<'p>>,
+    pub(crate) findings: Vec<Diagnostic>,
+    /// What was changed so far: which document, which field, by which pack.
+    changes: Vec<(usize, Patched, Option<PathBuf>)>,
+}
+
+/// Puts the documents of a set together, required ones first.
+pub(crate) fn assemble<'p>(project: &'p Project, set: &DocSet, names: &Names) -> Assembled<'p> {
+    let mut out = Assembled::default();
+    let mut patches = Vec::new();
+    for &file in set.required.iter().chain(&set.own) {
+        let source = &project.sources()[file];
+        for (at, doc) in source.docs.iter().enumerate() {
+            match &doc.loaded {
+                Some(Loaded { doc: Doc::Patch(patch), .. }) => patches.push((file, doc, &**patch)),
+                Some(loaded) => out.docs.push(whole(names, source, doc, loaded, file, at)),
+                None => {}
+            }
+        }
+    }
+    out.same_attributes(project, names);
+    for (file, doc, patch) in patches {
+        out.apply(project, names, file, doc, patch);
+    }
+    out
+}
+
+fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded, file: usize, at: usize) -> Whole<'p> {
+    let mut whole = Whole { file, at, loaded: loaded.clone(), named: None, patched: None, source: doc };
+    if names.space(file).is_some() {
+        let tree = with_names(&doc.tree, &source.text, &names.of_file(file)[at].mentions);
+        // Names do not decide whether a document can be read; it stays as it is if they do.
+        if let Ok(Document::Loaded(mut again)) = read_tree(&source.name, &tree) {
+            keep_table(&mut again.doc, &loaded.doc);
+            whole.loaded = *again;
+        }
+        whole.named = Some(tree);
+    }
+    whole
+}
+
+impl Assembled<'_> {
+    /// Sets may share an attribute, and a pack may speak of one of a pack it requires. Two packs that know nothing of
+    /// each other mean different things by one name.
+    fn same_attributes(&mut self, project: &Project, names: &Names) {
+        let mut first: BTreeMap<&str, (usize, Span)> = BTreeMap::new();
+        let mut homes: BTreeMap<usize, Option<PathBuf>> = BTreeMap::new();
+        for d in &self.docs {
+            let defined = names.of_file(d.file)[d.at].mentions.iter();
+            for m in defined.filter(|m| m.definition && m.kind == SymbolKind::Attribute) {
+                let (other, span) = *first.entry(&m.name).or_insert((d.file, m.span));
+                if other == d.file {
+                    continue;
+                }
+                let mut home = |file: usize| {
+                    let found = || project.home(&project.sources()[file].path);
+                    homes.entry(file).or_insert_with(found).clone()
+                };
+                let (Some(here), Some(there)) = (home(d.file), home(other)) else { continue };
+                let knows = |a: &PathBuf, b: &PathBuf| project.stands_on(a).contains(b);
+                if here == there || knows(&here, &there) || knows(&there, &here) {
+                    continue;
+                }
+                let (source, earlier) = (&project.sources()[d.file], &project.sources()[other]);
+                let line = place_of(&earlier.text, span.start as usize).0;
+                let message = format!("the attribute {} is defined at {}:{line} too", m.name, earlier.name);
+                let finding = Diagnostic::new("duplicate-name", Severity::Error, source.name.clone(), message);
+                let help = "give one of the packs a `Namespace:`, or let one require the other if they mean the same";
+                self.findings.push(source.mark(finding, m.span).help(help));
+            }
+        }
+    }
+
+    fn apply(&mut self, project: &Project, names: &Names, file: usize, doc: &SourceDoc, patch: &Patch) {
+        let source = &project.sources()[file];
+        let space = names.space(file).map(|s| &**s);
+        let is_defined = |name: &str| self.docs.iter().any(|d| d.loaded.doc.name() == name);
+        let Some((name, at)) = target_of(&doc.tree, space, is_defined) else { return };
+        let target = match self.target(&name, patch, &doc.tree) {
+            Ok(target) => target,
+            Err(wrong) => return self.findings.push(wrong.told(source, at)),
+        };
+        let fields = doc.tree.get("Set").map_or(&[][..], Node::entries);
+        let before = &self.docs[target];
+        let mut tree = before.patched.as_ref().unwrap_or(before.tree()).clone();
+        let pack = project.home(&source.path);
+        let mut done = Vec::new();
+        let names = &names.of_file(file);
+        let own = names.iter().zip(&source.docs).find(|(_, d)| std::ptr::eq(*d, doc)).map(|(n, _)| &n.mentions[..]);
+        for entry in fields {
+            let value = with_names(&entry.value, &source.text, own.unwrap_or_default());
+            let grafted = Way::parse(&entry.key).and_then(|way| match way.to_string().as_str() {
+                "Name" | "Kind" | "$schema" => Err(format!("a patch cannot change the {way} of a definition")),
+                _ => graft(&mut tree, &way, &value),
+            });
+            match grafted {
+                Ok(way) => {
+                    let field = way.to_string();
+                    let patched = Patched { field, file: source.name.clone(), line: entry.line };
+                    self.conflicts(project, target, &patched, pack.as_ref(), entry, source);
+                    done.push((target, patched, pack.clone()));
+                }
+                Err(why) => return self.findings.push(bad_field(why, &name, entry, source)),
+            }
+        }
+        let home = &project.sources()[self.docs[target].file];
+        match read_tree(&home.name, &tree) {
+            Ok(Document::Loaded(mut loaded)) => {
+                let line = loaded.origin.line;
+                match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
+                    // A table that a patch names lies beside the patch.
+                    Some(_) => {
+                        if let Err(errors) = csv::fill(&mut loaded.doc, &doc.tree, &source.path) {
+                            return self.findings.extend(errors.iter().map(Diagnostic::of_read_error));
+                        }
+                    }
+                    None => keep_table(&mut loaded.doc, &self.docs[target].loaded.doc),
+                }
+                let lines = loaded.origin.modifier_lines.iter().map(|&l| if l >= GRAFTED { line } else { l });
+                loaded.origin.modifier_lines = lines.collect();
+                settle(&mut tree, line);
+                loaded.origin.patches = std::mem::take(&mut self.docs[target].loaded.origin.patches);
+                loaded.origin.patches.extend(done.iter().map(|(_, patched, _)| patched.clone()));
+                self.docs[target].loaded = *loaded;
+                self.docs[target].patched = Some(tree);
+                self.changes.extend(done);
+            }
+            Ok(Document::Unsupported(_)) => {}
+            Err(errors) => {
+                for mut error in errors {
+                    let read = Diagnostic::of_read_error;
+                    self.findings.push(if error.line >= GRAFTED {
+                        error.line -= GRAFTED;
+                        error.file = source.name.clone();
+                        error.message = format!("{name}: {}", error.message);
+                        read(&error).stretched(&source.text)
+                    } else {
+                        let message = format!("{name} cannot be read with this patch: {}", error.message);
+                        let finding = Diagnostic::new("bad-patch", Severity::Error, source.name.clone(), message);
+                        source.mark(finding, at.span).help(format!(
+                            "look at {}:{}:{} with what is set here",
+                            error.file, error.line, error.column
+                        ))
+                    });
+                }
+            }
+        }
+    }
+
+    /// The document a patch is about.
+    fn target(&self, name: &str, patch: &Patch, tree: &Node) -> Result<usize, Wrong> {
+        let kind_node = || tree.get("TargetKind").map(|n| n.span);
+        let wanted = match &patch.target_kind {
+            Some(kind) => Some(Kind::from_name(kind).ok_or_else(|| {
+                let near = nearest(kind, Kind::ALL.iter().map(|k| k.name())).map(str::to_owned);
+                Wrong {
+                    id: "unknown-kind",
+                    said: format!("{kind} is no kind of document"),
+                    near,
+                    help: None,
+                    span: kind_node(),
+                }
+            })?),
+            None => None,
+        };
+        let is_it = |d: &&Whole<'_>| {
+            // A mapping has the name of its action set.
+            let kind = d.loaded.doc.kind();
+            d.loaded.doc.name() == name && wanted.map_or(kind != Kind::InputMapping, |w| w == kind)
+        };
+        let found: Vec<&Whole<'_>> = self.docs.iter().filter(is_it).collect();
+        match found.as_slice() {
+            [_] => Ok(self.docs.iter().position(|d| is_it(&d)).unwrap_or_default()),
+            [] => match self.docs.iter().find(|d| d.loaded.doc.name() == name) {
+                Some(other) => {
+                    let kind = other.loaded.doc.kind().name();
+                    let said = format!("{name} is no {}, it is a {kind}", wanted.map_or("patchable kind", Kind::name));
+                    let near = Some(kind.to_owned()).filter(|_| wanted.is_some());
+                    Err(Wrong { id: "unknown-target", said, near, help: None, span: kind_node() })
+                }
+                None => Err(self.no_target(name)),
+            },
+            several => {
+                let mut kinds: Vec<&str> = several.iter().map(|d| d.loaded.doc.kind().name()).collect();
+                kinds.dedup();
+                let said = format!("{name} is the name of several definitions");
+                let help = Some(match kinds.len() {
+                    1 => "a name is given once; rename one of them".to_owned(),
+                    _ => format!("write `TargetKind:` with one of {}", kinds.join(", ")),
+                });
+                Err(Wrong { id: "ambiguous-target", said, near: None, help, span: None })
+            }
+        }
+    }
+
+    fn no_target(&self, name: &str) -> Wrong {
+        let id = "unknown-target";
+        let inside = self.docs.iter().find(|d| match &d.loaded.doc {
+            Doc::AttributeSet(set) => set.attributes.iter().any(|a| a.name == name),
+            _ => false,
+        });
+        if let Some(set) = inside {
+            let set = set.loaded.doc.name();
+            let said = format!("{name} is no document but an attribute of {set}");
+            let help = Some(format!(
+                "write `Target: {set}` and under `Set:` ways such as `Attributes[{name}].DefaultBaseValue`"
+            ));
+            return Wrong { id, said, near: None, help, span: None };
+        }
+        let names = self.docs.iter().map(|d| d.loaded.doc.name()).filter(|n| !n.is_empty());
+        let near = nearest(name, names).map(str::to_owned);
+        let said = format!("there is no definition {name} to patch");
+        let help = near.is_none().then(|| "require the pack that defines it in pack.yaml".to_owned());
+        Wrong { id, said, near, help, span: None }
+    }
+
+    fn conflicts(
+        &mut self,
+        project: &Project,
+        target: usize,
+        patched: &Patched,
+        pack: Option<&PathBuf>,
+        entry: &Entry,
+        source: &Source,
+    ) {
+        let same = |(of, p, _): &&(usize, Patched, Option<PathBuf>)| *of == target && p.touches(&patched.field);
+        let ordered = |other: &Option<PathBuf>| match (pack, other) {
+            (Some(pack), Some(other)) => pack != other && project.stands_on(pack).contains(other),
+            _ => false,
+        };
+        if let Some((_, earlier, by)) = self.changes.iter().filter(same).find(|(.., by)| !ordered(by)) {
+            let name = self.docs[target].loaded.doc.name();
+            let message = format!("{} of {name} is patched at {}:{} too", patched.field, earlier.file, earlier.line);
+            let help = match by.as_ref() == pack {
+                true => "keep one of the two".to_owned(),
+                false => "let one of the two packs require the other, or take one of them away".to_owned(),
+            };
+            let finding = Diagnostic::new("patch-conflict", Severity::Error, source.name.clone(), message);
+            self.findings.push(source.mark(finding, entry.span).help(help));
+        }
+    }
+}
+
+/// The points a curve's table gave, for the same curve read again.
+fn keep_table(again: &mut Doc, before: &Doc) {
+    if let (Doc::Curve(again), Doc::Curve(before)) = (again, before)
+        && again.csv.take().is_some()
+    {
+        again.points.clone_from(&before.points);
+    }
+}
+
+/// What is wrong with a patch's target.
+struct Wrong {
+    id: &'static str,
+    said: String,
+    near: Option<String>,
+    help: Option<String>,
+    span: Option<Span>,
+}
+
+impl Wrong {
+    fn told(self, source: &Source, target: &Node) -> Diagnostic {
+        let span = self.span.unwrap_or(target.span);
+        let key = if self.span.is_some() { "TargetKind" } else { "Target" };
+        let message = format!("{key}: {}", self.said);
+        let finding = Diagnostic::new(self.id, Severity::Error, source.name.clone(), message).at(span, &source.text);
+        match (self.near, self.help) {
+            (Some(near), _) => {
+                let edits = vec![Edit { span, text: near.clone() }];
+                finding.help(format!("did you mean {near}?")).fix(format!("write {near}"), edits)
+            }
+            (None, Some(help)) => finding.help(help),
+            (None, None) => finding,
+        }
+    }
+}
+
+fn bad_field(why: String, target: &str, entry: &Entry, source: &Source) -> Diagnostic {
+    let (why, near) = match why.split_once("; did you mean ") {
+        Some((why, near)) => (why.to_owned(), Some(format!("did you mean {near}"))),
+        None => (why, None),
+    };
+    let message = format!("{target}: Set: {why}");
+    let finding = Diagnostic::new("bad-patch", Severity::Error, source.name.clone(), message);
+    let finding = source.mark(finding, entry.span);
+    near.into_iter().fold(finding, Diagnostic::help)
+}

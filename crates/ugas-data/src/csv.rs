@@ -1,0 +1,132 @@
+//! Points of curves from tables. A designer keeps numbers in a spreadsheet; `Csv: damage.csv` names the file it writes,
+//! beside the document or in a folder below it, never anywhere else.
+
+use crate::folder::text_of;
+use crate::limits::MAX_POINTS;
+use crate::tree::quoted;
+use crate::{Code, Node, ReadError};
+use std::path::{Component, Path};
+use ugas_doc::{CurvePoint, Doc};
+
+/// Fills the points of a curve whose document names a table; every other document stays as it is. `tree` is the
+/// document, `path` its file.
+pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path) -> Result<(), Vec<ReadError>> {
+    let Doc::Curve(curve) = doc else { return Ok(()) };
+    let Some(csv) = curve.csv.take() else { return Ok(()) };
+    let file = path.display().to_string();
+    let at = tree.get("Csv").unwrap_or(tree);
+    if !curve.points.is_empty() {
+        let help = Some("keep one of the two".to_owned());
+        let message = "Csv: the curve has Points already";
+        return Err(vec![ReadError { help, ..at.error(&file, message) }]);
+    }
+    let table = table_beside(path, &csv).map_err(|(message, help)| {
+        let help = Some(help);
+        vec![ReadError { help, ..at.error(&file, format!("Csv: {message}")) }]
+    })?;
+    let name = table.display().to_string();
+    let text = text_of(&table, &name).map_err(|e| vec![e])?;
+    curve.points = points(&name, &text)?;
+    Ok(())
+}
+
+/// The table a document means, if it lies beside it or below.
+fn table_beside(path: &Path, csv: &str) -> Result<std::path::PathBuf, (String, String)> {
+    let inside = || "write the name of a file beside the document, such as damage.csv".to_owned();
+    let plain = !csv.is_empty() && Path::new(csv).components().all(|c| matches!(c, Component::Normal(_)));
+    // A backslash leads elsewhere on some systems only; a pack means the same on all of them.
+    if !plain || csv.contains(['\\', ':']) {
+        return Err((format!("{} leads out of the document's folder", quoted(csv)), inside()));
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let table = folder.join(csv);
+    let home = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (home.canonicalize(), table.canonicalize()) {
+        (Ok(home), Ok(real)) if !real.starts_with(&home) => {
+            Err((format!("{} is a link out of the document's folder", quoted(csv)), inside()))
+        }
+        (Ok(_), Ok(_)) => Ok(table),
+        _ => Err((format!("there is no file {}", table.display()), "put the table there, or mend the name".to_owned())),
+    }
+}
+
+/// The points of a table: two columns, X rising; the first line may name the columns.
+fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
+    let error = |line: usize, column: usize, message: String| {
+        let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (line, column) = (clip(line), clip(column));
+        ReadError { line, column, ..ReadError::of_file(file, Code::Invalid, message) }
+    };
+    let mut points: Vec<CurvePoint> = Vec::new();
+    let mut errors = Vec::new();
+    let mut begun = false;
+    for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let cells = cells(line);
+        let header = !begun && cells.iter().all(|c| number(c.text).is_none());
+        begun = true;
+        if header {
+            continue;
+        }
+        if let [_, _, third, ..] = cells.as_slice() {
+            let message = format!("expected two columns, X and Y, found {}", cells.len());
+            errors.push(error(i + 1, third.column, message));
+        } else if cells.len() < 2 {
+            errors.push(error(i + 1, 1, "expected two columns, X and Y, found one".to_owned()));
+        } else {
+            match (number(cells[0].text), number(cells[1].text)) {
+                (Some(x), Some(y)) => match points.last() {
+                    Some(before) if before.x >= x => {
+                        let message = format!("X must rise, but {x} follows {}", before.x);
+                        errors.push(error(i + 1, cells[0].column, message));
+                    }
+                    _ => points.push(CurvePoint { x, y }),
+                },
+                (x, _) => {
+                    let cell = if x.is_none() { &cells[0] } else { &cells[1] };
+                    errors.push(error(i + 1, cell.column, format!("expected a number, found {}", quoted(cell.text))));
+                }
+            }
+        }
+        if points.len() > MAX_POINTS {
+            let limit = error(i + 1, 1, format!("a table has at most {MAX_POINTS} points"));
+            errors.push(ReadError { code: Code::Limit, ..limit });
+        }
+        if errors.len() >= crate::limits::MAX_ERRORS_PER_DOCUMENT || points.len() > MAX_POINTS {
+            break;
+        }
+    }
+    if points.is_empty() && errors.is_empty() {
+        errors.push(error(1, 1, "the table has no points; write lines such as 1,10".to_owned()));
+    }
+    if errors.is_empty() { Ok(points) } else { Err(errors) }
+}
+
+/// One cell without its quotes, and the column in characters of its first.
+struct Cell<'t> {
+    text: &'t str,
+    column: usize,
+}
+
+/// The cells of a line, between commas; spreadsheets of countries that write `1,5` put semicolons, some put tabs.
+fn cells(line: &str) -> Vec<Cell<'_>> {
+    let between = [';', '\t'].into_iter().find(|c| line.contains(*c)).unwrap_or(',');
+    let mut column = 1;
+    line.split(between)
+        .map(|part| {
+            let blank = part.chars().take_while(|c| c.is_whitespace()).count();
+            let bare = part.trim();
+            let text = bare.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(bare);
+            let found = Cell { text, column: column + blank };
+            column += part.chars().count() + 1;
+            found
+        })
+        .collect()
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+    text.parse().ok().filter(|n: &f64| plain && n.is_finite())
+}

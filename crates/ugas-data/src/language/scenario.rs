@@ -1,0 +1,114 @@
+//! Names in scenarios. Scenarios are read elsewhere; here only the words count that can be nothing but a name of a
+//! definition, in scenarios that stand on the pack the definition is in.
+
+use crate::{Edit, Node, NodeValue, Project, Source, Span, SymbolKind, mentions};
+use std::path::{Component, Path, PathBuf};
+
+/// The edits of a file's scenarios when a definition in one of `homes` gets another name.
+pub(super) fn rename_in(
+    project: &Project,
+    source: &Source,
+    homes: &[PathBuf],
+    kind: SymbolKind,
+    old: &str,
+    new: &str,
+) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for doc in source.docs.iter().filter(|d| d.tree.get("Scenario").is_some()) {
+        let packs = doc.tree.get("Packs").map_or(&[][..], Node::items).iter().filter_map(Node::as_text);
+        let folder = source.path.parent().unwrap_or(Path::new(""));
+        let mut packs = packs.map(|pack| plain(&folder.join(pack)));
+        let stands =
+            |pack: PathBuf| homes.contains(&pack) || project.stands_on(&pack).iter().any(|p| homes.contains(p));
+        if !packs.any(stands) {
+            continue;
+        }
+        let mut found = Words { text: &source.text, kind, old, spans: Vec::new() };
+        for e in doc.tree.entries() {
+            match e.key.as_str() {
+                "Scenario" | "Covers" | "Packs" => {}
+                "Entities" => e.value.items().iter().for_each(|entity| found.entity(&source.name, entity)),
+                _ => found.walk(&e.value, &e.key),
+            }
+        }
+        found.spans.sort();
+        found.spans.dedup();
+        edits.extend(found.spans.into_iter().map(|span| Edit { span, text: new.to_owned() }));
+    }
+    edits
+}
+
+/// A path without `.` and with each `..` taken back, as far as it goes.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+struct Words<'t> {
+    text: &'t str,
+    kind: SymbolKind,
+    old: &'t str,
+    spans: Vec<Span>,
+}
+
+impl Words<'_> {
+    fn entity(&mut self, file: &str, node: &Node) {
+        let Ok(crate::KindName::Known(kind)) = crate::kind_of(file, node) else { return };
+        let is_it = |m: &crate::Mention| m.kind == self.kind && self.fits(&m.name);
+        let found: Vec<Span> = mentions(kind, node, self.text)
+            .iter()
+            .filter(|m| is_it(m))
+            .map(|m| Span { start: m.span.start, end: m.span.start + self.old.len() as u32 })
+            .collect();
+        self.spans.extend(found);
+    }
+
+    /// The name itself; of a tag also what lies below it.
+    fn fits(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.old);
+        rest.is_some_and(|r| r.is_empty() || self.kind == SymbolKind::Tag && r.starts_with('.'))
+    }
+
+    fn walk(&mut self, node: &Node, key: &str) {
+        match &node.value {
+            NodeValue::Text(_) => self.words(node.span, key == "Attribute"),
+            NodeValue::List(items) => items.iter().for_each(|n| self.walk(n, key)),
+            NodeValue::Map(entries) => entries.iter().for_each(|e| {
+                self.words(e.span, key == "Base");
+                self.walk(&e.value, &e.key);
+            }),
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => {}
+        }
+    }
+
+    /// Where the name stands in a stretch. An attribute is one only behind an actor and a dot (`Hero.Health`), or where
+    /// nothing but an attribute can stand: its name may be any word.
+    fn words(&mut self, span: Span, alone: bool) {
+        let Some(cut) = span.of(self.text) else { return };
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+        for (at, _) in cut.match_indices(self.old) {
+            let before = cut[..at].chars().next_back();
+            let after = cut[at + self.old.len()..].chars().next();
+            let whole = !before.is_some_and(part) && !after.is_some_and(part);
+            let dotted = before == Some('.');
+            let fits = match self.kind {
+                SymbolKind::Tag => !dotted,
+                SymbolKind::Attribute => alone || dotted,
+                _ => true,
+            };
+            if whole && fits {
+                let start = span.start + at as u32;
+                self.spans.push(Span { start, end: start + self.old.len() as u32 });
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Numbers in texts for players: `Deals {GE_Fireball.Health} damage`. A name between braces that says nothing is shown to
+//! players as it is written, so a designer should hear of it before they do. It is a warning, not an error: the game runs,
+//! and braces may be meant for something else.
+
+use crate::assemble::Assembled;
+use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::names::{Names, Space};
+use crate::project::{DocSet, Project, Source};
+use crate::resolve::COMPARISONS;
+use crate::spelling::nearest;
+use crate::symbol::{Mention, SymbolKind};
+use crate::{Node, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::{Doc, Effect};
+
+/// The key that texts for players stand under.
+const TEXT: &str = "Description";
+
+/// What a text may say about an effect.
+#[derive(Default)]
+struct Tells<'p> {
+    words: BTreeSet<&'p str>,
+    /// Code of the host's may write any attribute.
+    open: bool,
+}
+
+/// What texts of a set may name.
+struct Known<'p> {
+    effects: BTreeMap<&'p str, Tells<'p>>,
+    attributes: BTreeSet<&'p str>,
+}
+
+/// Placeholders in the set's own files that say nothing.
+pub(crate) fn check(project: &Project, set: &DocSet, names: &Names, whole: &Assembled<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut known: Option<Known<'_>> = None;
+    for &i in &set.own {
+        let source = &project.sources()[i];
+        for (doc, named) in source.docs.iter().zip(names.of_file(i)) {
+            // Most documents have no text; looking for one is cheaper than taking them apart.
+            if !doc.tree.span.of(&source.text).is_some_and(|text| text.contains(TEXT) && text.contains('{')) {
+                continue;
+            }
+            let mut in_text = named.mentions.iter().filter(|m| !m.definition && m.key == TEXT).peekable();
+            if in_text.peek().is_none() {
+                continue;
+            }
+            let known = known.get_or_insert_with(|| Known::of(whole));
+            let name = doc.tree.get("Name").and_then(Node::as_text).map(|n| format!("{n}: ")).unwrap_or_default();
+            let mut end = 0;
+            for m in in_text {
+                // What follows an effect and a dot was looked at with the effect.
+                let part = m.kind == SymbolKind::Attribute && m.span.start == end + 1;
+                end = m.span.end;
+                if !part {
+                    let by = By { source, space: names.space(i).map(|s| &**s), found: found.len() };
+                    found.extend(known.look_up(&name, m, by));
+                }
+            }
+        }
+    }
+    found
+}
+
+impl<'p> Known<'p> {
+    fn of(whole: &'p Assembled<'_>) -> Known<'p> {
+        let docs = || whole.docs.iter().map(|d| &d.loaded.doc);
+        let mut results: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for doc in docs() {
+            if let Doc::Calculation(c) = doc {
+                results.insert(&c.name, c.results.iter().map(|r| r.attribute.as_str()).collect());
+            }
+        }
+        let mut known = Known { effects: BTreeMap::new(), attributes: BTreeSet::new() };
+        for doc in docs() {
+            match doc {
+                Doc::Effect(e) => drop(known.effects.insert(&e.name, tells(e, &results))),
+                Doc::Attribute(a) => drop(known.attributes.insert(&a.name)),
+                Doc::AttributeSet(s) => known.attributes.extend(s.attributes.iter().map(|a| a.name.as_str())),
+                _ => {}
+            }
+        }
+        known
+    }
+
+    fn look_up(&self, of: &str, m: &Mention, by: By<'_>) -> Option<Diagnostic> {
+        if m.kind == SymbolKind::Attribute {
+            if self.attributes.contains(m.name.as_str()) {
+                return None;
+            }
+            let words = self.attributes.iter().copied().chain(["Level"]);
+            let message = format!("{of}{TEXT}: {{{}}} is neither an attribute nor Level", m.name);
+            return Some(by.finding(message, m.span, &m.name, words));
+        }
+        let Some(tells) = self.effects.get(m.name.as_str()) else {
+            let message = format!("{of}{TEXT}: unknown effect {}", m.name);
+            return Some(by.finding(message, m.span, &m.name, self.effects.keys().copied()));
+        };
+        let start = m.span.end as usize + 1;
+        let what = by.source.text.get(start..)?.split('}').next()?;
+        let whole = by.space.map_or_else(|| what.to_owned(), |space| space.whole(SymbolKind::Attribute, what));
+        let any = tells.open && self.attributes.contains(&*whole);
+        if any || tells.words.contains(&*whole) {
+            return None;
+        }
+        let list: Vec<&str> = tells.words.iter().copied().collect();
+        let has = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
+        let message = format!("{of}{TEXT}: {} has no {what} to show; it has {has}", m.name);
+        Some(by.finding(message, Span::new(start, start + what.len()), what, list.iter().copied()))
+    }
+}
+
+fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>) -> Tells<'p> {
+    let mut tells = Tells::default();
+    tells.words.extend(e.modifiers.iter().map(|m| m.attribute.as_str()));
+    for x in &e.executions {
+        match results.get(x.calculator_class.as_str()) {
+            Some(attributes) => tells.words.extend(attributes),
+            None => tells.open = true,
+        }
+    }
+    let times = [
+        ("Duration", e.duration.is_some()),
+        ("Period", e.period.is_some()),
+        ("Chance", e.application_chance.is_some()),
+    ];
+    tells.words.extend(times.into_iter().filter(|t| t.1).map(|t| t.0));
+    tells
+}
+
+/// Where a text stands.
+struct By<'p> {
+    source: &'p Source,
+    space: Option<&'p Space>,
+    /// How much was found before it.
+    found: usize,
+}
+
+impl By<'_> {
+    fn finding<'n>(
+        &self,
+        message: String,
+        span: Span,
+        said: &str,
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Diagnostic {
+        let finding = self.source.say("unknown-placeholder", Severity::Warning, message, span);
+        // Comparing every name with every other is for as many as somebody reads.
+        let few = self.found.saturating_mul(known.clone().count()) <= COMPARISONS;
+        match few.then(|| nearest(said, known)).flatten() {
+            Some(meant) => {
+                let meant = self.space.map_or(meant, |space| space.short(meant));
+                let edits = vec![Edit { span, text: meant.to_owned() }];
+                finding.help(format!("did you mean {meant}?")).fix(format!("write {meant}"), edits)
+            }
+            None => {
+                finding.help("write {Effect.Attribute}, {Effect.Duration}, {Effect.Period}, {Effect.Chance} or {Level}")
+            }
+        }
+    }
+}

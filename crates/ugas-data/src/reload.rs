@@ -1,0 +1,216 @@
+//! Hot reload for hosts: files that change become new rules with the same ids, or findings while the old rules stay.
+//!
+//! A [`Reloader`] looks at the disk when it is asked to and reads again only what changed. Nothing here runs by itself:
+//! a host calls [`Reloader::poll`] between frames, and may let `Watch` (feature `watch`) tell it when that is worth the
+//! while.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::folder::{PACK_FILE, text_of};
+use crate::project::{DocSet, Source};
+use crate::{Project, ReadError};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+use ugas_core::{Rules, RulesBuilder};
+
+/// What tells without reading whether a file is another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stamp {
+    written: Option<SystemTime>,
+    len: u64,
+    /// Whether it was the same at two looks. A file may be written twice within one tick of the file system's clock, so
+    /// one that just changed is read once more.
+    sure: bool,
+}
+
+impl Stamp {
+    /// The stamp of a file now, after it had another one or this one.
+    fn of(path: &Path, before: Option<Stamp>) -> Option<Stamp> {
+        let meta = fs::metadata(path).ok()?;
+        let now = Stamp { written: meta.modified().ok(), len: meta.len(), sure: false };
+        let same = before.is_some_and(|b| (b.written, b.len) == (now.written, now.len));
+        Some(Stamp { sure: same && now.written.is_some(), ..now })
+    }
+}
+
+type Code = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
+
+/// Documents of a folder (with the packs it requires) or a file, and the rules made of them last.
+///
+/// ```
+/// use ugas_data::Reloader;
+/// let folder = std::env::temp_dir().join(format!("ugas-reload-doc-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder)?;
+/// let file = folder.join("vitals.yaml");
+/// let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: MaxHealth, DefaultBaseValue: 100}]\n";
+/// std::fs::write(&file, text)?;
+/// let mut reloader = Reloader::open(&folder).map_err(|findings| findings[0].message.clone())?;
+/// let id = reloader.rules().attribute("MaxHealth");
+/// assert!(reloader.poll().is_none());
+///
+/// std::fs::write(&file, text.replace("100", "lots"))?;
+/// let findings = reloader.poll().unwrap().unwrap_err();
+/// assert_eq!((findings[0].line, findings[0].column), (3, 50));
+/// assert_eq!(reloader.rules().attribute("MaxHealth"), id); // the old rules are still there
+///
+/// std::fs::write(&file, text.replace("100", "150"))?;
+/// let rules = reloader.poll().unwrap().unwrap();           // for `Sim::reload`
+/// assert_eq!(rules.attribute("MaxHealth"), id);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Reloader {
+    root: PathBuf,
+    code: Option<Code>,
+    project: Project,
+    stamps: BTreeMap<PathBuf, Stamp>,
+    /// Files that could not be read, as last told.
+    unreadable: Vec<ReadError>,
+    rules: Arc<Rules>,
+}
+
+impl Reloader {
+    /// Reads a folder or file and builds its rules; what host code provides gets stand-ins that give 0. On failure
+    /// every finding of the documents is returned.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Reloader, Vec<Diagnostic>> {
+        Reloader::start(path.into(), None, None)
+    }
+
+    /// The same with code of the host's, which is registered each time the rules are built.
+    ///
+    /// ```no_run
+    /// use ugas_core::Read;
+    /// use ugas_data::Reloader;
+    /// let reloader = Reloader::with_code("data/arena", |rules| {
+    ///     rules.calc_fn("ExecCalc_Wind", [Read::source("Speed")], |cx| {
+    ///         let speed = cx.source("Speed");
+    ///         cx.add("Drift", speed * 0.1);
+    ///     })
+    /// });
+    /// ```
+    pub fn with_code(
+        path: impl Into<PathBuf>,
+        code: impl Fn(RulesBuilder) -> RulesBuilder + Send + 'static,
+    ) -> Result<Reloader, Vec<Diagnostic>> {
+        Reloader::start(path.into(), Some(Box::new(code)), None)
+    }
+
+    fn start(root: PathBuf, code: Option<Code>, after: Option<Arc<Rules>>) -> Result<Reloader, Vec<Diagnostic>> {
+        let mut stamps = BTreeMap::new();
+        let (project, unreadable) = look(&root, &mut BTreeMap::new(), &mut stamps, &mut false);
+        let rules = build(&root, &project, &unreadable, code.as_ref(), after.as_ref())?;
+        Ok(Reloader { root, code, project, stamps, unreadable, rules })
+    }
+
+    /// The rules made last.
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
+    /// The files as they were read last, sound or not.
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// Looks at the disk. `None` if nothing changed since the last look; else new rules, built after the last ones, or
+    /// what is wrong with the documents, in which case the last rules stay.
+    pub fn poll(&mut self) -> Option<Result<Arc<Rules>, Vec<Diagnostic>>> {
+        let mut changed = false;
+        let old = std::mem::take(&mut self.project);
+        let mut known: BTreeMap<PathBuf, Source> = old.into_sources().map(|s| (s.path.clone(), s)).collect();
+        let (project, unreadable) = look(&self.root, &mut known, &mut self.stamps, &mut changed);
+        // What was not asked for again is gone.
+        changed |= !known.is_empty() || unreadable != self.unreadable;
+        self.stamps.retain(|path, _| !known.contains_key(path));
+        (self.project, self.unreadable) = (project, unreadable);
+        changed.then(|| self.build())
+    }
+
+    fn build(&mut self) -> Result<Arc<Rules>, Vec<Diagnostic>> {
+        let rules = build(&self.root, &self.project, &self.unreadable, self.code.as_ref(), Some(&self.rules))?;
+        self.rules = rules.clone();
+        Ok(rules)
+    }
+}
+
+impl std::fmt::Debug for Reloader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reloader").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// The project as the disk has it; sources whose files did not change are taken from `known`.
+fn look(
+    root: &Path,
+    known: &mut BTreeMap<PathBuf, Source>,
+    stamps: &mut BTreeMap<PathBuf, Stamp>,
+    changed: &mut bool,
+) -> (Project, Vec<ReadError>) {
+    Project::open_by(root, &mut |path| {
+        let (old, before) = (known.remove(&path), stamps.remove(&path));
+        let now = Stamp::of(&path, before);
+        stamps.extend(now.map(|now| (path.clone(), now)));
+        let unchanged = before.is_some_and(|b| b.sure) && now.is_some_and(|n| n.sure);
+        match old {
+            Some(source) if unchanged => Ok(source),
+            Some(source) => {
+                let text = text_of(&path, &source.name)?;
+                if *source.text == *text {
+                    return Ok(source);
+                }
+                *changed = true;
+                Ok(Source::read(path, text))
+            }
+            None => {
+                *changed = true;
+                let text = text_of(&path, &path.display().to_string())?;
+                Ok(Source::read(path, text))
+            }
+        }
+    })
+}
+
+/// The set of documents that lies at a path: the pack in the folder, or what is in no pack.
+fn set_at(root: &Path, project: &Project) -> Option<DocSet> {
+    let folder = root.join(PACK_FILE).is_file().then(|| root.to_path_buf());
+    project.sets().into_iter().find(|set| set.folder == folder)
+}
+
+fn build(
+    root: &Path,
+    project: &Project,
+    unreadable: &[ReadError],
+    code: Option<&Code>,
+    after: Option<&Arc<Rules>>,
+) -> Result<Arc<Rules>, Vec<Diagnostic>> {
+    let Some(set) = set_at(root, project).filter(|set| project.docs(set).next().is_some()) else {
+        let mut findings: Vec<Diagnostic> = unreadable.iter().map(Diagnostic::of_read_error).collect();
+        let message = "no document found; is this the right folder?";
+        findings.push(Diagnostic::new("no-documents", Severity::Error, root.display().to_string(), message.to_owned()));
+        return Err(findings);
+    };
+    let files = || set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);
+    if unreadable.is_empty() && files().all(Source::is_sound) {
+        let docs = project.docs(&set).filter_map(|(_, d)| d.loaded.as_ref());
+        let start = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));
+        let builder = docs.fold(start, |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
+        let builder = match code {
+            Some(code) => code(builder),
+            None => set.host.stand_in(builder),
+        };
+        match builder.build() {
+            Ok(rules) => return Ok(rules),
+            Err(error) => {
+                let mut findings: Vec<Diagnostic> = error.issues.iter().map(|i| project.place(i, &set)).collect();
+                Diagnostic::arrange(&mut findings);
+                return Err(findings);
+            }
+        }
+    }
+    let mut findings: Vec<Diagnostic> = unreadable.iter().map(Diagnostic::of_read_error).collect();
+    findings.extend(project.check().into_iter().filter(|f| f.severity == Severity::Error));
+    Diagnostic::arrange(&mut findings);
+    Err(findings)
+}

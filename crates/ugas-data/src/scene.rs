@@ -1,0 +1,185 @@
+//! Scenes that extend others: everything of the parents first, in the order they are named, then the scene's own. Nothing
+//! is replaced, so a name that two of them use is a mistake, and it is told with both places: which of the two was meant
+//! only a person knows.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::project::{DocSet, Project, Source, SourceDoc};
+use crate::symbol::{SymbolKind, mentions};
+use crate::{Node, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_doc::{Doc, Kind, Scene};
+
+/// One scene with its file.
+#[derive(Clone, Copy)]
+struct Part<'p> {
+    source: &'p Source,
+    doc: &'p SourceDoc,
+    scene: &'p Scene,
+}
+
+impl Part<'_> {
+    fn finding(&self, id: &'static str, message: String, span: Span) -> Diagnostic {
+        let finding = Diagnostic::new(id, Severity::Error, self.source.name.clone(), message);
+        self.source.mark(finding, span)
+    }
+}
+
+/// A scene and all it extends, each once, parents first.
+#[derive(Default)]
+struct Family<'p> {
+    order: Vec<Part<'p>>,
+    names: BTreeSet<&'p str>,
+}
+
+/// The scenes of a set by name, each with its family.
+struct Scenes<'p> {
+    parts: BTreeMap<&'p str, Part<'p>>,
+    families: BTreeMap<&'p str, Family<'p>>,
+}
+
+/// How many scenes one may be made of.
+const MOST: usize = 64;
+/// Findings about one scene; nobody reads more at once.
+const MOST_FINDINGS: usize = 20;
+
+/// A list of a scene whose entries have names, the key of the name, what that is, and the id of a finding about two.
+const NAMED: [(&str, &str, &str, &str); 3] = [
+    ("Placements", "InstanceId", "instance id", "duplicate-instance"),
+    ("Regions", "Name", "region", "duplicate-region"),
+    ("SpawnPoints", "Name", "spawn point", "duplicate-spawn-point"),
+];
+
+/// Names that stand twice in a scene with what it extends, and scenes that extend themselves, in the set's own files.
+pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
+    let scenes = Scenes::of(project, set);
+    let own = |p: &&Part<'_>| set.own.iter().any(|&i| project.sources()[i].path == p.source.path);
+    scenes.parts.values().filter(own).flat_map(|part| scenes.wrong(*part)).collect()
+}
+
+/// A scene with everything it extends, parents first.
+pub(crate) fn whole(project: &Project, set: &DocSet, name: &str) -> Option<Result<Scene, Vec<Diagnostic>>> {
+    let scenes = Scenes::of(project, set);
+    let part = scenes.parts.get(name)?;
+    let parts = &scenes.families.get(name)?.order;
+    let wrong: Vec<Diagnostic> = parts.iter().flat_map(|p| scenes.wrong(*p)).collect();
+    if !wrong.is_empty() {
+        return Some(Err(wrong));
+    }
+    let mut whole = Scene { extends: Vec::new(), ..part.scene.clone() };
+    (whole.placements, whole.regions, whole.spawn_points) = Default::default();
+    for Part { scene, .. } in parts {
+        whole.placements.extend_from_slice(&scene.placements);
+        whole.regions.extend_from_slice(&scene.regions);
+        whole.spawn_points.extend_from_slice(&scene.spawn_points);
+    }
+    Some(Ok(whole))
+}
+
+impl<'p> Scenes<'p> {
+    fn of(project: &'p Project, set: &'p DocSet) -> Scenes<'p> {
+        let scene = |(source, doc): (&'p Source, &'p SourceDoc)| match doc.loaded.as_ref().map(|l| &l.doc) {
+            Some(Doc::Scene(scene)) => Some((scene.name.as_str(), Part { source, doc, scene })),
+            _ => None,
+        };
+        let parts: BTreeMap<_, _> = project.docs(set).filter_map(scene).collect();
+        let mut scenes = Scenes { parts, families: BTreeMap::new() };
+        let families = scenes.parts.iter().map(|(name, part)| {
+            let mut family = Family::default();
+            scenes.gather(*part, &mut family);
+            (*name, family)
+        });
+        scenes.families = families.collect();
+        scenes
+    }
+
+    /// Puts a scene and all it extends into a family. A circle is cut where it closes, and one too many ends it: the
+    /// calls nest as deep as the family is large.
+    fn gather(&self, part: Part<'p>, family: &mut Family<'p>) {
+        if family.names.len() > MOST || !family.names.insert(&part.scene.name) {
+            return;
+        }
+        for parent in part.scene.extends.iter().filter_map(|n| self.parts.get(n.as_str())) {
+            self.gather(*parent, family);
+        }
+        family.order.push(part);
+    }
+
+    /// Whether a scene is, or extends, another.
+    fn is_of(&self, scene: &str, other: &str) -> bool {
+        self.families.get(scene).is_some_and(|f| f.names.contains(other))
+    }
+
+    /// What is wrong with a scene and was not wrong with one of its parents already.
+    fn wrong(&self, part: Part<'p>) -> Vec<Diagnostic> {
+        let name = part.scene.name.as_str();
+        let Some(family) = self.families.get(name) else { return Vec::new() };
+        if family.names.len() > MOST {
+            let message = format!("{name}: it is made of more than {MOST} scenes");
+            return vec![self.at_extends(part, "too-many-scenes", message, |_| true).help("extend fewer of them")];
+        }
+        let parents: BTreeSet<&str> = part.scene.extends.iter().map(String::as_str).collect();
+        if parents.iter().any(|p| self.is_of(p, name)) {
+            let message = format!("{name}: it extends itself, by way of those it extends");
+            let finding = self.at_extends(part, "scene-circle", message, |parent| self.is_of(parent, name));
+            return vec![finding.help("take one of them out of `Extends`")];
+        }
+        let mut wrong = Vec::new();
+        for (list, key, what, id) in NAMED {
+            let mut first: BTreeMap<&str, (Part<'p>, Span)> = BTreeMap::new();
+            for of in &family.order {
+                for (word, span) in names(of.doc, list, key) {
+                    let Some(&(before, at)) = first.get(word) else {
+                        first.insert(word, (*of, span));
+                        continue;
+                    };
+                    let both = |p: &&str| self.is_of(p, &of.scene.name) && self.is_of(p, &before.scene.name);
+                    if wrong.len() < MOST_FINDINGS && !parents.iter().any(both) {
+                        wrong.push(self.twice(part, (what, word, id), (before, at), (*of, span)));
+                    }
+                }
+            }
+        }
+        wrong
+    }
+
+    /// Told where the second stands if that is the scene's own, else where the scene brings the two together.
+    fn twice(
+        &self,
+        part: Part<'p>,
+        (what, word, id): (&str, &str, &'static str),
+        (before, at): (Part<'p>, Span),
+        (of, span): (Part<'p>, Span),
+    ) -> Diagnostic {
+        let place = |p: Part<'_>, s: Span| {
+            let line = p.finding(id, String::new(), s).line;
+            format!("{} ({}:{line})", p.scene.name, p.source.name)
+        };
+        let name = &part.scene.name;
+        let message = format!("{name}: the {what} {word} stands in {} and in {}", place(before, at), place(of, span));
+        let finding = match of.scene.name == *name {
+            true => part.finding(id, message, span),
+            false => self.at_extends(part, id, message, |parent| self.is_of(parent, &of.scene.name)),
+        };
+        finding.help("rename one of them")
+    }
+
+    /// A finding at the first name under `Extends` that is to blame.
+    fn at_extends(
+        &self,
+        part: Part<'p>,
+        id: &'static str,
+        message: String,
+        blame: impl Fn(&str) -> bool,
+    ) -> Diagnostic {
+        let all = mentions(Kind::Scene, &part.doc.tree, &part.source.text);
+        let mut parents = all.iter().filter(|m| m.kind == SymbolKind::Scene && !m.definition && m.key == "Extends");
+        let span = parents.find(|m| blame(&m.name)).map_or(part.doc.tree.span, |m| m.span);
+        part.finding(id, message, span)
+    }
+}
+
+/// The names in a list of a document, with their places.
+fn names<'p>(doc: &'p SourceDoc, list: &str, key: &str) -> impl Iterator<Item = (&'p str, Span)> {
+    let items = doc.tree.get(list).map_or(&[][..], Node::items);
+    items.iter().filter_map(move |item| item.get(key)).filter_map(|n| Some((n.as_text()?, n.span)))
+}

@@ -1,0 +1,90 @@
+//! Waiting for files to change, by what the operating system tells.
+//!
+//! An event only means that it is worth looking: editors write a file in several steps and under other names, and events
+//! get lost. What really changed is found by whoever looks, such as [`Reloader::poll`](crate::Reloader::poll).
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Editors write in several steps; a change is told when nothing more came for this long.
+const QUIET: Duration = Duration::from_millis(40);
+
+/// Something that watches files and folders.
+///
+/// ```
+/// use std::time::Duration;
+/// let folder = std::env::temp_dir().join(format!("ugas-watch-doc-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder)?;
+/// let watch = ugas_data::Watch::new([&folder])?;
+/// std::fs::write(folder.join("a.yaml"), "Kind: curve\n")?;
+/// assert!(watch.wait(Some(Duration::from_secs(20))));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Watch {
+    changes: Receiver<()>,
+    _watcher: RecommendedWatcher,
+}
+
+impl Watch {
+    /// Watches files, and folders with everything in them. The error says which of them cannot be watched and why.
+    pub fn new(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Watch, WatchError> {
+        let (tell, changes) = channel();
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // Reading a file is no change; nobody listens any more once the receiver is gone.
+            if event.as_ref().is_ok_and(|e| !e.kind.is_access()) {
+                let _ = tell.send(());
+            }
+        })
+        .map_err(|e| WatchError { path: String::new(), why: e.to_string() })?;
+        for path in paths {
+            let path = path.as_ref();
+            // A file is replaced by another one when it is saved: its folder is what stays.
+            let (place, mode) = match path.is_dir() {
+                true => (path, RecursiveMode::Recursive),
+                false => (
+                    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")),
+                    RecursiveMode::NonRecursive,
+                ),
+            };
+            watcher
+                .watch(place, mode)
+                .map_err(|e| WatchError { path: path.display().to_string(), why: e.to_string() })?;
+        }
+        Ok(Watch { changes, _watcher: watcher })
+    }
+
+    /// Waits until something changed and was quiet again for a moment; false if the time is over first.
+    pub fn wait(&self, at_most: Option<Duration>) -> bool {
+        let first = match at_most {
+            Some(time) => self.changes.recv_timeout(time).is_ok(),
+            None => self.changes.recv().is_ok(),
+        };
+        while first && self.changes.recv_timeout(QUIET) != Err(RecvTimeoutError::Timeout) {}
+        first
+    }
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
+
+/// Why something cannot be watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchError {
+    /// What was to be watched.
+    pub path: String,
+    /// What the operating system says.
+    pub why: String,
+}
+
+impl std::fmt::Display for WatchError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: cannot be watched: {}", self.path, self.why)
+    }
+}
+impl std::error::Error for WatchError {}

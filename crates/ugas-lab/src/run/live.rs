@@ -1,0 +1,92 @@
+//! A scenario whose world stays: it is played to its end, and then takes the documents of its file as they are saved.
+
+use super::world::World;
+use super::{RunOptions, Runner, into_errors};
+use crate::scenario::Scenario;
+use std::fmt;
+use std::path::PathBuf;
+use ugas_core::{Migration, ReloadError, SimTime};
+use ugas_data::{ReadError, read_packs};
+
+/// Why a running world did not take documents. It goes on with what it had.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NotTaken {
+    /// The documents are not sound.
+    Documents(Vec<ReadError>),
+    /// They are, but the world cannot live by them.
+    World(ReloadError),
+}
+
+impl fmt::Display for NotTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotTaken::Documents(errors) => {
+                let told: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
+                f.write_str(&told.join("; "))
+            }
+            NotTaken::World(error) => error.fmt(f),
+        }
+    }
+}
+impl std::error::Error for NotTaken {}
+
+/// A world that a scenario made.
+///
+/// ```
+/// let load = |max: u32| {
+///     let set = format!("Kind: attribute_set, Name: V, Attributes: [{{Name: MaxHealth, DefaultBaseValue: {max}}}]");
+///     let text = format!("Scenario: S\nEntities: [{{{set}}}]\nActors: {{Hero: {{AttributeSets: [V]}}}}");
+///     let tree = &ugas_data::read_trees("s.yaml", &text).unwrap()[0];
+///     ugas_lab::Scenario::from_node("s.yaml", tree).unwrap()
+/// };
+/// let scenario = load(100);
+/// let mut live = scenario.live().unwrap();
+/// live.reload(&load(150)).unwrap();
+/// assert_eq!(live.values(), [("Hero.MaxHealth".to_owned(), 150.0)]);
+/// ```
+pub struct Live<'s> {
+    runner: Runner<'s>,
+}
+
+impl Scenario {
+    /// Plays the scenario to its end and keeps the world. What is wrong with the scenario is the error.
+    pub fn live(&self) -> Result<Live<'_>, Vec<ReadError>> {
+        let mut runner = Runner::new(self, RunOptions::default())?;
+        runner.play(RunOptions::default(), &mut |_| {});
+        Ok(Live { runner })
+    }
+
+    /// The folders of the packs it names and, where they can be read, of those that they require.
+    pub fn pack_folders(&self) -> Vec<PathBuf> {
+        let named: Vec<PathBuf> = self.packs.iter().map(|(folder, _)| folder.clone()).collect();
+        read_packs(&named).map_or(named, |packs| packs.into_iter().map(|p| p.folder).collect())
+    }
+}
+
+impl Live<'_> {
+    /// Takes the packs and entities of a scenario as it is written now. What its actors and timeline say stays in the
+    /// past.
+    pub fn reload(&mut self, scenario: &Scenario) -> Result<Migration, NotTaken> {
+        let world = World::build_after(scenario, Some(&self.runner.world));
+        let world = world.map_err(|wrong| NotTaken::Documents(into_errors(wrong)))?;
+        self.runner.take(world)
+    }
+
+    /// Every attribute of every actor that exists, as `Actor.Attribute`.
+    pub fn values(&self) -> Vec<(String, f64)> {
+        let (runner, rules) = (&self.runner, &self.runner.world.rules);
+        let mut values = Vec::new();
+        for (name, &who) in &runner.ids {
+            for attribute in runner.sim.attributes(who).unwrap_or_default() {
+                let value = runner.sim.get(who, attribute).unwrap_or_default();
+                values.push((format!("{name}.{}", rules.attribute_name(attribute).unwrap_or("?")), value));
+            }
+        }
+        values
+    }
+
+    /// The time its timeline reached.
+    pub fn now(&self) -> SimTime {
+        self.runner.sim.now()
+    }
+}

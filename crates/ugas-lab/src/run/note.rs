@@ -1,0 +1,44 @@
+//! What a run says beside what was asked: facts in words, and notes that may explain why nothing happened.
+
+use super::Runner;
+use crate::scenario::Aim;
+use ugas_core::{ActivationKey, Fact, FactKind};
+
+/// Notes that one report holds.
+const MAX_NOTES: usize = 10;
+
+impl Runner<'_> {
+    /// An ability whose effects go to its target does nothing without one; whoever wonders why is told.
+    pub(super) fn note_aimless(&mut self, aim: &Aim, key: ActivationKey, verb: &str) {
+        if !matches!(aim, Aim::Nothing) {
+            return;
+        }
+        let is_it = |f: &&Fact| matches!(f.kind, FactKind::AbilityActivated { activation, .. } if activation == key);
+        let Some(fact) = self.sim.facts().list.iter().rev().find(is_it) else { return };
+        let FactKind::AbilityActivated { ability, .. } = fact.kind else { return };
+        let Some(name) = self.world.rules.ability_name(ability).filter(|n| self.world.needs_target(n)) else { return };
+        let (at, who) = (fact.at, fact.who.0);
+        let note = format!(
+            "{at} controller {who}: {name} applies effects to its target and has none; give {verb} a `Target:`"
+        );
+        let note = self.with_names(&note);
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// A fact in a line for people, with the names of the scenario.
+    pub(crate) fn fact_in_words(&self, fact: &Fact) -> String {
+        let mut line = self.with_names(&fact.describe(&self.world.rules));
+        if let FactKind::Input { input, .. } | FactKind::Granted { input, .. } = fact.kind
+            && let Some(name) = self.world.input_name(input)
+        {
+            line = line.replace(&format!("input {}", input.0), name);
+        }
+        line
+    }
+
+    pub(crate) fn kept_facts(&self) -> &[Fact] {
+        &self.all_facts
+    }
+}
