@@ -1,7 +1,7 @@
 //! Bounds that a field's type cannot say: the least value, the range, a list that must not be empty, a field that is
 //! needed because of another. One table, read where documents are read and where schemas are written.
 
-use crate::{Node, ReadError};
+use crate::{Node, NodeValue, ReadError};
 use ugas_doc::Kind;
 
 /// What a value must keep.
@@ -59,8 +59,10 @@ fn area_needs(file: &str, area: &Node) -> Vec<ReadError> {
         let help = Some(format!("add `{field}:`"));
         ReadError { help, ..at.error(file, format!("{place}: {why} needs {field}")) }
     };
+    // A key without a value gives as little as no key.
+    let has = |node: &Node, key: &str| node.get(key).is_some_and(|value| value.value != NodeValue::Null);
     let mut errors = Vec::new();
-    if text(area, "Shape").as_deref() == Some("Cone") && area.get("HalfAngleDeg").is_none() {
+    if text(area, "Shape").as_deref() == Some("Cone") && !has(area, "HalfAngleDeg") {
         errors.push(missing(area.get("Shape").unwrap_or(area), "Area.Shape", "HalfAngleDeg", "Cone"));
     }
     if let Some(radius) = area.get("Radius") {
@@ -71,7 +73,7 @@ fn area_needs(file: &str, area: &Node) -> Vec<ReadError> {
             Some("SetByCaller") => (&["DataTag"], "DataTag"),
             _ => return errors,
         };
-        if !fields.iter().any(|f| radius.get(f).is_some()) {
+        if !fields.iter().any(|f| has(radius, f)) {
             let kind = radius.get("Type").unwrap_or(radius);
             errors.push(missing(kind, "Area.Radius", field, &text(radius, "Type").unwrap_or_default()));
         }

@@ -22,6 +22,11 @@ const STEP: usize = 2;
 pub fn format(file: &str, text: &str) -> Result<String, ReadErrors> {
     let plain = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let name: Arc<str> = file.into();
+    // A carriage return alone is a line break of its own; before a line feed it would become a part of another.
+    if plain.contains('\r') {
+        let (_, errors) = parse(&name, text);
+        return ReadErrors::unless(errors, text.to_owned());
+    }
     let (trees, errors) = parse(&name, &plain);
     let trees = ReadErrors::unless(errors, trees)?;
     let shaped = Shape::new(&plain, &trees).apply();

@@ -93,10 +93,10 @@ fn play(rules: &Arc<Rules>, seed: u64) {
     }
     let _ = sim.apply(&spec);
     finite(&sim, rules, [a, b]);
-    if let Some(ability) = rules.ability("GA_Fuzz") {
-        if sim.grant(a, AbilityGrant::new(ability)).is_ok() {
-            let _ = sim.activate(a, ability, Target::Controller(b));
-        }
+    if let Some(ability) = rules.ability("GA_Fuzz")
+        && sim.grant(a, AbilityGrant::new(ability)).is_ok()
+    {
+        let _ = sim.activate(a, ability, Target::Controller(b));
     }
     sim.advance_to(SimTime::seconds(1.0), &mut NoHost);
     finite(&sim, rules, [a, b]);

@@ -73,7 +73,7 @@ pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
         if tried > 1 && tried * source.text.len() > MAX_TRIED {
             break;
         }
-        let text = [&source.text[..start], &probe, &source.text[end..]].concat();
+        let text = [&source.text[..start], probe, &source.text[end..]].concat();
         found = proposals(project, source, &text, word);
         if !found.is_empty() {
             break;
