@@ -80,9 +80,13 @@ fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
 }
 
+/// Told after everything that is wrong.
+const NOT_TAKEN: &str = "nothing is taken; the world goes on with what it had";
+
 fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()> {
     let Some(scenario) = pick(&args.file, args.scenario) else {
-        return out.line("nothing is taken; the world goes on with what it had");
+        complain(NOT_TAKEN);
+        return Ok(());
     };
     let before: BTreeMap<String, f64> = live.values().into_iter().collect();
     match live.reload(&scenario) {
@@ -100,12 +104,13 @@ fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()
         Err(NotTaken::Documents(errors)) => {
             out.flush()?;
             complain_about(&errors);
-            out.line("nothing is taken; the world goes on with what it had")
+            complain(NOT_TAKEN);
+            Ok(())
         }
         Err(error @ NotTaken::World(_)) => {
             out.flush()?;
-            complain(&format!("error: {error}"));
-            out.line("nothing is taken; the world goes on with what it had")
+            complain(&format!("error: {error}\n{NOT_TAKEN}"));
+            Ok(())
         }
     }
 }
