@@ -9,8 +9,8 @@ use ugas_data::{Change, FileFix, Project};
 pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
     let (mut exit, mut changes, mut files) = (Exit::Good, 0, 0);
     for path in &args.paths {
-        let project = match Project::open(path) {
-            Ok(project) => project,
+        let project = match Project::open_at_home(path) {
+            Ok((project, _)) => project,
             Err(errors) => {
                 complain_about(errors.iter());
                 exit = Exit::Unreadable;
@@ -45,6 +45,10 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
 }
 
 fn lies_in(file: &Path, folder: &Path) -> bool {
+    // A file of a pack was opened with its pack, whose path may begin in another way.
+    if folder.is_file() {
+        return matches!((file.canonicalize(), folder.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    }
     let rest = file.strip_prefix(folder);
     rest.is_ok_and(|rest| !rest.components().any(|c| c == Component::ParentDir))
 }

@@ -6,7 +6,7 @@ use crate::sim::pick;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use ugas_data::Watch;
+use ugas_data::{Project, Source, Watch};
 use ugas_lab::{Live, NotTaken, Scenario, files_at, load_file};
 
 /// Runs a command now and again after every change, until somebody stops the program.
@@ -76,7 +76,11 @@ pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
 fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let scenarios = load_file(file).unwrap_or_default();
     let packs = scenarios.iter().flat_map(Scenario::pack_folders);
-    let files = packs.flat_map(|pack| files_at(pack).unwrap_or_default()).chain([file.to_path_buf()]);
+    let files_of = |pack: PathBuf| {
+        let tables: Vec<PathBuf> = Project::open_readable(&pack).0.sources().iter().flat_map(Source::tables).collect();
+        files_at(pack).unwrap_or_default().into_iter().chain(tables)
+    };
+    let files = packs.flat_map(files_of).chain([file.to_path_buf()]);
     files.filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
 }
 

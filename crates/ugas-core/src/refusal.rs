@@ -486,6 +486,7 @@ impl Refusal {
             Refusal::GlobalCooldown { left } => {
                 format!("the global cooldown runs for {:.3} s", left.as_seconds())
             }
+            Refusal::Charges { have, need: 1, .. } => format!("a charge is needed, there are {have}"),
             Refusal::Charges { have, need, .. } => format!("{need} charges are needed, there are {have}"),
             Refusal::Cost { attribute: a, have, need } => {
                 format!("it costs {need} {}, there is {have}", attribute(a))

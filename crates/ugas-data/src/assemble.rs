@@ -12,6 +12,7 @@ use crate::spelling::nearest;
 use crate::{Entry, Loaded, Node, Span, SymbolKind, place_of};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use ugas_core::RulesBuilder;
 use ugas_doc::{Doc, Kind, Patch, Patched};
 
 /// One document as rules see it.
@@ -42,6 +43,13 @@ pub(crate) struct Assembled<'p> {
     pub(crate) findings: Vec<Diagnostic>,
     /// What was changed so far: which document, which field, by which pack.
     changes: Vec<(usize, Patched, Option<PathBuf>)>,
+}
+
+impl Assembled<'_> {
+    /// A builder with the documents.
+    pub(crate) fn add_to(&self, builder: RulesBuilder) -> RulesBuilder {
+        self.docs.iter().fold(builder, |b, d| b.add_at(d.loaded.doc.clone(), d.loaded.origin.clone()))
+    }
 }
 
 /// Puts the documents of a set together, required ones first.

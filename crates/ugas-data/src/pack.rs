@@ -7,6 +7,7 @@ use crate::limits::MAX_REQUIRED;
 use crate::names::Names;
 use crate::project::{DocSet, Project, Source};
 use crate::read::Documents;
+use crate::unread::Unread;
 use crate::{Code, Diagnostic, Loaded, Node, ReadError, ReadErrors, Severity, from_node, read_trees};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -138,7 +139,9 @@ impl PackSet {
         });
         let set = DocSet { folder: None, own: files.concat(), required: Vec::new(), host: host.clone() };
         let whole = assemble(&project, &set, &Names::of(&project));
-        errors.extend(whole.findings.iter().filter(|f| f.severity == Severity::Error).map(ReadError::from));
+        let unread = Unread::of(&project, &set);
+        let wrong = |f: &&Diagnostic| f.severity == Severity::Error && !unread.may_explain(f);
+        errors.extend(whole.findings.iter().filter(wrong).map(ReadError::from));
         for d in whole.docs {
             if let Some(pack) = files.iter().position(|files| files.contains(&d.file)) {
                 packs[pack].documents.docs.push(d.loaded);

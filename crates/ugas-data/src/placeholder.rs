@@ -20,7 +20,7 @@ const TEXT: &str = "Description";
 #[derive(Default)]
 struct Tells<'p> {
     words: BTreeSet<&'p str>,
-    /// Code of the host's may write any attribute.
+    /// Any attribute may be meant: code of the host's writes some, or one is misspelt.
     open: bool,
 }
 
@@ -74,10 +74,14 @@ impl<'p> Known<'p> {
         let mut known = Known { effects: BTreeMap::new(), attributes: BTreeSet::new() };
         for doc in docs() {
             match doc {
-                Doc::Effect(e) => drop(known.effects.insert(&e.name, tells(e, &results))),
                 Doc::Attribute(a) => drop(known.attributes.insert(&a.name)),
                 Doc::AttributeSet(s) => known.attributes.extend(s.attributes.iter().map(|a| a.name.as_str())),
                 _ => {}
+            }
+        }
+        for doc in docs() {
+            if let Doc::Effect(e) = doc {
+                known.effects.insert(&e.name, tells(e, &results, &known.attributes));
             }
         }
         known
@@ -110,9 +114,16 @@ impl<'p> Known<'p> {
     }
 }
 
-fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>) -> Tells<'p> {
+fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>, attributes: &BTreeSet<&'p str>) -> Tells<'p> {
     let mut tells = Tells::default();
-    tells.words.extend(e.modifiers.iter().map(|m| m.attribute.as_str()));
+    for m in &e.modifiers {
+        // A name may be qualified by its set.
+        let name = m.attribute.rsplit('.').next().unwrap_or_default();
+        let is_known = attributes.contains(m.attribute.as_str()) || attributes.contains(name);
+        tells.words.extend(is_known.then_some(m.attribute.as_str()));
+        // What is misspelt is told there; the text may well be right.
+        tells.open |= !is_known;
+    }
     for x in &e.executions {
         match results.get(x.calculator_class.as_str()) {
             Some(attributes) => tells.words.extend(attributes),

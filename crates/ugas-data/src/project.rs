@@ -152,6 +152,24 @@ impl Source {
         })
     }
 
+    /// The tables that its documents take numbers from: files beside it that belong to it.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
+    /// let tables: Vec<_> = project.sources()[0].tables().collect();
+    /// assert_eq!(tables, [std::path::Path::new("curves/damage.csv")]);
+    /// ```
+    pub fn tables(&self) -> impl Iterator<Item = PathBuf> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let named = self.docs.iter().filter_map(|d| match d.kind? {
+            Kind::Curve => d.tree.get("Csv"),
+            Kind::Patch => d.tree.get("Set")?.get("Csv"),
+            _ => None,
+        });
+        named.filter_map(|node| Some(folder.join(node.as_text()?)))
+    }
+
     /// Whether everything in it could be read.
     pub fn is_sound(&self) -> bool {
         self.errors.is_empty()
@@ -192,6 +210,18 @@ impl Project {
     pub fn open(path: impl AsRef<Path>) -> Result<Project, ReadErrors> {
         let (project, errors) = Project::open_readable(path);
         ReadErrors::unless(errors, project)
+    }
+
+    /// Like [`Project::open`], but a file that belongs to a pack is opened with its pack, without which its names mean
+    /// nothing. Where that is so the second value is true, and findings are about more than was asked for.
+    pub fn open_at_home(path: impl AsRef<Path>) -> Result<(Project, bool), ReadErrors> {
+        let path = path.as_ref();
+        let mut above = path.ancestors().skip(1).filter(|_| path.is_file());
+        match above.find(|folder| folder.join(PACK_FILE).is_file()) {
+            Some(home) if home.as_os_str().is_empty() => Ok((Project::open(".")?, true)),
+            Some(home) => Ok((Project::open(home)?, true)),
+            None => Ok((Project::open(path)?, false)),
+        }
     }
 
     /// Like [`Project::open`], with everything that can be read from the disk beside what cannot.
@@ -369,9 +399,7 @@ impl Project {
     }
 
     fn build_whole(&self, set: &DocSet, whole: &Assembled<'_>) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
-        let docs = whole.docs.iter().map(|d| &d.loaded);
-        let builder = docs.fold(Rules::builder(), |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
-        match set.host.stand_in(builder).build() {
+        match set.host.stand_in(whole.add_to(Rules::builder())).build() {
             Ok(rules) => {
                 let issues = rules.warnings().to_vec();
                 (Some(rules), issues)

@@ -4,8 +4,10 @@
 //! a host calls [`Reloader::poll`] between frames, and may let `Watch` (feature `watch`) tell it when that is worth the
 //! while.
 
+use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, text_of};
+use crate::names::Names;
 use crate::project::{DocSet, Source};
 use crate::{Project, ReadError};
 use std::collections::BTreeMap;
@@ -32,6 +34,37 @@ impl Stamp {
         let now = Stamp { written: meta.modified().ok(), len: meta.len(), sure: false };
         let same = before.is_some_and(|b| (b.written, b.len) == (now.written, now.len));
         Some(Stamp { sure: same && now.written.is_some(), ..now })
+    }
+}
+
+/// A table that documents take numbers from, as it was read last; `None` where there is none.
+#[derive(Debug)]
+struct Table {
+    stamp: Option<Stamp>,
+    text: Option<String>,
+}
+
+/// What was found on the disk at the last look.
+#[derive(Debug, Default)]
+struct Seen {
+    stamps: BTreeMap<PathBuf, Stamp>,
+    tables: BTreeMap<PathBuf, Table>,
+}
+
+impl Seen {
+    /// Whether a table of a file is another one than at the last look.
+    fn has_new_table(&mut self, source: &Source) -> bool {
+        let mut new = false;
+        for path in source.tables() {
+            let known = self.tables.get(&path);
+            let stamp = Stamp::of(&path, known.and_then(|t| t.stamp));
+            if known.is_none() || !stamp.is_some_and(|s| s.sure) {
+                let text = text_of(&path, &path.display().to_string()).ok();
+                new |= known.is_some_and(|t| t.text != text);
+                self.tables.insert(path, Table { stamp, text });
+            }
+        }
+        new
     }
 }
 
@@ -65,7 +98,7 @@ pub struct Reloader {
     root: PathBuf,
     code: Option<Code>,
     project: Project,
-    stamps: BTreeMap<PathBuf, Stamp>,
+    seen: Seen,
     /// Files that could not be read, as last told.
     unreadable: Vec<ReadError>,
     rules: Arc<Rules>,
@@ -98,10 +131,10 @@ impl Reloader {
     }
 
     fn start(root: PathBuf, code: Option<Code>, after: Option<Arc<Rules>>) -> Result<Reloader, Vec<Diagnostic>> {
-        let mut stamps = BTreeMap::new();
-        let (project, unreadable) = look(&root, &mut BTreeMap::new(), &mut stamps, &mut false);
+        let mut seen = Seen::default();
+        let (project, unreadable) = look(&root, &mut BTreeMap::new(), &mut seen, &mut false);
         let rules = build(&root, &project, &unreadable, code.as_ref(), after.as_ref())?;
-        Ok(Reloader { root, code, project, stamps, unreadable, rules })
+        Ok(Reloader { root, code, project, seen, unreadable, rules })
     }
 
     /// The rules made last.
@@ -120,10 +153,10 @@ impl Reloader {
         let mut changed = false;
         let old = std::mem::take(&mut self.project);
         let mut known: BTreeMap<PathBuf, Source> = old.into_sources().map(|s| (s.path.clone(), s)).collect();
-        let (project, unreadable) = look(&self.root, &mut known, &mut self.stamps, &mut changed);
+        let (project, unreadable) = look(&self.root, &mut known, &mut self.seen, &mut changed);
         // What was not asked for again is gone.
         changed |= !known.is_empty() || unreadable != self.unreadable;
-        self.stamps.retain(|path, _| !known.contains_key(path));
+        self.seen.stamps.retain(|path, _| !known.contains_key(path));
         (self.project, self.unreadable) = (project, unreadable);
         changed.then(|| self.build())
     }
@@ -145,30 +178,36 @@ impl std::fmt::Debug for Reloader {
 fn look(
     root: &Path,
     known: &mut BTreeMap<PathBuf, Source>,
-    stamps: &mut BTreeMap<PathBuf, Stamp>,
+    seen: &mut Seen,
     changed: &mut bool,
 ) -> (Project, Vec<ReadError>) {
     Project::open_by(root, &mut |path| {
-        let (old, before) = (known.remove(&path), stamps.remove(&path));
+        let (old, before) = (known.remove(&path), seen.stamps.remove(&path));
         let now = Stamp::of(&path, before);
-        stamps.extend(now.map(|now| (path.clone(), now)));
+        seen.stamps.extend(now.map(|now| (path.clone(), now)));
         let unchanged = before.is_some_and(|b| b.sure) && now.is_some_and(|n| n.sure);
-        match old {
-            Some(source) if unchanged => Ok(source),
+        let source = match old {
+            Some(source) if unchanged => source,
             Some(source) => {
                 let text = text_of(&path, &source.name)?;
                 if *source.text == *text {
-                    return Ok(source);
+                    source
+                } else {
+                    *changed = true;
+                    Source::read(path, text)
                 }
-                *changed = true;
-                Ok(Source::read(path, text))
             }
             None => {
                 *changed = true;
                 let text = text_of(&path, &path.display().to_string())?;
-                Ok(Source::read(path, text))
+                Source::read(path, text)
             }
+        };
+        if seen.has_new_table(&source) {
+            *changed = true;
+            return Ok(Source::read(source.path.clone(), source.text.to_string()));
         }
+        Ok(source)
     })
 }
 
@@ -192,10 +231,14 @@ fn build(
         return Err(findings);
     };
     let files = || set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);
-    if unreadable.is_empty() && files().all(Source::is_sound) {
-        let docs = project.docs(&set).filter_map(|(_, d)| d.loaded.as_ref());
+    let names = Names::of(project);
+    let whole = assemble(project, &set, &names);
+    if unreadable.is_empty()
+        && files().all(Source::is_sound)
+        && !whole.findings.iter().any(|f| f.severity == Severity::Error)
+    {
         let start = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));
-        let builder = docs.fold(start, |b, l| b.add_at(l.doc.clone(), l.origin.clone()));
+        let builder = whole.add_to(start);
         let builder = match code {
             Some(code) => code(builder),
             None => set.host.stand_in(builder),

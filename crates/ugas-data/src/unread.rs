@@ -39,6 +39,8 @@ impl Unread {
             "unknown-controller" => &[Kind::Controller],
             "unknown-scene" => &[Kind::Scene],
             "unknown-placeholder" => &[Kind::Effect, Kind::Attribute, Kind::AttributeSet, Kind::Calculation],
+            // A patch may be of any kind.
+            "unknown-target" => return self.any || !self.kinds.is_empty(),
             _ if finding.message.contains("unknown attribute") => &[Kind::Attribute, Kind::AttributeSet],
             _ if finding.message.contains("unknown curve") => &[Kind::Curve],
             _ => return false,

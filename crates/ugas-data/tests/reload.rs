@@ -142,3 +142,62 @@ fn what_is_not_there_is_told() {
     // Rules made elsewhere are no rules of this folder.
     assert!(Rules::builder().build().is_ok());
 }
+
+/// What an instant effect of a curve gives at level 1 and 2.
+fn blow(rules: &std::sync::Arc<Rules>, space: &str) -> [f64; 2] {
+    let own = |name: &str| format!("{space}{name}");
+    [1, 2].map(|level| {
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets(vec![rules.set(&own("Vitals")).unwrap()])).unwrap();
+        sim.apply(&Spec::new(rules.effect(&own("GE_Hit")).unwrap(), who).level(level)).unwrap();
+        sim.get(who, rules.attribute(&own("MaxHealth")).unwrap()).unwrap()
+    })
+}
+
+const HIT: &str = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nModifiers:\n  \
+                   - {Attribute: MaxHealth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1, Curve: CT_Hit}}\n";
+
+#[test]
+fn a_table_that_is_saved_is_news_and_so_is_one_that_comes() {
+    let folder = Folder::new("table");
+    folder.write("vitals.yaml", &vitals(100));
+    folder.write("hit.yaml", HIT);
+    folder.write("curve.yaml", "Kind: curve\nName: CT_Hit\nCsv: hit.csv\n");
+    folder.write("hit.csv", "1,10\n2,20\n");
+    let mut reloader = Reloader::open(&folder.0).unwrap();
+    assert_eq!(blow(reloader.rules(), ""), [110.0, 120.0]);
+    assert!(reloader.poll().is_none());
+
+    folder.write("hit.csv", "1,10\n2,25\n");
+    let rules = reloader.poll().unwrap().unwrap();
+    assert_eq!(blow(&rules, ""), [110.0, 125.0]);
+    assert!(reloader.poll().is_none());
+
+    fs::remove_file(folder.0.join("hit.csv")).unwrap();
+    let findings = reloader.poll().unwrap().unwrap_err();
+    assert!(findings[0].file.ends_with("curve.yaml") && findings[0].line == 3, "{findings:#?}");
+    folder.write("hit.csv", "1,10\n2,30\n");
+    let rules = reloader.poll().unwrap().unwrap();
+    assert_eq!(blow(&rules, ""), [110.0, 130.0]);
+}
+
+#[test]
+fn namespaces_and_patches_hold_in_reloaded_rules() {
+    let folder = Folder::new("spaces");
+    folder.write("base/pack.yaml", "Name: base\nNamespace: base\n");
+    folder.write("base/vitals.yaml", &vitals(100));
+    folder.write("base/hit.yaml", &HIT.replace(", Curve: CT_Hit", ""));
+    folder.write("mod/pack.yaml", "Name: mod\nRequires: [base]\n");
+    folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hit\nSet:\n  Modifiers[0].Magnitude.Value: 7\n");
+    let mut reloader = Reloader::open(folder.0.join("mod")).unwrap();
+    let id = reloader.rules().effect("base::GE_Hit");
+    assert_eq!(blow(reloader.rules(), "base::"), [107.0, 107.0]);
+
+    folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hit\nSet:\n  Modifiers[0].Magnitude.Value: 9\n");
+    let rules = reloader.poll().unwrap().unwrap();
+    assert_eq!(blow(&rules, "base::"), [109.0, 109.0]);
+    assert_eq!(rules.effect("base::GE_Hit"), id);
+
+    folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hti\nSet:\n  Modifiers[0].Magnitude.Value: 9\n");
+    assert!(reloader.poll().unwrap().is_err());
+}

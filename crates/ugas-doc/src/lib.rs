@@ -22,8 +22,10 @@
 mod ability;
 mod ability_build;
 mod ability_set;
+mod area;
 mod attribute;
 mod calculation;
+mod combat;
 mod controller;
 mod curve;
 mod effect;
@@ -33,6 +35,7 @@ mod patch;
 mod scene;
 #[cfg(feature = "schema")]
 mod schema;
+mod stacking;
 mod tag;
 mod timeline;
 mod value;
@@ -42,20 +45,20 @@ pub use ability::{
     GroupPolicy, NetExecution, Trigger,
 };
 pub use ability_set::{AbilitySet, SetAbility};
+pub use area::{Affiliation, Area, AreaFilter, AreaShape};
 pub use attribute::{
     Absorb, Aggregation, Attribute, AttributeSet, Bound, Category, Clamping, DerivedFrom, Metadata, OnBoundChange,
     OnDepleted, Quantize, ReplicationMode,
 };
 pub use calculation::{Binding, Calculation, CalculationResult, Capture, CaptureMoment, ContextTag, Formula, ResultOn};
+pub use combat::{Combat, CombatKind, CombatRule, CombatStyle, Modify, ModifyOperation};
 pub use controller::{
     ActiveEffect, Actor, AttributeValue, Controller, ControllerReplication, GrantedAbility, SetValues,
 };
 pub use curve::{Curve, CurvePoint, Interpolation};
 pub use effect::{
-    Affiliation, Area, AreaFilter, AreaShape, Combat, CombatKind, CombatRule, CombatStyle, ConditionalEffects,
-    DurationPolicy, Effect, Execution, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Modifier, Modify,
-    ModifyOperation, OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy,
-    Stacking,
+    ConditionalEffects, DurationPolicy, Effect, Execution, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry,
+    Modifier, OnOngoingFail, Operation, Period, PeriodInhibition,
 };
 pub use input::{
     ActionTags, ActivationTags, BindingTags, CompositeInputs, Device, DeviceInput, InputAction, InputActionSet,
@@ -66,6 +69,7 @@ pub use patch::{Patch, Patched};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
 #[cfg(feature = "schema")]
 pub use schema::schema_of;
+pub use stacking::{OnExpire, OnStack, PeriodOnStack, StackBy, Stacking};
 pub use tag::{TagEntry, TagRegistry};
 pub use timeline::{AnswerTarget, Notify, SocketKey, Time, Timeline, TimelineAnswer, TimelineWindow};
 pub use value::Value;

@@ -23,8 +23,14 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadErr
 /// assert!(ugas_lab::check_path_with("no/such/place", true).is_err());
 /// ```
 pub fn check_path_with(path: impl AsRef<Path>, strict: bool) -> Result<Vec<Diagnostic>, Vec<ReadError>> {
-    let project = Project::open(path).map_err(|e| e.into_vec())?;
-    let findings = with_scenarios(project.check_with(strict), check_scenarios(&project));
+    let path = path.as_ref();
+    let (project, more) = Project::open_at_home(path).map_err(|e| e.into_vec())?;
+    let mut findings = with_scenarios(project.check_with(strict), check_scenarios(&project));
+    if more {
+        let whole = |p: &Path| p.canonicalize().unwrap_or_else(|_| p.to_path_buf());
+        let asked = whole(path);
+        findings.retain(|f| whole(Path::new(&*f.file)) == asked);
+    }
     Ok(findings)
 }
 

@@ -287,13 +287,16 @@ impl RulesBuilder {
 
     /// Gives every defined name its id first, so that documents may refer to each other in any order.
     fn declare(&self, c: &mut Compiler<'_>, docs: &[(Doc, Option<Origin>)]) {
-        let mut seen: BTreeSet<(u8, &str)> = BTreeSet::new();
+        let mut seen: BTreeMap<(u8, &str), Option<&Origin>> = BTreeMap::new();
         for (doc, origin) in docs {
             c.about(doc.name(), origin.clone());
-            let twice = !seen.insert((doc.kind() as u8, doc.name()));
+            let first = seen.insert((doc.kind() as u8, doc.name()), origin.as_ref());
             // Registries add up, and an action set has a mapping for each platform.
-            if twice && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_) | Doc::Patch(_)) {
-                c.error("duplicate-name", format!("a {} of this name is defined already", doc.kind().name()));
+            if let Some(first) = first
+                && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_) | Doc::Patch(_))
+            {
+                let place = first.map_or(String::new(), |o| format!(", at {}:{}", o.file, o.line));
+                c.error("duplicate-name", format!("another {} has this name already{place}", doc.kind().name()));
             }
             let rules = c.rules.to_mut();
             let declared = match doc {
@@ -339,7 +342,7 @@ impl RulesBuilder {
         for (doc, origin) in docs {
             let Doc::Ability(a) = doc else { continue };
             let Some(effect) = owned_tags_effect(a) else { continue };
-            if seen.contains(&(ugas_doc::Kind::Effect as u8, &*effect.name)) {
+            if seen.contains_key(&(ugas_doc::Kind::Effect as u8, &*effect.name)) {
                 c.about(&a.name, origin.clone());
                 let message = format!("the effect {} is its own, for ActivationOwnedTags; rename yours", effect.name);
                 c.error("duplicate-name", message);
