@@ -6,6 +6,7 @@ use crate::sim::pick;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use ugas_data::limits::MAX_BYTES;
 use ugas_data::{Project, Source, Watch};
 use ugas_lab::{Live, NotTaken, Scenario, files_at, load_file};
 
@@ -81,7 +82,8 @@ fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         files_at(pack).unwrap_or_default().into_iter().chain(tables)
     };
     let files = packs.flat_map(files_of).chain([file.to_path_buf()]);
-    files.filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
+    let plain = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES as u64);
+    files.filter(plain).filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
 }
 
 /// Told after everything that is wrong.

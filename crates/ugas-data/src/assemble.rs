@@ -289,10 +289,11 @@ impl Assembled<'_> {
     }
 }
 
-/// The points a curve's table gave, for the same curve read again.
+/// The points a curve's table gave, for the same curve read again; points that a patch set come in their place.
 fn keep_table(again: &mut Doc, before: &Doc) {
     if let (Doc::Curve(again), Doc::Curve(before)) = (again, before)
         && again.csv.take().is_some()
+        && again.points.is_empty()
     {
         again.points.clone_from(&before.points);
     }

@@ -30,12 +30,17 @@ pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path) -> Result<(), Vec<Re
     Ok(())
 }
 
+/// Whether a name leads to a file beside a document or below, on every system.
+pub(crate) fn is_inside(csv: &str) -> bool {
+    let plain = !csv.is_empty() && Path::new(csv).components().all(|c| matches!(c, Component::Normal(_)));
+    // A backslash leads elsewhere on some systems only; a pack means the same on all of them.
+    plain && !csv.contains(['\\', ':'])
+}
+
 /// The table a document means, if it lies beside it or below.
 fn table_beside(path: &Path, csv: &str) -> Result<std::path::PathBuf, (String, String)> {
     let inside = || "write the name of a file beside the document, such as damage.csv".to_owned();
-    let plain = !csv.is_empty() && Path::new(csv).components().all(|c| matches!(c, Component::Normal(_)));
-    // A backslash leads elsewhere on some systems only; a pack means the same on all of them.
-    if !plain || csv.contains(['\\', ':']) {
+    if !is_inside(csv) {
         return Err((format!("{} leads out of the document's folder", quoted(csv)), inside()));
     }
     let folder = path.parent().unwrap_or(Path::new(""));

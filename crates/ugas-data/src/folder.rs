@@ -3,7 +3,8 @@
 
 use crate::limits::{MAX_BYTES, MAX_FILES};
 use crate::read::{Documents, check_map, read_str};
-use crate::{Code, Loaded, ReadError, ReadErrors, csv, read_trees};
+use crate::{Code, Loaded, Node, ReadError, ReadErrors, csv, read_trees};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,9 +31,11 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
     let mut documents = read_str(file, text)?;
     let is_curve = |l: &&mut Loaded| matches!(&l.doc, Doc::Curve(c) if c.csv.is_some());
     let mut errors = Vec::new();
-    for loaded in documents.docs.iter_mut().filter(is_curve) {
-        let trees = read_trees(file, text)?;
-        if let Some(tree) = trees.iter().find(|t| t.line == loaded.origin.line) {
+    let mut curves = documents.docs.iter_mut().filter(is_curve).peekable();
+    let trees = if curves.peek().is_some() { read_trees(file, text)? } else { Vec::new() };
+    let trees: BTreeMap<u32, Node> = trees.into_iter().map(|t| (t.line, t)).collect();
+    for loaded in curves {
+        if let Some(tree) = trees.get(&loaded.origin.line) {
             errors.extend(csv::fill(&mut loaded.doc, tree, path).err().into_iter().flatten());
         }
     }

@@ -167,7 +167,9 @@ impl Names {
                 }
                 if let Some(span) = text_span(node, &source.text) {
                     let key = "Target".to_owned();
-                    all.insert(0, Mention { kind: symbol, name, span, definition: false, key });
+                    all.push(Mention { kind: symbol, name, span, definition: false, key });
+                    // The rewriting of names goes by their order in the file.
+                    all.sort_by_key(|m| m.span.start);
                 }
                 self.files[file][at] = DocNames { kind: Some(kind), mentions: all };
             }
@@ -266,7 +268,7 @@ fn rewrite(value: &mut String, span: Span, text: &str, names: &[Mention]) {
         let (from, to) = (m.span.start as usize, m.span.end as usize);
         if from >= start && to - start + grown <= value.len() && m.span.of(text) != Some(&m.name) {
             value.replace_range(from - start + grown..to - start + grown, &m.name);
-            grown += m.name.len() - (to - from);
+            grown = (grown + m.name.len()).saturating_sub(to - from);
         }
     }
 }

@@ -167,7 +167,7 @@ impl Source {
             Kind::Patch => d.tree.get("Set")?.get("Csv"),
             _ => None,
         });
-        named.filter_map(|node| Some(folder.join(node.as_text()?)))
+        named.filter_map(|node| node.as_text().filter(|name| csv::is_inside(name))).map(|name| folder.join(name))
     }
 
     /// Whether everything in it could be read.
@@ -465,7 +465,7 @@ impl Project {
 
     /// The issues of a set's rules builder at their places: of each document the first ones, and not more of them all
     /// than somebody could read.
-    fn place_all(&self, issues: &[LoadIssue], set: &DocSet, names: &Names) -> Vec<Diagnostic> {
+    pub(crate) fn place_all(&self, issues: &[LoadIssue], set: &DocSet, names: &Names) -> Vec<Diagnostic> {
         let mut told: BTreeMap<(&str, u32), usize> = BTreeMap::new();
         let mut findings = Vec::new();
         let mut left_out = 0;

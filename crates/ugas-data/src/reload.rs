@@ -10,7 +10,7 @@ use crate::folder::{PACK_FILE, text_of};
 use crate::names::Names;
 use crate::project::{DocSet, Source};
 use crate::{Project, ReadError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,20 +52,39 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether a table of a file is another one than at the last look.
-    fn has_new_table(&mut self, source: &Source) -> bool {
-        let mut new = false;
-        for path in source.tables() {
-            let known = self.tables.get(&path);
-            let stamp = Stamp::of(&path, known.and_then(|t| t.stamp));
-            if known.is_none() || !stamp.is_some_and(|s| s.sure) {
-                let text = text_of(&path, &path.display().to_string()).ok();
-                new |= known.is_some_and(|t| t.text != text);
-                self.tables.insert(path, Table { stamp, text });
+    /// The tables that are others than at the last look.
+    fn new_tables(&mut self) -> BTreeSet<PathBuf> {
+        let mut new = BTreeSet::new();
+        for (path, table) in &mut self.tables {
+            let before = table.stamp;
+            table.stamp = Stamp::of(path, before);
+            if before.is_some_and(|b| b.sure) && table.stamp.is_some_and(|s| s.sure) {
+                continue;
+            }
+            let text = table_text(path);
+            if table.text != text {
+                table.text = text;
+                new.insert(path.clone());
             }
         }
         new
     }
+
+    /// Remembers the tables that documents name now, and no others.
+    fn keep_tables(&mut self, project: &Project) {
+        let named: BTreeSet<PathBuf> = project.sources().iter().flat_map(Source::tables).collect();
+        self.tables.retain(|path, _| named.contains(path));
+        for path in named {
+            if !self.tables.contains_key(&path) {
+                let (stamp, text) = (Stamp::of(&path, None), table_text(&path));
+                self.tables.insert(path, Table { stamp, text });
+            }
+        }
+    }
+}
+
+fn table_text(path: &Path) -> Option<String> {
+    text_of(path, &path.display().to_string()).ok()
 }
 
 type Code = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
@@ -181,7 +200,8 @@ fn look(
     seen: &mut Seen,
     changed: &mut bool,
 ) -> (Project, Vec<ReadError>) {
-    Project::open_by(root, &mut |path| {
+    let new = seen.new_tables();
+    let found = Project::open_by(root, &mut |path| {
         let (old, before) = (known.remove(&path), seen.stamps.remove(&path));
         let now = Stamp::of(&path, before);
         seen.stamps.extend(now.map(|now| (path.clone(), now)));
@@ -198,17 +218,19 @@ fn look(
                 }
             }
             None => {
-                *changed = true;
                 let text = text_of(&path, &path.display().to_string())?;
+                *changed = true;
                 Source::read(path, text)
             }
         };
-        if seen.has_new_table(&source) {
+        if source.tables().any(|table| new.contains(&table)) {
             *changed = true;
             return Ok(Source::read(source.path.clone(), source.text.to_string()));
         }
         Ok(source)
-    })
+    });
+    seen.keep_tables(&found.0);
+    found
 }
 
 /// The set of documents that lies at a path: the pack in the folder, or what is in no pack.
@@ -246,7 +268,7 @@ fn build(
         match builder.build() {
             Ok(rules) => return Ok(rules),
             Err(error) => {
-                let mut findings: Vec<Diagnostic> = error.issues.iter().map(|i| project.place(i, &set)).collect();
+                let mut findings = project.place_all(&error.issues, &set, &names);
                 Diagnostic::arrange(&mut findings);
                 return Err(findings);
             }

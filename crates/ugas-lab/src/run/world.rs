@@ -128,7 +128,8 @@ impl World {
         let rules = builder.build().map_err(|e| into_errors(load_errors(e, scenario, None)))?;
         let mut past = self.past.clone();
         past.push(self.rules.clone());
-        Ok(World { rules, past, instants: instants_of(&docs), docs, ..self.clone() })
+        let (bound, aimed) = (bound_inputs(scenario, &rules, &docs), aimed_of(&docs));
+        Ok(World { rules, past, bound, aimed, instants: instants_of(&docs), docs, ..self.clone() })
     }
 
     /// What a name stands for, or stood for before a reload.

@@ -94,7 +94,12 @@ impl Flow<'_> {
         for &who in &everyone {
             let Ok(slot) = self.slot(who) else { continue };
             was.push(self.move_row_over(slot, past, &layouts, report));
-            self.migrate_effects(slot, past, &mut anew);
+        }
+        // Effects read other rows, so all of them have moved first.
+        for &who in &everyone {
+            if let Ok(slot) = self.slot(who) {
+                self.migrate_effects(slot, past, &mut anew);
+            }
         }
         for &who in &everyone {
             if let Ok(slot) = self.slot(who) {
@@ -103,6 +108,7 @@ impl Flow<'_> {
             }
         }
         self.settle_everyone(&everyone);
+        self.catch_up(&everyone);
         let doomed = self.renew_all(anew, report);
         self.tell_values(&was, report);
         for was in &was {

@@ -6,6 +6,7 @@ use super::super::settle::Emit;
 use super::super::{Flow, Via};
 use super::effect::Anew;
 use crate::migration::Migration;
+use crate::state::LiveEdge;
 use crate::{ControllerId, DiagnosticKind, EffectId, SimTime};
 
 impl Flow<'_> {
@@ -23,6 +24,24 @@ impl Flow<'_> {
             let who = self.row(slot).id;
             self.diagnose(who, EffectId::NONE, DiagnosticKind::Cycle);
         }
+    }
+
+    /// What follows an attribute that only the new rules give its source has its value now.
+    pub(super) fn catch_up(&mut self, everyone: &[ControllerId]) {
+        for &source in everyone {
+            let edges: Vec<LiveEdge> = self.ix.edges_out(source).copied().collect();
+            for edge in edges {
+                let Ok(target) = self.slot(edge.target) else { continue };
+                let m = self.row(target).mods.iter().find(|m| m.seq() == edge.seq && m.index() == edge.index);
+                let value = self.current_of(source, edge.attribute);
+                if let (Some(slot), Some(value)) = (m.map(|m| m.slot as usize), value)
+                    && self.follow(target, slot, &edge, value, Via::NOTHING)
+                {
+                    self.mark(target, slot);
+                }
+            }
+        }
+        self.settle(Via::NOTHING, Emit::Nothing);
     }
 
     /// Rows that nobody follows settle alone, the others together.

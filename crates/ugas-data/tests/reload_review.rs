@@ -1,0 +1,144 @@
+//! Faults of tables, patches and the reloader that a review found.
+
+use std::fs;
+use std::path::PathBuf;
+use ugas_data::{PackSet, Project, Reloader};
+
+struct Folder(PathBuf);
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("ugas-rv-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+    fn write(&self, file: &str, text: &str) {
+        let path = self.0.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const SET: &str = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: MaxHealth, DefaultBaseValue: 10}]\n";
+
+#[test]
+fn a_reloader_knows_namespaces() {
+    let f = Folder::new("ns");
+    f.write("a/pack.yaml", "Name: a\nNamespace: a\n");
+    f.write("a/a.yaml", SET);
+    let r = Reloader::open(f.0.join("a")).unwrap();
+    assert!(
+        r.rules().attribute("a::MaxHealth").is_some(),
+        "namespace lost; short: {:?}",
+        r.rules().attribute("MaxHealth")
+    );
+}
+
+#[test]
+fn a_reloader_applies_patches() {
+    let f = Folder::new("patch");
+    f.write("a/pack.yaml", "Name: a\n");
+    f.write("a/a.yaml", SET);
+    f.write("b/pack.yaml", "Name: b\nRequires: [a]\n");
+    f.write("b/p.yaml", "Kind: patch\nTarget: Vitals\nSet: {\"Attributes[MaxHealth].DefaultBaseValue\": 20}\n");
+    PackSet::read([f.0.join("b")]).unwrap();
+    let r = Reloader::open(f.0.join("b"));
+    assert!(r.is_ok(), "{:?}", r.err());
+}
+
+#[test]
+fn a_reloader_notices_tables() {
+    let f = Folder::new("csv");
+    f.write("c.yaml", "Kind: curve\nName: C\nCsv: c.csv\n");
+    f.write("c.csv", "1,10\n");
+    let mut r = Reloader::open(&f.0).unwrap();
+    r.poll();
+    r.poll();
+    f.write("c.csv", "1,20\n2,30\n");
+    assert!(r.poll().is_some(), "table change missed");
+}
+
+#[test]
+fn an_unreadable_file_is_told_once() {
+    let f = Folder::new("bad");
+    f.write("a.yaml", SET);
+    let mut r = Reloader::open(&f.0).unwrap();
+    fs::write(f.0.join("z.yaml"), [0xff, 0xfe, 0xff]).unwrap();
+    assert!(r.poll().unwrap().is_err());
+    r.poll();
+    assert!(r.poll().is_none(), "told again and again");
+}
+
+#[test]
+fn points_of_a_patch_come_before_a_table() {
+    let f = Folder::new("pc");
+    f.write("a/pack.yaml", "Name: a\n");
+    f.write("a/c.yaml", "Kind: curve\nName: C\nCsv: c.csv\n");
+    f.write("a/c.csv", "1,10\n");
+    f.write("b/pack.yaml", "Name: b\nRequires: [a]\n");
+    f.write("b/p.yaml", "Kind: patch\nTarget: C\nSet: {Points: [{X: 1, Y: 99}]}\n");
+    let set = PackSet::read([f.0.join("b")]).unwrap();
+    let read = format!("{:?}", set.docs().map(|l| l.doc.clone()).collect::<Vec<_>>());
+    assert!(read.contains("99"), "{read}");
+}
+
+#[test]
+fn a_patch_may_name_its_target_last() {
+    let go = |patch: &str| {
+        let mut p = Project::default();
+        p.put("p/a/pack.yaml", "Name: a\n");
+        p.put("p/a/a.yaml", "Kind: gameplay_ability\nName: GA_Hit\n");
+        p.put("p/b/pack.yaml", "Name: b\nNamespace: b\nRequires: [a]\n");
+        p.put("p/b/e.yaml", "Kind: gameplay_effect\nName: GE_Cost\nDurationPolicy: Instant\n");
+        p.put("p/b/p.yaml", patch);
+        let errors: Vec<String> = p
+            .check()
+            .into_iter()
+            .filter(|f| f.severity == ugas_data::Severity::Error)
+            .map(|f| format!("{}:{}: {}", f.file, f.line, f.message))
+            .collect();
+        errors
+    };
+    assert_eq!(go("Kind: patch\nTarget: GA_Hit\nSet:\n  Cost: GE_Cost\n"), Vec::<String>::new(), "usual order");
+    assert_eq!(go("Kind: patch\nSet:\n  Cost: GE_Cost\nTarget: GA_Hit\n"), Vec::<String>::new(), "Set first");
+}
+
+#[test]
+fn a_table_of_two_documents_reaches_both() {
+    let f = Folder::new("shared");
+    f.write("a.yaml", "Kind: curve\nName: CA\nCsv: c.csv\n");
+    f.write("b.yaml", "Kind: curve\nName: CB\nCsv: c.csv\n");
+    f.write("c.csv", "1,10\n");
+    let mut r = Reloader::open(&f.0).unwrap();
+    r.poll();
+    r.poll();
+    f.write("c.csv", "1,20\n2,30\n");
+    r.poll().unwrap().unwrap();
+    let t = format!(
+        "{:?}",
+        r.project()
+            .sources()
+            .iter()
+            .flat_map(|s| &s.docs)
+            .map(|d| d.loaded.as_ref().map(|l| l.doc.clone()))
+            .collect::<Vec<_>>()
+    );
+    assert!(!t.contains("10.0"), "{t}");
+}
+
+#[test]
+fn a_table_saved_within_one_tick_is_noticed() {
+    let f = Folder::new("tick");
+    f.write("a.yaml", "Kind: curve\nName: CA\nCsv: c.csv\n");
+    f.write("c.csv", "1,10\n");
+    let at = fs::metadata(f.0.join("c.csv")).unwrap().modified().unwrap();
+    let mut r = Reloader::open(&f.0).unwrap();
+    f.write("c.csv", "1,20\n"); // the same length, within one tick of the clock
+    fs::File::options().write(true).open(f.0.join("c.csv")).unwrap().set_modified(at).unwrap();
+    assert!(r.poll().is_some() || r.poll().is_some(), "missed for ever");
+}
