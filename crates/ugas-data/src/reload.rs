@@ -75,10 +75,8 @@ impl Seen {
         let named: BTreeSet<PathBuf> = project.sources().iter().flat_map(Source::tables).collect();
         self.tables.retain(|path, _| named.contains(path));
         for path in named {
-            if !self.tables.contains_key(&path) {
-                let (stamp, text) = (Stamp::of(&path, None), table_text(&path));
-                self.tables.insert(path, Table { stamp, text });
-            }
+            let first = |path: &PathBuf| Table { stamp: Stamp::of(path, None), text: table_text(path) };
+            self.tables.entry(path).or_insert_with_key(first);
         }
     }
 }
