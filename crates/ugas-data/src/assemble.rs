@@ -4,6 +4,7 @@
 
 use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
+use crate::limits::{MAX_PATCHING, MAX_POINTS};
 use crate::names::{Names, target_of, with_names};
 use crate::patch::{GRAFTED, Way, graft, settle};
 use crate::project::{DocSet, Project, Source, SourceDoc};
@@ -43,6 +44,8 @@ pub(crate) struct Assembled<'p> {
     pub(crate) findings: Vec<Diagnostic>,
     /// What was changed so far: which document, which field, by which pack.
     changes: Vec<(usize, Patched, Option<PathBuf>)>,
+    /// What patches cost so far; see [`MAX_PATCHING`].
+    work: usize,
 }
 
 impl Assembled<'_> {
@@ -130,6 +133,19 @@ impl Assembled<'_> {
         };
         let fields = doc.tree.get("Set").map_or(&[][..], Node::entries);
         let before = &self.docs[target];
+        // A target is taken apart and read again for each patch, and each field is compared with those before.
+        let bytes = (before.source.tree.span.end - before.source.tree.span.start) as usize;
+        let looked_at = self.docs.len() + self.changes.len() * fields.len().max(1);
+        self.work = self.work.saturating_add(8 * bytes + 8 * looked_at);
+        if self.work > MAX_PATCHING {
+            if !self.findings.iter().any(|f| f.id == "limit") {
+                let message =
+                    "the patches of this set take too long; this one and those after it are not read".to_owned();
+                let help = "put what changes one definition into one patch, or write the definition anew";
+                self.findings.push(source.say("limit", Severity::Error, message, at.span).help(help));
+            }
+            return;
+        }
         let mut tree = before.patched.as_ref().unwrap_or(before.tree()).clone();
         let pack = project.home(&source.path);
         let mut done = Vec::new();
@@ -158,7 +174,7 @@ impl Assembled<'_> {
                 match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
                     // A table that a patch names lies beside the patch.
                     Some(_) => {
-                        if let Err(errors) = csv::fill(&mut loaded.doc, &doc.tree, &source.path) {
+                        if let Err(errors) = csv::fill(&mut loaded.doc, &doc.tree, &source.path, &mut { MAX_POINTS }) {
                             return self.findings.extend(errors.iter().map(Diagnostic::of_read_error));
                         }
                     }

@@ -9,8 +9,8 @@ use std::path::{Component, Path};
 use ugas_doc::{CurvePoint, Doc};
 
 /// Fills the points of a curve whose document names a table; every other document stays as it is. `tree` is the
-/// document, `path` its file.
-pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path) -> Result<(), Vec<ReadError>> {
+/// document, `path` its file, `room` how many points its tables may still have.
+pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path, room: &mut usize) -> Result<(), Vec<ReadError>> {
     let Doc::Curve(curve) = doc else { return Ok(()) };
     let Some(csv) = curve.csv.take() else { return Ok(()) };
     let file = path.display().to_string();
@@ -26,7 +26,13 @@ pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path) -> Result<(), Vec<Re
     })?;
     let name = table.display().to_string();
     let text = text_of(&table, &name).map_err(|e| vec![e])?;
-    curve.points = points(&name, &text)?;
+    let points = points(&name, &text)?;
+    if points.len() > *room {
+        let message = format!("Csv: the tables that this file names have more than {MAX_POINTS} points");
+        return Err(vec![at.error(&file, message)]);
+    }
+    *room -= points.len();
+    curve.points = points;
     Ok(())
 }
 

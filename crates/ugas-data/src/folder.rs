@@ -1,7 +1,7 @@
 //! Files and folders. A folder is read as a whole and in sorted order, so that the same files give the same documents
 //! on every machine; nothing outside it is ever read through it.
 
-use crate::limits::{MAX_BYTES, MAX_FILES};
+use crate::limits::{MAX_BYTES, MAX_FILES, MAX_POINTS};
 use crate::read::{Documents, check_map, read_str};
 use crate::{Code, Loaded, Node, ReadError, ReadErrors, csv, read_trees};
 use std::collections::BTreeMap;
@@ -34,9 +34,10 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
     let mut curves = documents.docs.iter_mut().filter(is_curve).peekable();
     let trees = if curves.peek().is_some() { read_trees(file, text)? } else { Vec::new() };
     let trees: BTreeMap<u32, Node> = trees.into_iter().map(|t| (t.line, t)).collect();
+    let mut room = MAX_POINTS;
     for loaded in curves {
         if let Some(tree) = trees.get(&loaded.origin.line) {
-            errors.extend(csv::fill(&mut loaded.doc, tree, path).err().into_iter().flatten());
+            errors.extend(csv::fill(&mut loaded.doc, tree, path, &mut room).err().into_iter().flatten());
         }
     }
     ReadErrors::unless(errors, documents)

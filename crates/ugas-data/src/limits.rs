@@ -26,8 +26,11 @@ pub const MAX_ERRORS: usize = 100;
 /// Errors reported for one document.
 pub const MAX_ERRORS_PER_DOCUMENT: usize = 20;
 
-/// Largest number of points in the table of a curve.
+/// Largest number of points in the table of a curve, and in all tables that one file names.
 pub const MAX_POINTS: usize = 100_000;
+
+/// What all patches of a set may cost, about in nanoseconds: bytes of targets read again, and fields compared.
+pub const MAX_PATCHING: usize = 256 << 20;
 
 /// Findings of the rules builder that are told of one document.
 pub const MAX_FINDINGS_PER_DOCUMENT: usize = 100;

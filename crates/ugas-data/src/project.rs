@@ -5,7 +5,7 @@ use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
-use crate::limits::{MAX_ERRORS, MAX_FINDINGS, MAX_FINDINGS_PER_DOCUMENT};
+use crate::limits::{MAX_ERRORS, MAX_FINDINGS, MAX_FINDINGS_PER_DOCUMENT, MAX_POINTS};
 use crate::lines::Lines;
 use crate::lint::{lint_set, without_allowed};
 use crate::locate::{at_patch, diagnostic_of};
@@ -85,8 +85,9 @@ impl Source {
             source.read_pack(&trees);
             return source;
         }
+        let mut room = MAX_POINTS;
         for tree in trees {
-            source.read_doc(tree);
+            source.read_doc(tree, &mut room);
         }
         source.errors.sort_by_key(|e| (e.line, e.column));
         ReadErrors::cut(&mut source.errors);
@@ -107,7 +108,7 @@ impl Source {
         }
     }
 
-    fn read_doc(&mut self, tree: Node) {
+    fn read_doc(&mut self, tree: Node, room: &mut usize) {
         if tree.get("Scenario").is_some() {
             return self.docs.push(SourceDoc { tree, kind: None, loaded: None });
         }
@@ -120,7 +121,7 @@ impl Source {
             return self.docs.push(SourceDoc { tree, kind, loaded: None });
         }
         let loaded = match read_tree(&self.name, &tree) {
-            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path) {
+            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path, room) {
                 Ok(()) => Some(*loaded),
                 Err(errors) => {
                     self.errors.extend(errors);

@@ -142,3 +142,32 @@ fn a_table_saved_within_one_tick_is_noticed() {
     fs::File::options().write(true).open(f.0.join("c.csv")).unwrap().set_modified(at).unwrap();
     assert!(r.poll().is_some() || r.poll().is_some(), "missed for ever");
 }
+
+#[test]
+fn patches_that_would_take_too_long_are_told() {
+    let mut big = String::from("Kind: gameplay_effect\nName: GE_Big\nDurationPolicy: Instant\nModifiers:\n");
+    let mut patches = String::new();
+    for i in 0..800 {
+        big.push_str("  - {Attribute: MaxHealth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 6}}\n");
+        patches
+            .push_str(&format!("---\nKind: patch\nTarget: GE_Big\nSet: {{\"Modifiers[{i}].Magnitude.Value\": 4}}\n"));
+    }
+    let mut p = Project::default();
+    p.put("a.yaml", SET);
+    p.put("big.yaml", big);
+    p.put("patches.yaml", patches);
+    let limits: Vec<_> = p.check().into_iter().filter(|f| f.id == "limit").collect();
+    assert_eq!(limits.len(), 1, "{limits:?}");
+    assert!(&*limits[0].file == "patches.yaml" && limits[0].help.is_some());
+}
+
+#[test]
+fn the_tables_of_one_file_have_so_many_points_together() {
+    let f = Folder::new("many");
+    let table: String = (0..40_000).map(|i| format!("{i},1\n")).collect();
+    f.write("c.csv", &table);
+    let curves: String = (0..4).map(|i| format!("---\nKind: curve\nName: C{i}\nCsv: c.csv\n")).collect();
+    f.write("c.yaml", &curves);
+    let findings = Reloader::open(&f.0).err().unwrap();
+    assert!(findings[0].message.contains("more than 100000 points") && findings[0].line == 12, "{findings:?}");
+}
