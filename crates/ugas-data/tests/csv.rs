@@ -1,25 +1,13 @@
 //! Curves from tables: what a table may look like, what is refused and where, and that nothing outside is read.
 
-use std::fs;
+mod folder;
+
+use folder::Folder;
 use std::path::PathBuf;
 use ugas_data::{Code, Project, Severity, read_file, read_packs};
 use ugas_doc::Doc;
 
-/// A folder that goes away with the test.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-data-csv-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        for (file, text) in files {
-            let file = path.join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        Folder(path)
-    }
-
     /// A pack with one curve over `table.csv`.
     fn table(name: &str, csv: &str) -> Folder {
         Folder::new(name, &[("p/pack.yaml", "Name: p\nNamespace: p\n"), ("p/c.yaml", CURVE), ("p/table.csv", csv)])
@@ -45,12 +33,6 @@ impl Folder {
             also.iter().map(|f| format!("{}:{}:{}: {}", name(&f.file), f.line, f.column, f.message)).collect();
         assert_eq!(said, also);
         said
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

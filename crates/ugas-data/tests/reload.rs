@@ -1,33 +1,12 @@
 //! Files that change while a host runs: what is read again, what becomes rules, and what leaves everything as it was.
 
+mod folder;
+
+use folder::Folder;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use ugas_core::{Rules, RulesBuilder, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_data::{Reloader, Severity};
-
-/// A folder of this test that goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-reload-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn write(&self, file: &str, text: &str) {
-        let path = self.0.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn vitals(max: u32) -> String {
     format!("Kind: attribute_set\nName: Vitals\nAttributes: [{{Name: MaxHealth, DefaultBaseValue: {max}}}]\n")
@@ -43,7 +22,7 @@ fn oak(attribute: &str) -> String {
 // covers: OWN-08
 #[test]
 fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
-    let folder = Folder::new("world");
+    let folder = Folder::empty("world");
     folder.write("vitals.yaml", &vitals(100));
     folder.write("effects.yaml", &oak("MaxHealth"));
     let mut reloader = Reloader::open(&folder.0).unwrap();
@@ -83,7 +62,7 @@ fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
 // covers: OWN-11
 #[test]
 fn files_come_and_go_and_ids_stay() {
-    let folder = Folder::new("files");
+    let folder = Folder::empty("files");
     folder.write("b.yaml", &vitals(100));
     folder.write("c.yaml", &oak("MaxHealth"));
     let mut reloader = Reloader::open(&folder.0).unwrap();
@@ -108,7 +87,7 @@ fn files_come_and_go_and_ids_stay() {
 
 #[test]
 fn packs_that_are_required_are_watched_and_code_is_registered_each_time() {
-    let folder = Folder::new("packs");
+    let folder = Folder::empty("packs");
     folder.write("base/pack.yaml", "Name: base\n");
     folder.write("base/vitals.yaml", &vitals(100));
     folder.write("game/pack.yaml", "Name: game\nRequires: [base]\nHost: {Calculations: [ExecCalc_Wind]}\n");
@@ -134,7 +113,7 @@ fn packs_that_are_required_are_watched_and_code_is_registered_each_time() {
 
 #[test]
 fn what_is_not_there_is_told() {
-    let folder = Folder::new("empty");
+    let folder = Folder::empty("empty");
     let findings = Reloader::open(&folder.0).unwrap_err();
     assert_eq!(findings[0].id, "no-documents");
     let findings = Reloader::open(Path::new("no/such/folder")).unwrap_err();
@@ -159,7 +138,7 @@ const HIT: &str = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\
 
 #[test]
 fn a_table_that_is_saved_is_news_and_so_is_one_that_comes() {
-    let folder = Folder::new("table");
+    let folder = Folder::empty("table");
     folder.write("vitals.yaml", &vitals(100));
     folder.write("hit.yaml", HIT);
     folder.write("curve.yaml", "Kind: curve\nName: CT_Hit\nCsv: hit.csv\n");
@@ -183,7 +162,7 @@ fn a_table_that_is_saved_is_news_and_so_is_one_that_comes() {
 
 #[test]
 fn namespaces_and_patches_hold_in_reloaded_rules() {
-    let folder = Folder::new("spaces");
+    let folder = Folder::empty("spaces");
     folder.write("base/pack.yaml", "Name: base\nNamespace: base\n");
     folder.write("base/vitals.yaml", &vitals(100));
     folder.write("base/hit.yaml", &HIT.replace(", Curve: CT_Hit", ""));

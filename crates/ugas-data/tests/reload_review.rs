@@ -1,34 +1,16 @@
 //! Faults of tables, patches and the reloader that a review found.
 
-use std::fs;
-use std::path::PathBuf;
-use ugas_data::{PackSet, Project, Reloader};
+mod folder;
 
-struct Folder(PathBuf);
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-rv-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-    fn write(&self, file: &str, text: &str) {
-        let path = self.0.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-}
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use folder::Folder;
+use std::fs;
+use ugas_data::{PackSet, Project, Reloader};
 
 const SET: &str = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: MaxHealth, DefaultBaseValue: 10}]\n";
 
 #[test]
 fn a_reloader_knows_namespaces() {
-    let f = Folder::new("ns");
+    let f = Folder::empty("ns");
     f.write("a/pack.yaml", "Name: a\nNamespace: a\n");
     f.write("a/a.yaml", SET);
     let r = Reloader::open(f.0.join("a")).unwrap();
@@ -41,7 +23,7 @@ fn a_reloader_knows_namespaces() {
 
 #[test]
 fn a_reloader_applies_patches() {
-    let f = Folder::new("patch");
+    let f = Folder::empty("patch");
     f.write("a/pack.yaml", "Name: a\n");
     f.write("a/a.yaml", SET);
     f.write("b/pack.yaml", "Name: b\nRequires: [a]\n");
@@ -53,7 +35,7 @@ fn a_reloader_applies_patches() {
 
 #[test]
 fn a_reloader_notices_tables() {
-    let f = Folder::new("csv");
+    let f = Folder::empty("csv");
     f.write("c.yaml", "Kind: curve\nName: C\nCsv: c.csv\n");
     f.write("c.csv", "1,10\n");
     let mut r = Reloader::open(&f.0).unwrap();
@@ -65,7 +47,7 @@ fn a_reloader_notices_tables() {
 
 #[test]
 fn an_unreadable_file_is_told_once() {
-    let f = Folder::new("bad");
+    let f = Folder::empty("bad");
     f.write("a.yaml", SET);
     let mut r = Reloader::open(&f.0).unwrap();
     fs::write(f.0.join("z.yaml"), [0xff, 0xfe, 0xff]).unwrap();
@@ -76,7 +58,7 @@ fn an_unreadable_file_is_told_once() {
 
 #[test]
 fn points_of_a_patch_come_before_a_table() {
-    let f = Folder::new("pc");
+    let f = Folder::empty("pc");
     f.write("a/pack.yaml", "Name: a\n");
     f.write("a/c.yaml", "Kind: curve\nName: C\nCsv: c.csv\n");
     f.write("a/c.csv", "1,10\n");
@@ -110,7 +92,7 @@ fn a_patch_may_name_its_target_last() {
 
 #[test]
 fn a_table_of_two_documents_reaches_both() {
-    let f = Folder::new("shared");
+    let f = Folder::empty("shared");
     f.write("a.yaml", "Kind: curve\nName: CA\nCsv: c.csv\n");
     f.write("b.yaml", "Kind: curve\nName: CB\nCsv: c.csv\n");
     f.write("c.csv", "1,10\n");
@@ -133,7 +115,7 @@ fn a_table_of_two_documents_reaches_both() {
 
 #[test]
 fn a_table_saved_within_one_tick_is_noticed() {
-    let f = Folder::new("tick");
+    let f = Folder::empty("tick");
     f.write("a.yaml", "Kind: curve\nName: CA\nCsv: c.csv\n");
     f.write("c.csv", "1,10\n");
     let at = fs::metadata(f.0.join("c.csv")).unwrap().modified().unwrap();
@@ -163,7 +145,7 @@ fn patches_that_would_take_too_long_are_told() {
 
 #[test]
 fn the_tables_of_one_file_have_so_many_points_together() {
-    let f = Folder::new("many");
+    let f = Folder::empty("many");
     let table: String = (0..40_000).map(|i| format!("{i},1\n")).collect();
     f.write("c.csv", &table);
     let curves: String = (0..4).map(|i| format!("---\nKind: curve\nName: C{i}\nCsv: c.csv\n")).collect();

@@ -1,32 +1,16 @@
 //! `check` on a folder of packs: each is a set of its own, with what it requires.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "../../ugas-data/tests/folder/mod.rs"]
+mod folder;
+
+use folder::Folder;
+use std::path::Path;
 use ugas_data::Diagnostic;
 use ugas_lab::check_path;
 
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-lab-check-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        for (file, text) in files {
-            let file = path.join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        Folder(path)
-    }
-
     fn check(&self) -> Vec<Diagnostic> {
         check_path(&self.0).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,35 +1,18 @@
 //! Packs that use the same words, and packs that change what others define.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "../../ugas-data/tests/folder/mod.rs"]
+mod folder;
+
+use folder::Folder;
+use std::path::Path;
 use ugas_core::SimTime;
 use ugas_data::{Diagnostic, Project, Severity};
 use ugas_lab::{check_path, explain, load_file, load_pack};
 
-/// A folder that goes away with the test.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str, files: &[(&str, String)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-lab-namespaces-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        for (file, text) in files {
-            let file = path.join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        Folder(path)
-    }
-
     fn errors(&self, of: &str) -> Vec<Diagnostic> {
         let found = check_path(self.0.join(of)).unwrap();
         found.into_iter().filter(|f| f.severity == Severity::Error).collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

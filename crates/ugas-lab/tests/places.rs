@@ -1,31 +1,11 @@
 //! What is wrong is told once, at the words a person has to change: in packs under a scenario, in its entities, in its
 //! verbs.
 
-use std::fs;
-use std::path::PathBuf;
+#[path = "../../ugas-data/tests/folder/mod.rs"]
+mod folder;
+
+use folder::Folder;
 use ugas_lab::{check_path, facts, load_file, load_pack, run_str};
-
-/// A folder that goes away with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-lab-places-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        for (file, text) in files {
-            let file = path.join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 const VITALS: &str = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}]\n";
 const STRIKE: &str = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nModifiers: [{Attribute: Health, \
