@@ -296,13 +296,12 @@ fn is_part(c: char) -> bool {
 }
 
 fn has_word(text: &str, word: &str) -> bool {
-    let part = is_part;
     text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back().is_some_and(part);
+        let before = text[..at].chars().next_back().is_some_and(is_part);
         let rest = &text[at + word.len()..];
         // A full stop at the end of a sentence is no part of a name.
-        let after = rest.chars().next().is_some_and(|c| part(c) && c != '.')
-            || rest.starts_with('.') && rest[1..].starts_with(part);
+        let after = rest.chars().next().is_some_and(|c| is_part(c) && c != '.')
+            || rest.starts_with('.') && rest[1..].starts_with(is_part);
         !before && !after
     })
 }

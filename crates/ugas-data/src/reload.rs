@@ -125,7 +125,7 @@ impl Reloader {
     /// Reads a folder or file and builds its rules; what host code provides gets stand-ins that give 0. On failure
     /// every finding of the documents is returned.
     pub fn open(path: impl Into<PathBuf>) -> Result<Reloader, Vec<Diagnostic>> {
-        Reloader::start(path.into(), None, None)
+        Reloader::start(path.into(), None)
     }
 
     /// The same with code of the host's, which is registered each time the rules are built.
@@ -144,13 +144,13 @@ impl Reloader {
         path: impl Into<PathBuf>,
         code: impl Fn(RulesBuilder) -> RulesBuilder + Send + 'static,
     ) -> Result<Reloader, Vec<Diagnostic>> {
-        Reloader::start(path.into(), Some(Box::new(code)), None)
+        Reloader::start(path.into(), Some(Box::new(code)))
     }
 
-    fn start(root: PathBuf, code: Option<Code>, after: Option<Arc<Rules>>) -> Result<Reloader, Vec<Diagnostic>> {
+    fn start(root: PathBuf, code: Option<Code>) -> Result<Reloader, Vec<Diagnostic>> {
         let mut seen = Seen::default();
         let (project, unreadable) = look(&root, &mut BTreeMap::new(), &mut seen, &mut false);
-        let rules = build(&root, &project, &unreadable, code.as_ref(), after.as_ref())?;
+        let rules = build(&root, &project, &unreadable, code.as_ref(), None)?;
         Ok(Reloader { root, code, project, seen, unreadable, rules })
     }
 

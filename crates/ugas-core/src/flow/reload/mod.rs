@@ -19,7 +19,7 @@ use crate::migration::{Migration, ReloadError};
 use crate::rules::{Layout, Rules};
 use crate::state::{AbilityRef, Attr, Definitions, EffectRef};
 use crate::{AbilityId, ControllerId, EffectId, FactKind, Refusal, SetId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Rules with the run-time definitions compiled against them: the old ones, or the new ones.
@@ -140,7 +140,8 @@ impl Flow<'_> {
             }
             self.notify(slot, crate::state::alert::ABILITY, || super::Notice::Freed);
             let mut queued: Vec<EffectId> = self.row(slot).queue().iter().map(|q| q.spec.effect).collect();
-            queued.dedup();
+            let mut seen = BTreeSet::new();
+            queued.retain(|effect| seen.insert(*effect));
             for effect in queued {
                 self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
             }
