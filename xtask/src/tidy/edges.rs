@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["ugas-data", "ugas-input", "ugas-space"],
     &["ugas-moveset"],
     &["ugas-net", "ugas-store"],
+    &["ugas-transport"],
     &["ugas-lab"],
     HOSTS,
 ];

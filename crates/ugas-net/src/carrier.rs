@@ -1,0 +1,1 @@
+//! One connection: packet numbers, acknowledgements, reliable messages in order, the round trip.

@@ -1,0 +1,1 @@
+//! The client session: prediction, reconciliation, proxies.

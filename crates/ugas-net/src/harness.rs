@@ -1,0 +1,1 @@
+//! A server and its clients over simulated links, stepped in virtual time.

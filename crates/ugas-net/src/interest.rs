@@ -1,0 +1,1 @@
+//! Who hears of whom, how urgently and how often.

@@ -1,0 +1,1 @@
+//! A simulated link with a seed: latency, jitter, loss in bursts, reordering, duplication, bandwidth.

@@ -1,0 +1,1 @@
+//! Which parts of a controller its owner and others may see.

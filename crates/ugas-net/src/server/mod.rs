@@ -1,0 +1,1 @@
+//! The server session: commands in, states out.

@@ -1,0 +1,1 @@
+//! Single bits, written and read.

@@ -1,0 +1,1 @@
+//! Whole numbers and fractions in as few bits as they need, exactly.

@@ -1,0 +1,1 @@
+//! Any serialisable value as a flat list of tokens.
