@@ -44,11 +44,7 @@ impl RowJournal {
 
     /// Drops a recorded op, e.g. one the server refused, and what others did to the row because of it.
     pub fn remove(&mut self, id: OpId) {
-        self.inner.entries.retain(|e| match &e.what {
-            JournalWhat::Op(op, _) => *op != id,
-            JournalWhat::Arrived(arrived) => arrived.cause.root != id,
-            _ => true,
-        });
+        self.inner.strike_out(id);
     }
 }
 

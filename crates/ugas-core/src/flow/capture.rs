@@ -86,6 +86,23 @@ impl Journal {
         (self.dropped, self.reacted) = (self.next, false);
     }
 
+    /// Forgets what was noted before a serial.
+    pub(crate) fn forget_before(&mut self, serial: u64) {
+        while self.entries.front().is_some_and(|e| e.serial < serial) {
+            self.entries.pop_front();
+        }
+        self.dropped = self.dropped.max(serial.min(self.next));
+    }
+
+    /// Takes out an op and what others did to the row because of it.
+    pub(crate) fn strike_out(&mut self, id: OpId) {
+        self.entries.retain(|e| match &e.what {
+            JournalWhat::Op(op, _) => *op != id,
+            JournalWhat::Arrived(arrived) => arrived.cause.root != id,
+            _ => true,
+        });
+    }
+
     fn push(&mut self, limit: u32, at: SimTime, what: JournalWhat) {
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
@@ -143,6 +160,9 @@ pub(crate) struct Captured {
     pub(crate) layout: Arc<Layout>,
     /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
     pub(crate) definitions: Vec<(u32, u64)>,
+    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
+    /// counting. An op of the host's comes after all that fell due before it.
+    pub(crate) foreign: bool,
 }
 
 impl Flow<'_> {
@@ -388,7 +408,8 @@ impl Flow<'_> {
                 self.react();
             }
             self.read_to(entry.serial);
-            self.run_row(who, entry.at, Some(entry.dues), &mut done);
+            let all = from.foreign && matches!(entry.what, JournalWhat::Op(..));
+            self.run_row(who, entry.at, (!all).then_some(entry.dues), &mut done);
             self.st.now = self.st.now.max(entry.at);
             self.read_to(entry.serial + 1);
             match &entry.what {

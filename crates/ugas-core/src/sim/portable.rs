@@ -106,7 +106,7 @@ impl Sim {
     }
 
     /// Brings the run-time definitions a portable carries; one that exists here under another number is renumbered.
-    fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
+    pub(super) fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
         let mut new = Vec::new();
         let mut renumber: Vec<(u32, u32)> = Vec::new();
         for (id, text) in &from.definitions {
