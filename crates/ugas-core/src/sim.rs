@@ -604,7 +604,7 @@ impl Sim {
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
         let (at, rules) = (self.state.now, self.rules.image_print());
         let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.definitions_of(row).map(|(id, d)| (id, d.fingerprint)).collect();
+        let definitions = self.state.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
         match &mut into.inner {
             Some(c) => {
                 c.row.clone_from(row);

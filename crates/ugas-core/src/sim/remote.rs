@@ -2,17 +2,18 @@
 //! name.
 //!
 //! A client runs its own controller ahead of the authority. When it hears how the controller really was at an earlier
-//! moment, [`Sim::correct`] puts it there and runs its journal after that moment again: what the authority did not know
+//! moment, [`Sim::rerun`] puts it there and runs its journal after that moment again: what the authority did not know
 //! of yet is kept, what it refused is gone.
 
 use super::Sim;
 use crate::check::{Check, closes_circle};
-use crate::flow::{Captured, Replay, Via};
-use crate::image::{PORTABLE_VERSION, Portable};
-use crate::state::Tags;
+use crate::flow::{Captured, Journal, Replay, Via};
+use crate::image::{PORTABLE_VERSION, Portable, RowImage};
+use crate::state::{Row, Tags};
+use crate::time::Clock;
 use crate::{
-    AbilityId, AttributeId, ControllerId, DefId, EffectId, FactKind, InsertError, NameKind, Op, OpId, Outcome,
-    RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    AbilityId, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind, NameKind, Op,
+    OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
 };
 use ugas_doc::Doc;
 
@@ -40,7 +41,7 @@ impl Sim {
         let row = self.row(who)?;
         let sets = self.layout(row).sets.to_vec();
         let mut definitions = Vec::new();
-        for (id, d) in self.definitions_of(row) {
+        for (id, d) in self.state.definitions.used_by(row) {
             definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
         }
         let tags = row.tags.to_list(&self.rules.tags);
@@ -72,9 +73,9 @@ impl Sim {
         }
     }
 
-    /// Puts a controller to a state another sim had it in, at that state's time, and runs its journal after the mark
-    /// again up to now. Only that row moves, and nobody else notices. Makes the controller if it is not here.
-    pub fn correct(&mut self, from: &Portable, after: JournalMark) -> Result<(), InsertError> {
+    /// A controller as another sim has it, as an image for [`Sim::rerun`] here. It is checked like a saved game; what was
+    /// noted in the journal after the mark comes after it.
+    pub fn image_of(&mut self, from: &Portable, after: JournalMark) -> Result<RowImage, InsertError> {
         let who = from.row.id;
         if from.version != PORTABLE_VERSION {
             return Err(InsertError::Damaged("the version"));
@@ -100,21 +101,19 @@ impl Sim {
             self.state.definitions.list.truncate(known);
             return Err(InsertError::Damaged(what));
         }
-        let image = self.captured(row, from.at, after);
-        self.put(image)
+        Ok(self.image(row, from.at, after))
     }
 
-    /// Shows a controller that another sim decides about: sets, values and tags as they are told, nothing else; then
-    /// what was done to it here after the mark, again. Makes the controller if it is not here.
-    pub fn show(&mut self, proxy: &ProxyRow<'_>, after: JournalMark) -> Result<(), Refusal> {
-        let tags = proxy.tags.iter().find(|t| self.rules.tags.def(**t).is_none());
-        if let Some(tag) = tags {
+    /// What is told of a controller that another sim decides about, as an image: sets, values and tags, nothing else.
+    pub fn image_of_proxy(&mut self, proxy: &ProxyRow<'_>, after: JournalMark) -> Result<RowImage, Refusal> {
+        let unknown = proxy.tags.iter().find(|t| self.rules.tags.def(**t).is_none());
+        if let Some(tag) = unknown {
             return Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 });
         }
         if proxy.at > self.state.now || proxy.at < SimTime::ZERO {
-            return Err(Refusal::BadValue { what: crate::BadValue::Time });
+            return Err(Refusal::BadValue { what: BadValue::Time });
         }
-        // A row made by the spawning of another id, so that there is one way in which rows are made.
+        // Spawned under a spare id, so that there is one way in which rows are made.
         let spare = ControllerId(self.state.next_id.max(proxy.who.0.saturating_add(1)));
         let spec = SpawnSpec {
             sets: proxy.sets.to_vec(),
@@ -134,50 +133,80 @@ impl Sim {
         self.state.next_id = next_id;
         let mut row = row.ok_or(made.err().unwrap_or(Refusal::StaleHandle))?;
         row.id = proxy.who;
-        row.clock = crate::time::Clock::starting(SimTime::ZERO);
+        row.clock = Clock::starting(SimTime::ZERO);
         row.effects.iter_mut().for_each(|e| e.source = proxy.who);
-        let image = self.captured(row, proxy.at, after);
-        self.put(image).map_err(|_| Refusal::Mismatch)
+        Ok(self.image(row, proxy.at, after))
     }
 
-    fn captured(&self, mut row: crate::state::Row, at: SimTime, after: JournalMark) -> Captured {
+    fn image(&self, mut row: Row, at: SimTime, after: JournalMark) -> RowImage {
         row.rebuild();
         row.readers = 0;
         let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.definitions_of(&row).map(|(id, d)| (id, d.fingerprint)).collect();
+        let definitions = self.state.definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
         let rules = self.rules.image_print();
         let JournalMark { serial, dues } = after;
-        Captured { row, at, rules, serial, dues, layout, definitions, foreign: true }
+        RowImage { inner: Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign: true }) }
     }
 
-    /// Puts a row that was checked into its place, or into a new one, and replays its journal.
-    fn put(&mut self, image: Captured) -> Result<(), InsertError> {
-        let (who, now) = (image.row.id, self.state.now);
-        let journal = self.journals.get(&who).cloned().unwrap_or_default();
+    /// Puts a controller to an image and runs its journal after it again, up to each of the stops: a time, and the mark
+    /// that was the journal's end then. What the controller is at each stop goes into the image beside it. Only that row
+    /// moves, and what it would do to others is muted. Makes the controller if it is not here.
+    pub fn rerun(
+        &mut self,
+        from: &RowImage,
+        stops: &[(SimTime, JournalMark)],
+        images: &mut [RowImage],
+    ) -> Result<(), Refusal> {
+        let from = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
+        let who = from.row.id;
+        self.make_room(&from.row)?;
+        let journal = self.journals.remove(&who);
+        let empty = Journal::default();
+        let stops: Vec<(SimTime, u64)> = stops.iter().map(|(at, mark)| (*at, mark.serial)).collect();
         let mut flow = self.flow();
-        if flow.slot(who).is_err() {
-            let limit = flow.limits.controllers;
-            let far = flow.st.next_id.saturating_add(limit);
-            if flow.st.controllers.len() as u32 >= limit || who.0 >= u32::MAX - 1 || who.0 > far {
-                let what = crate::LimitKind::Controllers;
-                return Err(InsertError::Limit(Refusal::Limit { what, max: limit, link: 0 }));
-            }
-            let target = flow.st.controllers.insert(image.row.clone(), &flow.rules.tags);
-            if closes_circle(&flow, who) {
-                flow.st.controllers.remove(who);
-                return Err(InsertError::Damaged("a circle of live magnitudes"));
-            }
-            flow.st.hash_dirty.push(who);
-            flow.st.next_id = flow.st.next_id.max(who.0 + 1);
-            // Nothing closes a circle: that was looked at before.
-            let _ = flow.link_row(target);
-            flow.fact(who, Via::NOTHING, FactKind::Restored);
+        let read = journal.as_ref().unwrap_or(&empty);
+        flow.replay = Some(Replay::new(who, read));
+        let result = flow.rerun(from, read, &stops, images);
+        if let Some(journal) = journal {
+            self.journals.insert(who, journal);
         }
-        flow.replay = Some(Replay::new(who, &journal));
-        flow.replay_row(&image, &journal, now).map_err(|refusal| match refusal {
-            Refusal::Cycle { .. } => InsertError::Damaged("a circle of live magnitudes"),
-            other => InsertError::Limit(other),
-        })
+        result
+    }
+
+    /// A place for a controller that is not here.
+    fn make_room(&mut self, row: &Row) -> Result<(), Refusal> {
+        let who = row.id;
+        let mut flow = self.flow();
+        if flow.slot(who).is_ok() {
+            return Ok(());
+        }
+        let max = flow.limits.controllers;
+        let far = flow.st.next_id.saturating_add(max);
+        if flow.st.controllers.len() as u32 >= max || who.0 >= u32::MAX - 1 || who.0 > far {
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: 0 });
+        }
+        let target = flow.st.controllers.insert(row.clone(), &flow.rules.tags);
+        if closes_circle(&flow, who) {
+            flow.st.controllers.remove(who);
+            return Err(Refusal::Mismatch);
+        }
+        flow.st.hash_dirty.push(who);
+        flow.st.next_id = flow.st.next_id.max(who.0 + 1);
+        // Nothing closes a circle: that was looked at before.
+        let _ = flow.link_row(target);
+        flow.fact(who, Via::NOTHING, FactKind::Restored);
+        Ok(())
+    }
+
+    /// Takes a controller away without a word to anybody, e.g. one that left a client's sight.
+    pub fn hide(&mut self, who: ControllerId) {
+        let facts = self.log.facts.list.len();
+        let mut flow = self.flow();
+        if let Ok(slot) = flow.slot(who) {
+            flow.drop_row(slot);
+        }
+        self.log.facts.list.truncate(facts);
+        self.journals.remove(&who);
     }
 
     /// Rows whose state is not what it was when this was last asked, those that are new among them, by rising id. The
@@ -255,7 +284,7 @@ impl Sim {
             return Err(InsertError::Damaged("the number of a definition"));
         }
         if at >= max as usize {
-            let what = crate::LimitKind::Definitions;
+            let what = LimitKind::Definitions;
             return Err(InsertError::Limit(Refusal::Limit { what, max, link: 0 }));
         }
         if self.state.definitions.get(number).is_some_and(|d| d.doc == *doc) {
