@@ -2,7 +2,7 @@
 
 use crate::flow::{Captured, Journal, JournalWhat};
 use crate::state::Row;
-use crate::{Op, OpId, Rules, SetId, SimTime, TagId};
+use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
 /// One controller at one instant, for `restore` and `replay_row`. Reuse it: capturing into it again keeps its memory.
@@ -24,7 +24,14 @@ impl RowImage {
 
     /// The canonical hash of the controller as it was, under the rules it was under.
     pub fn hash(&self, rules: &Rules) -> Option<u64> {
-        self.inner.as_ref().map(|c| c.row.compute_hash(&c.layout.sets, &rules.tags))
+        self.hash_without(rules, &[])
+    }
+
+    /// The same without the values of some attributes.
+    pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
+        let c = self.inner.as_ref()?;
+        let seen = |slot: usize| !hidden.contains(&c.layout.slots[slot].attribute);
+        Some(c.row.hash_of_seen(&c.layout.sets, &rules.tags, seen))
     }
 }
 

@@ -550,6 +550,16 @@ impl Sim {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
     }
+    /// An ability's document, made at run time or not.
+    pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {
+        if !ability.is_runtime() {
+            return self.rules.ability_doc(ability);
+        }
+        match &self.state.definitions.get(ability.0)?.doc {
+            Doc::Ability(doc) => Some(doc),
+            _ => None,
+        }
+    }
     /// The name of an effect, made at run time or not.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {

@@ -110,7 +110,7 @@ impl Request {
             | Request::Commit { who, .. }
             | Request::Apply { who, .. }
             | Request::Move { who, .. } => *who,
-            Request::Complete { key, .. } => key.activation.who,
+            Request::Complete { key, .. } => key.who,
         }
     }
 

@@ -49,6 +49,24 @@ impl Sim {
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
     }
 
+    /// The same with some attributes hidden: they show the value they are authored with.
+    pub fn peek_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<Portable, Refusal> {
+        let mut portable = self.peek(who)?;
+        let layout = self.layout(self.row(who)?);
+        for slot in hidden.iter().filter_map(|&a| layout.slot(a)) {
+            portable.row.attrs[slot] = layout.initial[slot];
+        }
+        Ok(portable)
+    }
+
+    /// The canonical hash of a controller without the values of some attributes.
+    pub fn row_hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
+        let row = self.row(who)?;
+        let layout = self.layout(row);
+        let seen = |slot: usize| !hidden.contains(&layout.slots[slot].attribute);
+        Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
+    }
+
     /// The end of a controller's journal as it is now; its start where none is kept.
     pub fn mark(&self, who: ControllerId) -> JournalMark {
         self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.next, dues: j.dues })
