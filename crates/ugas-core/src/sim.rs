@@ -519,8 +519,12 @@ impl Sim {
     }
     /// Its registered sets.
     pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, Refusal> {
+        self.set_list(who).map(<[SetId]>::to_vec)
+    }
+    /// The same without a copy.
+    pub fn set_list(&self, who: ControllerId) -> Result<&[SetId], Refusal> {
         let row = self.row(who)?;
-        Ok(self.layout(row).sets.to_vec())
+        Ok(&self.layout(row).sets)
     }
 
     #[inline]

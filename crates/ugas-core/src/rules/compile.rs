@@ -417,6 +417,7 @@ impl Compiler<'_> {
             ability_sets,
             active: doc.is_active,
             position: doc.position,
+            replication: doc.replication_mode,
         }));
     }
 }

@@ -79,7 +79,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Ability, Origin, Patched};
+use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 
 /// The compiled catalogue. Share it behind an `Arc` with as many sims as you like.
 ///
@@ -366,6 +366,20 @@ impl Rules {
     /// A controller template by the `ActorID` of its document.
     pub fn template(&self, name: &str) -> Option<TemplateId> {
         self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
+    }
+
+    /// How controllers of a template are replicated; `Mixed` where its document does not say.
+    ///
+    /// ```
+    /// use ugas_core::Rules;
+    /// use ugas_doc::{Attribute, AttributeSet, Controller, ControllerReplication};
+    /// let set = AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0));
+    /// let rules = Rules::builder().add(set).add(Controller::new("Hero").set("Vitals")).build().unwrap();
+    /// let hero = rules.template("Hero").unwrap();
+    /// assert_eq!(rules.template_replication(hero), Some(ControllerReplication::Mixed));
+    /// ```
+    pub fn template_replication(&self, id: TemplateId) -> Option<ControllerReplication> {
+        Some(self.templates.get(id.index())?.as_ref()?.replication)
     }
 
     /// The known name most like a misspelt one, over attributes, effects, tags, sets and abilities.
