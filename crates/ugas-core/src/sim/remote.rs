@@ -9,6 +9,7 @@ use super::Sim;
 use crate::check::{Check, closes_circle};
 use crate::flow::{Captured, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
+use crate::sim::Role;
 use crate::state::{Row, Tags};
 use crate::time::Clock;
 use crate::{
@@ -65,6 +66,11 @@ impl Sim {
         let layout = self.layout(row);
         let seen = |slot: usize| !hidden.contains(&layout.slots[slot].attribute);
         Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
+    }
+
+    /// Whose truth the sim holds from now on.
+    pub fn set_role(&mut self, role: Role) {
+        self.config.role = role;
     }
 
     /// The end of a controller's journal as it is now; its start where none is kept.
