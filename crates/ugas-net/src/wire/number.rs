@@ -16,10 +16,13 @@ type Classes = [u32; 8];
 const COUNTS: Classes = [3, 6, 10, 16, 24, 32, 48, 64];
 /// For differences of decimals, which are seldom near zero.
 const DECIMALS: Classes = [4, 6, 8, 12, 18, 28, 44, 64];
-/// The class from which on a number says whether it is a multiple of [`STEP`].
+/// The class from which on a number says whether it has a shorter form: a multiple of [`STEP`], one with zeros below, or
+/// one near the largest, like "never".
 const LARGE: usize = 4;
 /// What milliseconds and frames at all usual rates have in common, in flicks: most large differences are times.
 const STEP: u64 = 39_200;
+/// Large numbers with so many zeros below are counters in the upper part of a word: written without the zeros.
+const SHIFTED: u32 = 12;
 
 fn class_of(value: u64, classes: &Classes) -> (usize, u64) {
     let mut first = 0u64;
@@ -58,6 +61,11 @@ fn rest_in(from: &mut BitReader, class: usize, classes: &Classes) -> Result<u64,
     Ok(if class >= 7 { rest } else { first + rest })
 }
 
+fn get_in(from: &mut BitReader, classes: &Classes) -> Result<u64, WireError> {
+    let class = get_class(from)?;
+    rest_in(from, class, classes)
+}
+
 fn len_in(value: u64, classes: &Classes) -> u32 {
     let (class, _) = class_of(value, classes);
     (class as u32 + 1).min(7) + classes[class]
@@ -82,21 +90,24 @@ pub fn put_uint(out: &mut BitWriter, value: u64) {
         out.bits(rest, COUNTS[class]);
         return;
     }
-    // Times are multiples of a step, "never" is near the largest number: both have a shorter form.
-    let (form, value) = match value {
-        v if v.is_multiple_of(STEP) => (1, v / STEP),
-        v if v > u64::MAX - STEP => (3, u64::MAX - v),
-        v => (0, v),
-    };
-    let (class, rest) = class_of(value, &COUNTS);
-    if form == 0 {
-        put_class(out, class);
-        out.bits(0, 1);
-        out.bits(rest, COUNTS[class]);
-    } else {
+    let shift = value.trailing_zeros();
+    if value.is_multiple_of(STEP) {
         put_class(out, LARGE);
-        out.bits(form, 2);
-        put_in(out, value, &COUNTS);
+        out.bits(0b01, 2);
+        put_in(out, value / STEP, &COUNTS);
+    } else if value > u64::MAX - STEP {
+        put_class(out, LARGE);
+        out.bits(0b011, 3);
+        put_in(out, u64::MAX - value, &COUNTS);
+    } else if shift >= SHIFTED {
+        put_class(out, LARGE);
+        out.bits(0b111, 3);
+        out.bits(shift as u64, 6);
+        put_in(out, value >> shift, &COUNTS);
+    } else {
+        put_class(out, class);
+        out.bit(false);
+        out.bits(rest, COUNTS[class]);
     }
 }
 
@@ -110,10 +121,15 @@ pub fn get_uint(from: &mut BitReader) -> Result<u64, WireError> {
     if class > LARGE {
         return Err(bad);
     }
-    let is_from_top = from.bit()?;
-    let class = get_class(from)?;
-    let value = rest_in(from, class, &COUNTS)?;
-    if is_from_top { Ok(u64::MAX - value) } else { value.checked_mul(STEP).ok_or(bad) }
+    if !from.bit()? {
+        return get_in(from, &COUNTS)?.checked_mul(STEP).ok_or(bad);
+    }
+    if !from.bit()? {
+        return Ok(u64::MAX - get_in(from, &COUNTS)?);
+    }
+    let shift = from.bits(6)? as u32;
+    let value = get_in(from, &COUNTS)?;
+    if value << shift >> shift == value { Ok(value << shift) } else { Err(bad) }
 }
 
 /// Reads a number of at most `max`; `what` is for the error.
@@ -228,8 +244,7 @@ pub fn get_f64(from: &mut BitReader, before: f64) -> Result<f64, WireError> {
     } else {
         return Ok(f64::from_bits(from.bits(64)?));
     };
-    let class = get_class(from)?;
-    let change = unzigzag(rest_in(from, class, &DECIMALS)?);
+    let change = unzigzag(get_in(from, &DECIMALS)?);
     Ok(of_units(units(before, places).wrapping_add(change), places))
 }
 

@@ -265,13 +265,16 @@ impl Pass<'_> {
     }
 }
 
-/// The first leaf of an element, which mostly is its name or number.
+/// How far into an element its name is looked for.
+const LOOK_IN: usize = 6;
+
+/// What an element is known by: its first leaf that is no fraction, or its first leaf.
 fn leaf(tokens: &Tokens, element: u32) -> usize {
-    let mut at = element as usize;
-    while tokens.at(at).count() > 0 {
-        at += 1;
-    }
-    at
+    let element = element as usize;
+    let end = element + (tokens.at(element).size as usize).min(LOOK_IN);
+    let is_name = |at: &usize| tokens.at(*at).count() == 0 && tokens.at(*at).kind != Kind::Float;
+    let first = |at: &usize| tokens.at(*at).count() == 0;
+    (element..end).find(is_name).or_else(|| (element..end).find(first)).unwrap_or(element)
 }
 
 /// How a list changed: places and partners on the stack from `base` on.

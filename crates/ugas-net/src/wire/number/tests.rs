@@ -21,7 +21,9 @@ fn small_numbers_are_short_and_large_ones_bounded() {
     assert!(uint_bits(u64::MAX / 3) <= 72);
     // A second in flicks, and the end of an effect that never ends.
     assert!(uint_bits(zigzag(SimTime::seconds(1.0).0)) <= 27);
-    assert!(uint_bits(zigzag(SimTime::NEVER.0)) <= 11);
+    assert!(uint_bits(zigzag(SimTime::NEVER.0)) <= 12);
+    // The next number of an effect, which lies in the upper part of a word.
+    assert!(uint_bits(zigzag(1 << 19)) <= 18);
 }
 
 #[test]
