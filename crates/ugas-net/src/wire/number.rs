@@ -9,13 +9,29 @@ use super::bits::{BitReader, BitWriter, WireError};
 use crate::types::Tick;
 use ugas_core::SimTime;
 
-/// Bits of each size class, smallest first. The last takes any value.
-type Classes = [u32; 8];
+/// Size classes, smallest first. The last takes any value.
+struct Classes {
+    bits: [u32; 8],
+    /// The first value of each.
+    first: [u64; 8],
+}
+
+impl Classes {
+    const fn new(bits: [u32; 8]) -> Classes {
+        let mut first = [0; 8];
+        let mut class = 1;
+        while class < 7 {
+            first[class] = first[class - 1] + (1 << bits[class - 1]);
+            class += 1;
+        }
+        Classes { bits, first }
+    }
+}
 
 /// For counts, gaps and differences of counters.
-const COUNTS: Classes = [3, 6, 10, 16, 24, 32, 48, 64];
+const COUNTS: Classes = Classes::new([3, 6, 10, 16, 24, 32, 48, 64]);
 /// For differences of decimals, which are seldom near zero.
-const DECIMALS: Classes = [4, 6, 8, 12, 18, 28, 44, 64];
+const DECIMALS: Classes = Classes::new([4, 6, 8, 12, 18, 28, 44, 64]);
 /// The class from which on a number says whether it has a shorter form: a multiple of [`STEP`], one with zeros below, or
 /// one near the largest, like "never".
 const LARGE: usize = 4;
@@ -25,12 +41,11 @@ const STEP: u64 = 39_200;
 const SHIFTED: u32 = 12;
 
 fn class_of(value: u64, classes: &Classes) -> (usize, u64) {
-    let mut first = 0u64;
-    for (class, &bits) in classes.iter().enumerate().take(7) {
-        if value - first < 1 << bits {
-            return (class, value - first);
+    for class in 0..7 {
+        let rest = value - classes.first[class];
+        if rest < 1 << classes.bits[class] {
+            return (class, rest);
         }
-        first += 1 << bits;
     }
     (7, value)
 }
@@ -40,25 +55,18 @@ fn put_class(out: &mut BitWriter, class: usize) {
 }
 
 fn get_class(from: &mut BitReader) -> Result<usize, WireError> {
-    for class in 0..7 {
-        if !from.bit()? {
-            return Ok(class);
-        }
-    }
-    Ok(7)
+    from.ones(7).map(|ones| ones as usize)
 }
 
 fn put_in(out: &mut BitWriter, value: u64, classes: &Classes) {
     let (class, rest) = class_of(value, classes);
     put_class(out, class);
-    out.bits(rest, classes[class]);
+    out.bits(rest, classes.bits[class]);
 }
 
 fn rest_in(from: &mut BitReader, class: usize, classes: &Classes) -> Result<u64, WireError> {
-    let bits = classes.get(class).copied().unwrap_or(64);
-    let first = classes.iter().take(class).fold(0u64, |all, &b| all.wrapping_add(1u64.checked_shl(b).unwrap_or(0)));
-    let rest = from.bits(bits)?;
-    Ok(if class >= 7 { rest } else { first + rest })
+    let class = class.min(7);
+    Ok(classes.first[class] + from.bits(classes.bits[class])?)
 }
 
 fn get_in(from: &mut BitReader, classes: &Classes) -> Result<u64, WireError> {
@@ -68,7 +76,7 @@ fn get_in(from: &mut BitReader, classes: &Classes) -> Result<u64, WireError> {
 
 fn len_in(value: u64, classes: &Classes) -> u32 {
     let (class, _) = class_of(value, classes);
-    (class as u32 + 1).min(7) + classes[class]
+    (class as u32 + 1).min(7) + classes.bits[class]
 }
 
 /// Writes a number that is small more often than not: below 8 in four bits, below 72 in eight.
@@ -87,7 +95,7 @@ pub fn put_uint(out: &mut BitWriter, value: u64) {
     let (class, rest) = class_of(value, &COUNTS);
     if class < LARGE {
         put_class(out, class);
-        out.bits(rest, COUNTS[class]);
+        out.bits(rest, COUNTS.bits[class]);
         return;
     }
     let shift = value.trailing_zeros();
@@ -107,7 +115,7 @@ pub fn put_uint(out: &mut BitWriter, value: u64) {
     } else {
         put_class(out, class);
         out.bit(false);
-        out.bits(rest, COUNTS[class]);
+        out.bits(rest, COUNTS.bits[class]);
     }
 }
 
