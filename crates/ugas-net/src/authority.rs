@@ -157,7 +157,12 @@ impl Judge<'_> {
         }
     }
 
-    fn check_reach(&self, who: ControllerId, ability: AbilityId, target: ControllerId) -> Result<(), (Reason, Refusal)> {
+    fn check_reach(
+        &self,
+        who: ControllerId,
+        ability: AbilityId,
+        target: ControllerId,
+    ) -> Result<(), (Reason, Refusal)> {
         if who == target || self.reach.reaches(self.sim, who, ability, target) {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use super::Sim;
 use crate::check::{Check, closes_circle};
 use crate::flow::{Captured, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
+use crate::sim::Role;
 use crate::state::{Row, Tags};
 use crate::time::Clock;
 use crate::{
@@ -67,9 +68,19 @@ impl Sim {
         Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
     }
 
+    /// Whose truth the sim holds from now on.
+    pub fn set_role(&mut self, role: Role) {
+        self.config.role = role;
+    }
+
     /// The end of a controller's journal as it is now; its start where none is kept.
     pub fn mark(&self, who: ControllerId) -> JournalMark {
         self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.next, dues: j.dues })
+    }
+
+    /// The point from which on a journal still holds everything.
+    pub fn journal_start(&self, who: ControllerId) -> JournalMark {
+        self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.start(), dues: 0 })
     }
 
     /// Forgets what a journal noted before a mark.

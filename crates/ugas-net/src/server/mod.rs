@@ -9,7 +9,6 @@ mod peer;
 
 use crate::authority::{AuthoredRange, Judge, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
-use crate::mask::{Eye, Mask};
 use crate::message::{Command, Denial, PROTOCOL, Request, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{MAX_DATAGRAM, PeerId, Tick};
 use crate::view::{ActorList, Board};
@@ -21,8 +20,8 @@ pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase, Told};
 use std::collections::BTreeMap;
 use thiserror::Error;
-use ugas_core::{AttributeId, ControllerId, Facts, Host, Outcome, Refusal, Sim, SimTime, Target};
-use ugas_doc::ControllerReplication;
+use ugas_core::{AttributeId, ControllerId, Facts, Host, Outcome, Refusal, Sim, SimTime};
+use ugas_doc::{ControllerReplication, ReplicationMode};
 
 /// Commands in one packet at most.
 pub(crate) const MAX_COMMANDS: u64 = 64;
@@ -133,7 +132,6 @@ pub struct Server {
     next_client: u16,
     board: Board,
     modes: BTreeMap<ControllerId, ControllerReplication>,
-    hidden: BTreeMap<ControllerId, Box<[AttributeId]>>,
     reach: Box<dyn Reach>,
     effects: Whitelist,
     counts: Counts,
@@ -161,7 +159,6 @@ impl Server {
             peers: BTreeMap::new(),
             next_client: 1,
             modes: BTreeMap::new(),
-            hidden: BTreeMap::new(),
             reach: Box::new(AuthoredRange),
             counts: Counts::default(),
             facts: Facts::default(),
@@ -207,7 +204,6 @@ impl Server {
     pub fn set_mode(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
         self.board.remove(who);
-        self.hidden.remove(&who);
     }
 
     /// How a controller is replicated.
@@ -406,7 +402,6 @@ impl Server {
         self.sim.take_changed(&mut self.changed);
         for &who in self.board.ids().to_vec().iter().filter(|&&who| !self.sim.exists(who)) {
             self.board.remove(who);
-            self.hidden.remove(&who);
             self.modes.remove(&who);
             let gone = encode(&ToClient::Gone { who, tick: self.tick });
             for p in self.peers.values_mut() {
@@ -430,15 +425,13 @@ impl Server {
         self.board.bursts(&facts);
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                let hidden = hidden_from_owner(&mut self.hidden, &self.sim, &self.modes, self.config.mode, row.who);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, hidden) {
+                let hidden = hidden_from_owner(&self.sim, row.who);
+                if let Ok(hash) = self.sim.row_hash_without(row.who, &hidden) {
                     row.note(self.tick, hash as u32);
                 }
             }
         }
-        let at = self.facts.detail.len() as u32;
-        self.facts.list.extend(facts.list.iter().map(|f| f.moved_by(at)));
-        self.facts.detail.extend_from_slice(&facts.detail);
+        self.facts.append(&facts);
     }
 
     /// Datagrams for everybody, after the tick.
@@ -486,8 +479,8 @@ impl Server {
         let playing = p.phase == Phase::Playing;
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, writer, coder, out, hidden, modes, config, counts, .. } = self;
-        let (rows, verdicts, since, slack, owned) = (&mut p.rows, &p.verdicts, &mut p.since, p.slack, &p.owned);
+        let Server { sim, board, writer, coder, out, counts, .. } = self;
+        let (rows, verdicts, since, slack) = (&mut p.rows, &p.verdicts, &mut p.since, p.slack);
         let mut streamed: Vec<Vec<u8>> = Vec::new();
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
             if !playing || room < 32 {
@@ -500,8 +493,8 @@ impl Server {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
                 for row in rows.iter_mut() {
-                    let hidden = hidden_from_owner(hidden, sim, modes, config.mode, row.who);
-                    match row.write(sim, tick, hidden, coder, writer, room - 64) {
+                    let hidden = hidden_from_owner(sim, row.who);
+                    match row.write(sim, tick, &hidden, coder, writer, room - 64) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
@@ -516,7 +509,6 @@ impl Server {
                 }
             }
             let exact: Vec<ControllerId> = rows.iter().map(|r| r.who).collect();
-            let _ = owned;
             more = write_views(writer, board, since, &exact, tick, room, &mut told);
             bytes.extend_from_slice(writer.finish());
         };
@@ -542,18 +534,11 @@ fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
 }
 
-fn hidden_from_owner<'h>(
-    hidden: &'h mut BTreeMap<ControllerId, Box<[AttributeId]>>,
-    sim: &Sim,
-    modes: &BTreeMap<ControllerId, ControllerReplication>,
-    usual: ControllerReplication,
-    who: ControllerId,
-) -> &'h [AttributeId] {
-    hidden.entry(who).or_insert_with(|| {
-        let mode = modes.get(&who).copied().unwrap_or(usual);
-        let sets = sim.sets(who).unwrap_or_default();
-        Mask::new(sim.rules(), &sets, mode, Eye::Owner).hidden(sim.rules(), &sets)
-    })
+/// The attributes an owner may not see.
+fn hidden_from_owner(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
+    let sets = sim.set_list(who).unwrap_or_default();
+    let all = sets.iter().filter_map(|&s| sim.rules().set_attributes(s)).flatten();
+    all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
 }
 
 fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, room: usize) {

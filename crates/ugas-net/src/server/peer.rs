@@ -6,7 +6,7 @@ use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
 use crate::message::{Command, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
-use ugas_core::{ControllerId, SimTime};
+use ugas_core::ControllerId;
 
 /// Commands that may wait for their tick.
 const MAX_WAITING: usize = 256;
@@ -115,7 +115,9 @@ impl Peer {
             return if *known == command { Ok(()) } else { Err(Reason::Key) };
         }
         check_tick(command.tick, now, ahead, behind)?;
-        let near = |key: &(u32, u16), c: &Command, other: &Command| (*key < (other.base, other.sub)) == (c.tick <= other.tick) || c.tick == other.tick;
+        let near = |key: &(u32, u16), c: &Command, other: &Command| {
+            (*key < (other.base, other.sub)) == (c.tick <= other.tick) || c.tick == other.tick
+        };
         if self.waiting.values().any(|other| !near(&key, &command, other)) {
             return Err(Reason::Key);
         }
@@ -169,10 +171,5 @@ impl Peer {
             self.flying.pop_front();
         }
         self.flying.push_back(told);
-    }
-
-    /// The measured round trip, or a guess.
-    pub(crate) fn round_trip(&self) -> SimTime {
-        self.carrier.round_trip().unwrap_or(SimTime::millis(100))
     }
 }
