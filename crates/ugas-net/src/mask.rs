@@ -53,7 +53,8 @@ pub struct Mask {
 impl Mask {
     /// What this eye sees of a controller with these sets in this mode.
     pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, eye: Eye) -> Mask {
-        let mut mask = Mask { attributes: Bits::default(), effects: details(mode, eye), tags: shows(mode), cues: shows(mode) };
+        let mut mask =
+            Mask { attributes: Bits::default(), effects: details(mode, eye), tags: shows(mode), cues: shows(mode) };
         let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
         for (at, attribute) in attributes.enumerate() {
             mask.attributes.put(at, mask.effects && admits(attribute.replication, eye));

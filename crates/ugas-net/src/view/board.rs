@@ -6,7 +6,9 @@ use super::{Pose, Shapes};
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
-use ugas_core::{ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId};
+use ugas_core::{
+    ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId,
+};
 use ugas_doc::ControllerReplication;
 
 /// What observers see of every replicated controller, and when it changed.
@@ -73,7 +75,13 @@ impl Board {
     // Who ---------------------------------------------------------------------------------------------------------
 
     /// Takes a controller in. One that is not replicated at all is left out; says whether it is in.
-    pub fn add(&mut self, sim: &Sim, who: ControllerId, mode: ControllerReplication, tick: Tick) -> Result<bool, Refusal> {
+    pub fn add(
+        &mut self,
+        sim: &Sim,
+        who: ControllerId,
+        mode: ControllerReplication,
+        tick: Tick,
+    ) -> Result<bool, Refusal> {
         if mode == ControllerReplication::None {
             self.remove(who);
             return Ok(false);
@@ -190,7 +198,9 @@ impl Board {
 
     fn refresh(&mut self, sim: &Sim, at: usize) -> Result<(), Refusal> {
         let (who, tick) = (self.ids[at], self.tick);
-        let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else { return Ok(()) };
+        let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
+            return Ok(());
+        };
         if record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))? {
             self.stamps[at] = tick;
             record.memos.clear();
@@ -243,10 +253,18 @@ impl Board {
         self.section(who, since).map_or(0, |memo| memo.bits)
     }
 
+    /// The same for a place among [`Board::ids`].
+    pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
+        self.section_at(at, since).map_or(0, |memo| memo.bits)
+    }
+
     /// Where the section of a controller for clients at a tick lies; it is written if it is not there yet.
     fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
-        let at = self.ids.binary_search(&who).ok()?;
-        if self.stamps[at] <= since && since != Tick(0) {
+        self.section_at(self.ids.binary_search(&who).ok()?, since)
+    }
+
+    fn section_at(&mut self, at: usize, since: Tick) -> Option<Memo> {
+        if *self.stamps.get(at)? <= since && since != Tick(0) {
             return None;
         }
         let record = self.records.get_mut(self.slots[at] as usize)?.as_mut()?;
@@ -274,5 +292,9 @@ impl Board {
 
 /// What a burst goes by. A cue of an ability has no application; the op at its root stands for it.
 pub(super) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
-    if key == EffectKey::NONE { EffectKey { birth: root.0, target: who, ordinal: 0 } } else { EffectKey { target: who, ..key } }
+    if key == EffectKey::NONE {
+        EffectKey { birth: root.0, target: who, ordinal: 0 }
+    } else {
+        EffectKey { target: who, ..key }
+    }
 }

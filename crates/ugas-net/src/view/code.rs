@@ -207,12 +207,20 @@ impl Coded {
             return Ok(Coded(from.bits(q.bits())?));
         }
         let value = get_f64(from, 0.0)?;
-        if value.is_finite() { Ok(Coded((value + 0.0).to_bits())) } else { Err(WireError::BadValue { what: "an attribute" }) }
+        if value.is_finite() {
+            Ok(Coded((value + 0.0).to_bits()))
+        } else {
+            Err(WireError::BadValue { what: "an attribute" })
+        }
     }
 }
 
 /// Writes which of `count` fields follow, as a mask or as a list of places, whichever is shorter.
-pub(super) fn put_places(out: &mut BitWriter, (count, width): (usize, u32), places: impl Iterator<Item = usize> + Clone) {
+pub(super) fn put_places(
+    out: &mut BitWriter,
+    (count, width): (usize, u32),
+    places: impl Iterator<Item = usize> + Clone,
+) {
     let listed = places.clone().count() * (width as usize + 1);
     out.bit(listed < count);
     if listed < count {

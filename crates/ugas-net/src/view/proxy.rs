@@ -156,9 +156,16 @@ impl Proxy {
     }
 
     /// Reads what changed, written for a shape that may be the one before.
-    pub(super) fn read(&mut self, from: &mut BitReader, cx: &Cx, parts: Parts, news: &mut News) -> Result<(), WireError> {
+    pub(super) fn read(
+        &mut self,
+        from: &mut BitReader,
+        cx: &Cx,
+        parts: Parts,
+        news: &mut News,
+    ) -> Result<(), WireError> {
         let is_current = cx.tick >= self.shaped;
-        let shape = if is_current { self.shape.clone() } else { self.older.clone().unwrap_or_else(|| self.shape.clone()) };
+        let shape =
+            if is_current { self.shape.clone() } else { self.older.clone().unwrap_or_else(|| self.shape.clone()) };
         // What told everything was of a later tick: this is only read to get past it.
         let counts = is_current && cx.tick > self.told;
         if parts.attributes {
@@ -177,7 +184,13 @@ impl Proxy {
     }
 
     /// Reads everything.
-    pub(super) fn read_all(&mut self, from: &mut BitReader, cx: &Cx, shape: Arc<Shape>, news: &mut News) -> Result<(), WireError> {
+    pub(super) fn read_all(
+        &mut self,
+        from: &mut BitReader,
+        cx: &Cx,
+        shape: Arc<Shape>,
+        news: &mut News,
+    ) -> Result<(), WireError> {
         let tick = cx.tick;
         let is_same = *shape == *self.shape && self.told != Tick(0);
         // Overtaken by a later section that told everything, or by one in a newer shape.

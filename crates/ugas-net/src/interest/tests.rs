@@ -1,0 +1,1 @@
+//! Rates, budgets and who comes first.
