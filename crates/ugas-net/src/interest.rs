@@ -8,8 +8,6 @@
 mod rate;
 mod relevance;
 mod schedule;
-#[cfg(test)]
-mod tests;
 
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
 pub use relevance::{ByDistance, Everything, Near, Priority, Relevance, Viewer};

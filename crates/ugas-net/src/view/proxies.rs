@@ -91,7 +91,10 @@ impl Proxies {
 
     /// A controller is gone or out of sight since a tick. News of that tick and before are about what went.
     pub fn remove(&mut self, who: ControllerId, at: Tick) {
-        if let Ok(place) = self.find(who) {
+        // One that was told everything later is back already.
+        if let Ok(place) = self.find(who)
+            && self.list[place].told() <= at
+        {
             let shape = self.list.remove(place).shape().clone();
             if self.graves.len() >= GRAVES {
                 self.graves.remove(0);

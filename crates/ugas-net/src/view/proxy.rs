@@ -107,6 +107,11 @@ impl Proxy {
         self.newest
     }
 
+    /// The tick of the last section that told everything.
+    pub(super) fn told(&self) -> Tick {
+        self.told
+    }
+
     /// An attribute's current value, rounded as observers see it; none if it is not sent.
     pub fn value(&self, attribute: AttributeId) -> Option<f64> {
         let at = self.shape.fields.iter().position(|f| f.attribute == attribute)?;

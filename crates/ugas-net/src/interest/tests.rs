@@ -1,1 +1,0 @@
-//! Rates, budgets and who comes first.
