@@ -74,7 +74,8 @@ impl Board {
 
     // Who ---------------------------------------------------------------------------------------------------------
 
-    /// Takes a controller in. One that is not replicated at all is left out; says whether it is in.
+    /// Takes a controller in, or gives it another mode, as of the tick under way: one for which nothing was written yet.
+    /// A controller that is not replicated at all is left out; says whether it is in.
     pub fn add(
         &mut self,
         sim: &Sim,
