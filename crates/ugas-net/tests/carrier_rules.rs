@@ -218,3 +218,66 @@ fn messages_nobody_takes_are_bounded_and_arrive_once_somebody_does() {
     }
     assert!(got == messages && here.is_idle());
 }
+
+#[test]
+fn a_tick_that_falls_is_refused() {
+    let (mut here, mut there) = (carrier(), carrier());
+    there.read(at(1), &speak(&mut here, 0, 5)).unwrap();
+    let fallen = speak(&mut here, 1, 4);
+    assert!(matches!(there.read(at(2), &fallen), Err(CarrierError::Stale { number: 1, tick: 4, newest_tick: 5, .. })));
+}
+
+#[test]
+fn an_acknowledgement_tells_of_thirty_two_packets_before_the_newest() {
+    for (newest, first_arrived) in [(31, true), (32, true), (33, false), (40, false)] {
+        let (mut here, mut there) = (carrier(), carrier());
+        let packets: Vec<_> = (0..=newest).map(|_| speak(&mut here, 0, 1)).collect();
+        there.read(at(1), &packets[0]).unwrap();
+        there.read(at(2), &packets[newest]).unwrap();
+        here.read(at(3), &answer(&mut there, 2, 1).unwrap()).unwrap();
+        let told = verdicts(&mut here);
+        assert!(told.contains(&(newest as u64, true)));
+        assert!(told.contains(&(0, first_arrived)), "{newest}: {told:?}");
+        let beyond = newest.saturating_sub(32);
+        assert_eq!(told.len(), 1 + beyond.max(1), "what is beyond is lost, the rest may still come");
+    }
+}
+
+#[test]
+fn a_packet_passed_by_one_of_its_own_tick_is_given_up_in_time() {
+    let (mut here, mut there) = (carrier(), carrier());
+    speak(&mut here, 0, 1);
+    let second = speak(&mut here, 0, 1);
+    there.read(at(10), &second).unwrap();
+    here.read(at(20), &answer(&mut there, 10, 1).unwrap()).unwrap();
+    assert_eq!(verdicts(&mut here), [(1, true)]);
+    let later = answer(&mut there, 600, 1).expect("a keep-alive");
+    here.read(at(610), &later).unwrap();
+    assert_eq!(verdicts(&mut here), [(0, false)]);
+}
+
+#[test]
+fn only_packets_that_ask_for_an_answer_measure_the_round_trip() {
+    let (mut here, mut there) = (carrier(), carrier());
+    answer(&mut here, 0, 1);
+    let alive = answer(&mut here, 500, 30).expect("a keep-alive");
+    there.read(at(510), &alive).unwrap();
+    let spoken = speak(&mut there, 900, 54);
+    here.read(at(910), &spoken).unwrap();
+    assert_eq!((verdicts(&mut here), here.round_trip()), (vec![(0, true)], None));
+    let reply = answer(&mut here, 930, 55).unwrap();
+    there.read(at(940), &reply).unwrap();
+    assert_eq!((there.round_trip(), there.jitter()), (Some(at(40)), at(20)));
+}
+
+#[test]
+fn no_more_fragments_are_under_way_than_the_window_holds() {
+    let (mut here, mut there) = (carrier(), carrier());
+    for n in 0..600u32 {
+        here.push(&n.to_le_bytes().repeat(20)).unwrap();
+    }
+    let datagrams: Vec<_> = (0..100).map(|tick| speak(&mut here, i64::from(tick), tick)).collect();
+    for datagram in &datagrams[20..] {
+        there.read(at(100), datagram).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
