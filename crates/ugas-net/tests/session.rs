@@ -1,225 +1,170 @@
-//! One server and its clients from end to end, over every profile: join, act ahead, be confirmed, agree.
+//! One server and one client over a perfect link with a delay of whole ticks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-
-use ugas_core::{
-    AbilityGrant, AbilityId, AttributeId, ControllerId, FactKind, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-    Target,
-};
-use ugas_doc::{Ability, Attribute, AttributeSet, Category, ControllerReplication, Effect};
-use ugas_net::client::{Certainty, ClientState, Commanded, NetFacts};
-use ugas_net::harness::Harness;
-use ugas_net::link::LinkProfile;
+use ugas_core::{ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target};
+use ugas_doc::{Ability, Attribute, AttributeSet, ControllerReplication, Effect};
+use ugas_net::client::{Certainty, Client, ClientConfig, ClientState, Commanded, NetFacts};
 use ugas_net::message::Request;
 use ugas_net::server::{Server, ServerConfig};
+use ugas_net::types::PeerId;
 
 fn rules() -> Arc<Rules> {
+    let set = AttributeSet::new("Vitals")
+        .with(Attribute::new("Health", 100.0).min(0.0))
+        .with(Attribute::new("Mana", 100.0).min(0.0));
     Rules::builder()
-        .add(
-            AttributeSet::new("Combat")
-                .with(Attribute::new("Health", 100.0).category(Category::Resource).min(0.0).max(100.0))
-                .with(Attribute::new("Mana", 50.0).category(Category::Resource).min(0.0).max(50.0)),
-        )
-        .add(Effect::instant("GE_Cost").add("Mana", -10.0))
+        .add(set)
+        .add(Effect::instant("GE_Cost").add("Mana", -20.0))
         .add(Effect::lasting("GE_Cooldown", 1.0).grants("Cooldown.Bolt"))
-        .add(Effect::instant("GE_Wound").add("Health", -30.0))
-        .add(Ability::new("GA_Bolt").tag("Ability.Bolt").cost("GE_Cost").cooldown("GE_Cooldown"))
+        .add(Effect::instant("GE_Bolt").add("Health", -25.0))
+        .add(Effect::lasting("GE_Haste", 3.0).add("Mana", 50.0))
+        .add(
+            Ability::new("GA_Bolt")
+                .cost("GE_Cost")
+                .cooldown("GE_Cooldown")
+                .task(ugas_doc::AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Bolt")),
+        )
         .build()
         .unwrap()
 }
 
-/// So many heroes who may throw a bolt each.
-fn world(heroes: usize, seed: u64) -> (Harness, Vec<ControllerId>) {
-    let rules = rules();
-    let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let heroes = (0..heroes)
-        .map(|_| {
-            let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()])).unwrap();
-            sim.grant(hero, AbilityGrant::new(rules.ability("GA_Bolt").unwrap())).unwrap();
-            hero
-        })
-        .collect();
-    // Others see attributes too.
-    let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
-    (Harness::new(Server::new(sim, config), seed), heroes)
+struct Bench {
+    server: Server,
+    client: Client,
+    delay: usize,
+    up: VecDeque<(usize, Vec<u8>)>,
+    down: VecDeque<(usize, Vec<u8>)>,
+    now: usize,
+    hero: ControllerId,
+    foe: ControllerId,
+    rules: Arc<Rules>,
 }
 
-fn bolt(play: &Harness) -> AbilityId {
-    play.server().sim().rules().ability("GA_Bolt").unwrap()
-}
+const LENGTH: SimTime = SimTime::frames(1, 60);
 
-fn attribute(play: &Harness, name: &str) -> AttributeId {
-    play.server().sim().rules().attribute(name).unwrap()
-}
+impl Bench {
+    fn new(delay: usize) -> Bench {
+        let rules = rules();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let vitals = rules.set("Vitals").unwrap();
+        let hero = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+        let foe = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+        let bolt = ugas_core::AbilityGrant::new(rules.ability("GA_Bolt").unwrap());
+        sim.run(Op::Grant { who: hero, grant: bolt }).unwrap();
+        let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+        let mut server = Server::new(sim, config);
+        server.connect(PeerId(1), &[hero]).unwrap();
+        let client = Client::new(rules.clone(), ClientConfig { window: SimTime::millis(500), ..Default::default() });
+        Bench { server, client, delay, up: VecDeque::new(), down: VecDeque::new(), now: 0, hero, foe, rules }
+    }
 
-fn throw(play: &mut Harness, name: &str, who: ControllerId) -> Result<Commanded, ugas_core::Refusal> {
-    let ability = bolt(play);
-    play.client_mut(name).command(Request::Activate { who, ability, target: Target::None })
-}
-
-fn wound(play: &mut Harness, who: ControllerId) {
-    let effect = play.server().sim().rules().effect("GE_Wound").unwrap();
-    play.server_mut().sim_mut().apply(&Spec::new(effect, who)).unwrap();
-}
-
-fn is_ready(play: &Harness, name: &str) -> bool {
-    let client = play.client(name);
-    *client.state() == ClientState::Playing
-        && !client.owned().is_empty()
-        && client.owned().iter().all(|&who| client.settled(who).is_some())
-}
-
-/// Whether a client shows of a controller what the server has.
-fn agrees(play: &Harness, name: &str, who: ControllerId) -> Result<(), String> {
-    let sims = [play.server().sim(), play.client(name).sim()];
-    for of in ["Health", "Mana"] {
-        let id = attribute(play, of);
-        let [server, client] = sims.map(|sim| sim.get(who, id).ok());
-        if server != client {
-            return Err(format!("{name} sees {of} {client:?} of {who:?}, the server has {server:?}"));
+    fn step(&mut self) {
+        self.now += 1;
+        while self.up.front().is_some_and(|(at, _)| *at <= self.now) {
+            let (_, bytes) = self.up.pop_front().unwrap();
+            self.server.receive(PeerId(1), &bytes);
         }
-    }
-    Ok(())
-}
-
-#[test]
-fn a_client_joins_acts_ahead_and_is_confirmed_over_every_profile() {
-    for (profile_name, profile) in LinkProfile::ALL {
-        let (mut play, heroes) = world(1, 3);
-        let hero = heroes[0];
-        play.join("Ann", profile, &[hero]).unwrap();
-        play.run_until(600, |play| is_ready(play, "Ann")).unwrap_or_else(|| panic!("{profile_name}: Ann cannot join"));
-        play.run(60);
-
-        let mana = attribute(&play, "Mana");
-        let mut told = NetFacts::default();
-        play.client_mut("Ann").take_facts(&mut told);
-        // A closed window passes; the link is what it is.
-        let done = (0..300)
-            .find_map(|_| {
-                let done = throw(&mut play, "Ann", hero).ok();
-                if done.is_none() {
-                    play.step();
-                }
-                done
-            })
-            .unwrap_or_else(|| panic!("{profile_name}: the window never opens"));
-        assert!(matches!(done, Commanded::Predicted(..)), "{profile_name}: {done:?}");
-        assert_eq!(play.client("Ann").sim().get(hero, mana), Ok(40.0), "{profile_name}: played at once");
-        assert_eq!(play.server().sim().get(hero, mana), Ok(50.0), "{profile_name}: the server has not heard");
-
-        let answered = play.run_until(600, |play| play.client("Ann").unanswered() == 0);
-        assert!(answered.is_some(), "{profile_name}: no verdict");
-        assert_eq!(play.server().sim().get(hero, mana), Ok(40.0), "{profile_name}");
-        play.heal();
-        play.run(120);
-        agrees(&play, "Ann", hero).unwrap_or_else(|error| panic!("{profile_name}: {error}"));
-        assert_eq!(play.client("Ann").counts().refused, 0, "{profile_name}");
-
-        play.client_mut("Ann").take_facts(&mut told);
-        let activated = |sure: Certainty| {
-            let is = |kind: &FactKind| matches!(kind, FactKind::AbilityActivated { .. });
-            told.iter().filter(|(fact, certainty)| *certainty == sure && is(&fact.kind)).count()
-        };
-        assert_eq!(
-            [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone, Certainty::Server].map(activated),
-            [1, 1, 0, 0],
-            "{profile_name}: told ahead once and confirmed once"
-        );
-    }
-}
-
-#[test]
-fn clients_agree_with_the_server_about_each_other_once_links_heal() {
-    for (profile_name, profile) in LinkProfile::ALL {
-        for seed in 0..6 {
-            let (mut play, heroes) = world(4, seed);
-            for (name, hero) in ["Ann", "Bob", "Cyd"].into_iter().zip(&heroes) {
-                play.join(name, profile, &[*hero]).unwrap();
-            }
-            for round in 0..300 {
-                for (name, hero) in ["Ann", "Bob", "Cyd"].into_iter().zip(&heroes) {
-                    if round % 70 == 7 {
-                        // Not everybody is here yet, and not every window is open.
-                        let _ = throw(&mut play, name, *hero);
-                    }
-                }
-                if round == 200 {
-                    wound(&mut play, heroes[0]);
-                }
-                play.step();
-            }
-            play.heal();
-            play.run(180);
-            for name in ["Ann", "Bob", "Cyd"] {
-                assert_eq!(play.client(name).unanswered(), 0, "{profile_name}, seed {seed}");
-                for hero in &heroes {
-                    agrees(&play, name, *hero).unwrap_or_else(|e| panic!("{profile_name}, seed {seed}: {e}"));
-                }
-            }
+        self.server.step(&mut NoHost);
+        let (due, down) = (self.now + self.delay, &mut self.down);
+        self.server.send(&mut |_, bytes| down.push_back((due, bytes.to_vec())));
+        while self.down.front().is_some_and(|(at, _)| *at <= self.now) {
+            let (_, bytes) = self.down.pop_front().unwrap();
+            self.client.receive(&bytes);
         }
+        self.client.update(LENGTH);
+        let (due, up) = (self.now + self.delay, &mut self.up);
+        self.client.send(&mut |bytes| up.push_back((due, bytes.to_vec())));
+    }
+
+    fn run(&mut self, ticks: usize) {
+        (0..ticks).for_each(|_| self.step());
+    }
+
+    fn value(&self, sim: &Sim, who: ControllerId, name: &str) -> f64 {
+        sim.get(who, self.rules.attribute(name).unwrap()).unwrap()
     }
 }
 
 #[test]
-fn what_changed_early_in_a_long_cut_is_seen_after_it() {
-    let (mut play, heroes) = world(3, 1);
-    play.join("Ann", LinkProfile::GOOD, &[heroes[0]]).unwrap();
-    play.join("Bob", LinkProfile::GOOD, &[heroes[1]]).unwrap();
-    play.run(120);
-    play.cut("Ann", SimTime::seconds(40.0));
-    play.run(10);
-    wound(&mut play, heroes[0]);
-    wound(&mut play, heroes[2]);
-    play.run(40 * 60 + 120);
-    play.heal();
-    play.run(120);
-    for hero in &heroes {
-        agrees(&play, "Ann", *hero).unwrap();
-        agrees(&play, "Bob", *hero).unwrap();
-    }
+fn a_client_joins_and_holds_the_same_state() {
+    let mut b = Bench::new(3);
+    b.run(60);
+    assert_eq!(*b.client.state(), ClientState::Playing);
+    assert_eq!(b.client.owned(), [b.hero]);
+    assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 100.0);
+    assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 100.0);
+    assert!(b.client.tick() > b.server.tick(), "{:?} {:?}", b.client.tick(), b.server.tick());
+    assert_eq!(b.client.counts().damaged, 0);
+    assert_eq!(b.client.counts().corrections, 0);
 }
 
 #[test]
-fn a_client_that_comes_back_knows_what_the_server_does() {
-    let (mut play, heroes) = world(2, 9);
-    play.join("Ann", LinkProfile::MOBILE, &[heroes[0]]).unwrap();
-    play.join("Bob", LinkProfile::LAN, &[heroes[1]]).unwrap();
-    play.run(120);
-    throw(&mut play, "Ann", heroes[0]).unwrap();
-    play.run(3);
-    play.disconnect("Ann");
-    wound(&mut play, heroes[0]);
-    wound(&mut play, heroes[1]);
-    play.run(60);
-    play.reconnect("Ann").unwrap();
-    assert!(play.run_until(300, |play| is_ready(play, "Ann")).is_some());
-    play.run(120);
-    throw(&mut play, "Ann", heroes[0]).unwrap();
-    play.heal();
-    play.run(120);
-    for hero in &heroes {
-        agrees(&play, "Ann", *hero).unwrap();
-        agrees(&play, "Bob", *hero).unwrap();
+fn what_is_played_ahead_is_confirmed_without_a_correction() {
+    let mut b = Bench::new(3);
+    b.run(60);
+    let bolt = b.rules.ability("GA_Bolt").unwrap();
+    let done = b.client.command(Request::Activate { who: b.hero, ability: bolt, target: Target::Controller(b.foe) });
+    let Ok(Commanded::Predicted(key, _)) = done else { panic!("{done:?}") };
+    assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 80.0);
+    assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 75.0);
+    assert_eq!(b.value(b.server.sim(), b.hero, "Mana"), 100.0);
+    let mut all = Vec::new();
+    for _ in 0..30 {
+        b.step();
+        assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 80.0);
+        assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 75.0, "tick {}", b.now);
+        let mut facts = NetFacts::default();
+        b.client.take_facts(&mut facts);
+        all.extend(facts.iter().map(|(f, c)| (*f, c)));
     }
-    assert_eq!(play.client("Ann").unanswered(), 0);
+    assert_eq!(b.value(b.server.sim(), b.hero, "Mana"), 80.0);
+    assert_eq!(b.value(b.server.sim(), b.foe, "Health"), 75.0);
+    assert_eq!(b.client.counts().corrections, 0);
+    assert_eq!(b.client.counts().refused, 0);
+    assert_eq!(b.client.unanswered(), 0);
+    assert_eq!(b.client.journalled(), 0);
+    let of = |c| all.iter().filter(|(f, k)| f.root == key && *k == c).count();
+    assert!(of(Certainty::Predicted) > 0);
+    assert_eq!(of(Certainty::Predicted), of(Certainty::Confirmed), "{all:#?}");
+    assert_eq!(of(Certainty::Undone), 0);
 }
 
 #[test]
-fn the_same_seed_plays_the_same_session() {
-    let run = |seed| {
-        let (mut play, heroes) = world(2, seed);
-        play.join("Ann", LinkProfile::BAD, &[heroes[0]]).unwrap();
-        play.join("Bob", LinkProfile::TORTURE, &[heroes[1]]).unwrap();
-        for round in 0..400 {
-            if round % 80 == 60 {
-                let _ = throw(&mut play, "Ann", heroes[0]);
-            }
-            play.step();
-        }
-        let counts: Vec<_> = play.players().iter().map(|p| (*p.up.counts(), *p.down.counts())).collect();
-        (counts, play.client("Ann").counts(), play.client("Bob").tick())
-    };
-    assert_eq!(run(5), run(5));
-    assert_ne!(run(5).0, run(6).0);
+fn a_foreign_change_corrects_the_owner_and_keeps_what_came_after() {
+    let mut b = Bench::new(3);
+    b.run(60);
+    let hit = b.rules.effect("GE_Bolt").unwrap();
+    b.server.sim_mut().apply(&Spec::new(hit, b.hero).from(b.foe)).unwrap();
+    let bolt = b.rules.ability("GA_Bolt").unwrap();
+    b.step();
+    b.client.command(Request::Activate { who: b.hero, ability: bolt, target: Target::Controller(b.foe) }).unwrap();
+    b.run(30);
+    assert_eq!(b.value(b.client.sim(), b.hero, "Health"), 75.0);
+    assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 80.0);
+    assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 75.0);
+    assert!(b.client.counts().corrections > 0);
+    assert_eq!(b.client.settled_hash(b.hero).unwrap() as u32 != 0, true);
+    assert_eq!(b.client.journalled(), 0);
+}
+
+#[test]
+fn what_the_server_refuses_is_undone() {
+    let mut b = Bench::new(3);
+    b.run(60);
+    // The server takes the mana away; the client does not know yet.
+    let cost = b.rules.effect("GE_Cost").unwrap();
+    for _ in 0..5 {
+        b.server.sim_mut().apply(&Spec::new(cost, b.hero)).unwrap();
+    }
+    let bolt = b.rules.ability("GA_Bolt").unwrap();
+    b.client.command(Request::Activate { who: b.hero, ability: bolt, target: Target::Controller(b.foe) }).unwrap();
+    assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 75.0);
+    b.run(40);
+    assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 0.0);
+    assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 100.0);
+    assert_eq!(b.client.counts().refused, 1);
+    let mut facts = NetFacts::default();
+    b.client.take_facts(&mut facts);
+    assert!(facts.iter().any(|(_, c)| c == Certainty::Undone));
 }
