@@ -482,6 +482,7 @@ impl Client {
                 return;
             }
         };
+        self.fates.clear();
         self.carrier.take_verdicts(&mut self.fates);
         for &(number, arrived) in &self.fates {
             let Some(at) = self.carried.iter().position(|(n, _)| *n == number.0) else { continue };
