@@ -13,8 +13,8 @@ use crate::sim::Role;
 use crate::state::{Row, Tags};
 use crate::time::Clock;
 use crate::{
-    AbilityId, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind, NameKind, Op,
-    OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    AbilityId, AbilityState, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind,
+    NameKind, Op, OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
 };
 use ugas_doc::Doc;
 
@@ -66,6 +66,17 @@ impl Sim {
         let layout = self.layout(row);
         let seen = |slot: usize| !hidden.contains(&layout.slots[slot].attribute);
         Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
+    }
+
+    /// Whether an ability that may be played ahead waits for its validation: until the answer, whoever plays ahead knows
+    /// better what the controller will be.
+    pub fn awaits_validation(&self, who: ControllerId) -> bool {
+        let Ok(row) = self.row(who) else { return false };
+        row.play().activations.iter().any(|a| {
+            let def = self.state.definitions.ability(&self.rules, a.ability);
+            let ahead = def.is_some_and(|d| d.validation.as_ref().is_some_and(|v| v.predicted));
+            ahead && a.state == AbilityState::PendingConfirmation
+        })
     }
 
     /// Whose truth the sim holds from now on.

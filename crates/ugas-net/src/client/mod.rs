@@ -6,14 +6,17 @@
 //! of a correction.
 
 mod history;
+mod keys;
+mod local;
 mod pace;
 mod told;
 
+pub use keys::{Prediction, PredictionKey, Standing};
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
 use crate::message::{Command, Denial, PROTOCOL, Request, ToClient, ToServer, decode, encode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_COMMANDS, MAX_VERDICTS};
+use crate::server::{DELTA, GONE, MATCHED, MAX_COMMANDS, MAX_DONE, MAX_VERDICTS};
 use crate::types::Tick;
 use crate::view::{Change, Proxies, read_next};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
@@ -21,13 +24,16 @@ use crate::wire::delta::{Coder, Limits};
 use crate::wire::number::{get_int, get_uint, get_uint_to, put_int, put_uint};
 use crate::wire::token::Tokens;
 use history::History;
+use keys::Keys;
+use local::Local;
 use pace::Pace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::{Run, Waiting};
 use ugas_core::{
-    AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host, JournalMark, NoHost,
-    OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim, SimConfig, SimTime, TagId,
+    AbilityId, AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host,
+    JournalMark, NoHost, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim,
+    SimConfig, SimTime, TagId,
 };
 use ugas_doc::{NetExecution, ReplicationMode};
 
@@ -125,6 +131,9 @@ pub struct Client {
     carrier: Carrier,
     state: ClientState,
     client: u16,
+    seed: u64,
+    keys: Keys,
+    local: Local,
     length: SimTime,
     tick: Tick,
     now: SimTime,
@@ -164,6 +173,9 @@ impl Client {
             carrier,
             state: ClientState::Connecting,
             client: 0,
+            seed: 0,
+            keys: Keys::default(),
+            local: Local::default(),
             length,
             tick: Tick(0),
             now: SimTime::ZERO,
@@ -251,6 +263,11 @@ impl Client {
         self.pending.iter().any(|p| p.played && p.command.id(self.client).0 == birth)
     }
 
+    /// The last activations that were played ahead, with their keys and how they stand.
+    pub fn predictions(&self) -> impl Iterator<Item = &Prediction> {
+        self.keys.iter()
+    }
+
     /// What is kept because the server may still speak about it: journals, ticks, facts. For tests of bounds.
     pub fn held(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.journal_len(r.who)).sum();
@@ -305,6 +322,9 @@ impl Client {
         }
         self.drain();
         let policy = self.policy(&request)?;
+        if policy == NetExecution::LocalOnly {
+            return self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+        }
         let next = self.tick.plus(1);
         if self.base_tick != next {
             (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
@@ -321,7 +341,8 @@ impl Client {
                 self.counts.refused += u64::from(refusal.is_misuse());
             }
             done = Commanded::Predicted(id, outcome);
-            self.sub += self.tell(next).max(1);
+            self.tell(next);
+            self.sub += self.keys.note(id, self.seed, &self.sim, &self.facts).max(1);
         } else {
             self.sub += 1;
         }
@@ -343,13 +364,11 @@ impl Client {
         };
         match self.execution(*ability) {
             NetExecution::ServerOnly => Err(Refusal::Authority),
-            // An ability that runs here only would be undone with the next state: it has no place in a replicated row.
-            NetExecution::LocalOnly => Err(Refusal::Authority),
             other => Ok(other),
         }
     }
 
-    fn execution(&self, ability: ugas_core::AbilityId) -> NetExecution {
+    fn execution(&self, ability: AbilityId) -> NetExecution {
         self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution)
     }
 
@@ -359,15 +378,12 @@ impl Client {
         grants.iter().find(|g| g.ability == *ability).map_or(1, |g| g.level)
     }
 
-    /// Tells what was just played; how many activations were among it.
-    fn tell(&mut self, tick: Tick) -> u16 {
+    /// Tells what was just played.
+    fn tell(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
-        let mut activations = 0;
         for fact in &self.facts.list {
-            activations += matches!(fact.kind, FactKind::AbilityActivated { .. }) as u16;
             self.waiting.predict(tick, fact, &self.facts, &mut self.out);
         }
-        activations
     }
 
     /// Tells what was played since.
@@ -401,6 +417,7 @@ impl Client {
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
+        self.local.advance(self.sim.now(), host, &mut self.out);
         for row in &mut self.rows {
             if row.settled.is_none() {
                 continue;
@@ -511,7 +528,7 @@ impl Client {
                     self.counts.damaged += 1;
                     return;
                 }
-                (self.client, self.length, self.state) = (client, length, ClientState::Playing);
+                (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
                 self.sim.seed_client(client, seed);
                 self.rows = owned.iter().map(|&who| History::new(who)).collect();
                 self.owned = owned;
@@ -586,9 +603,16 @@ impl Client {
                 bytes.clear();
                 from.bytes(length as usize, &mut bytes)?;
             }
+            let mut done = Vec::new();
+            if !refused {
+                for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
+                    done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
+                }
+            }
             let of = |p: &Pending| (p.command.base, p.command.sub) == (base, sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
+            self.keys.judge(pending.command.id(self.client), &done);
             if refused {
                 self.counts.refused += 1;
                 let id = pending.command.id(self.client);

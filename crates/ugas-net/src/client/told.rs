@@ -19,6 +19,8 @@ pub enum Certainty {
     Undone,
     /// Heard from the server first.
     Server,
+    /// Of an ability that runs here only; nobody else hears of it.
+    Local,
 }
 
 /// Facts in order, each with how sure it is.
