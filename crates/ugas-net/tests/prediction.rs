@@ -79,7 +79,11 @@ fn a_refusal_puts_everything_back() {
     // The server knows something the client does not: the hero is dead to it.
     let ability = g.ability("GA_Bolt");
     let hero = g.hero;
-    g.net.server_mut().sim_mut().run(ugas_core::Op::Revoke { who: hero, which: ugas_core::Which::Ability(ability) }).unwrap();
+    g.net
+        .server_mut()
+        .sim_mut()
+        .run(ugas_core::Op::Revoke { who: hero, which: ugas_core::Which::Ability(ability) })
+        .unwrap();
     let grant = ugas_core::AbilityGrant::new(ability);
     let (id, _) = g.bolt();
     assert!(g.ana().sim().has_tag(g.hero, cooldown).unwrap());
@@ -128,7 +132,8 @@ fn keys_are_the_same_on_both_sides_and_outlive_confirmation() {
     let mut g = Game::new(Setup::default());
     g.cast("GA_Haste", Target::None).unwrap();
     let haste = g.effect("GE_Haste");
-    let key_of = |sim: &ugas_core::Sim, who| sim.effects(who).unwrap().into_iter().find(|e| e.effect == haste).map(|e| e.key);
+    let key_of =
+        |sim: &ugas_core::Sim, who| sim.effects(who).unwrap().into_iter().find(|e| e.effect == haste).map(|e| e.key);
     let key = key_of(g.ana().sim(), g.hero).unwrap();
     g.net.run(30);
     assert_eq!(key_of(g.ana().sim(), g.hero), Some(key));
@@ -264,18 +269,19 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
 // covers: NXT-13.8-05
 #[test]
 fn a_hit_on_another_is_shown_here_only_and_the_server_has_the_last_word() {
-    let rules = builder().add({
-        let mut shield = Effect::infinite("GE_Shield");
-        shield.immunity.push(ugas_doc::ImmunityEntry { effect_tags: vec!["Damage".into()], ..Default::default() });
-        shield
-    }).add({
-        let mut bolt = Effect::instant("GE_Bolt2").add("Health", -20.0);
-        bolt.effect_tags.push("Damage".into());
-        bolt
-    });
-    let rules = rules.add(
-        Ability::new("GA_Bolt2").task(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Bolt2")),
-    );
+    let rules = builder()
+        .add({
+            let mut shield = Effect::infinite("GE_Shield");
+            shield.immunity.push(ugas_doc::ImmunityEntry { effect_tags: vec!["Damage".into()], ..Default::default() });
+            shield
+        })
+        .add({
+            let mut bolt = Effect::instant("GE_Bolt2").add("Health", -20.0);
+            bolt.effect_tags.push("Damage".into());
+            bolt
+        });
+    let rules = rules
+        .add(Ability::new("GA_Bolt2").task(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Bolt2")));
     let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
     let (shield, foe) = (g.effect("GE_Shield"), g.foe);
     g.net.server_mut().sim_mut().apply(&Spec::new(shield, foe)).unwrap();
@@ -299,7 +305,12 @@ fn an_effect_for_the_authority_is_never_played_ahead() {
     g.net.run(30);
     assert_eq!(g.truth(g.foe, "Health"), 0.0, "the server applies it");
     assert_eq!(g.seen(g.foe, "Health"), 0.0);
-    let ask = Request::Apply { who: g.hero, ability: g.ability("GA_Kill"), effect: g.effect("GE_InstantKill"), target: g.hero };
+    let ask = Request::Apply {
+        who: g.hero,
+        ability: g.ability("GA_Kill"),
+        effect: g.effect("GE_InstantKill"),
+        target: g.hero,
+    };
     assert!(matches!(g.net.client_mut("Ana").command(ask), Err(Refusal::AuthoritativeOnly)));
 }
 
@@ -421,9 +432,11 @@ fn an_answer_that_was_heard_before_changes_nothing() {
     assert_eq!((g.ana().unanswered(), g.ana().journalled()), (0, 0));
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
     assert_eq!(g.seen(g.foe, "Health"), 75.0);
-    let confirmed = g.facts().iter().filter(|(f, c)| {
-        *c == Certainty::Confirmed && matches!(f.kind, FactKind::AbilityActivated { .. })
-    }).count();
+    let confirmed = g
+        .facts()
+        .iter()
+        .filter(|(f, c)| *c == Certainty::Confirmed && matches!(f.kind, FactKind::AbilityActivated { .. }))
+        .count();
     assert_eq!(confirmed, 1);
     let _ = (OpId::default(), AttributeSet::new("Unused").with(Attribute::new("A", 0.0)));
 }

@@ -42,9 +42,11 @@ pub fn builder() -> RulesBuilder {
             bolt.max_range = Some(500.0);
             bolt
         })
-        .add(Ability::new("GA_Haste").cost("GE_Cost").task(
-            AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste"),
-        ))
+        .add(
+            Ability::new("GA_Haste")
+                .cost("GE_Cost")
+                .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste")),
+        )
         .add(Ability::new("GA_Unused").task(apply("GE_Other")))
         .add({
             let mut a = Ability::new("GA_Server");
