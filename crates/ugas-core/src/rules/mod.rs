@@ -255,6 +255,10 @@ impl Rules {
             e.executions.iter().all(|x| x.predictable && calc(x.calculator))
         })
     }
+    /// Whether only the authority applies an effect: it is tagged so, or a calculation of it may not be run ahead.
+    pub fn is_for_authority(&self, id: EffectId) -> bool {
+        self.effect_def(id).is_some_and(|e| e.authority)
+    }
     /// An ability by name.
     pub fn ability(&self, name: &str) -> Option<AbilityId> {
         self.ability_names.find(name).map(AbilityId).filter(|&a| self.ability_def(a).is_some())
