@@ -7,7 +7,7 @@ use ugas_core::{
     Target,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Category, ControllerReplication, Effect};
-use ugas_net::client::{Certainty, ClientState, Commanded, NetFacts};
+use ugas_net::client::{Certainty, ClientConfig, ClientState, Commanded, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -23,6 +23,7 @@ fn rules() -> Arc<Rules> {
         .add(Effect::instant("GE_Cost").add("Mana", -10.0))
         .add(Effect::lasting("GE_Cooldown", 1.0).grants("Cooldown.Bolt"))
         .add(Effect::instant("GE_Wound").add("Health", -30.0))
+        .add(Effect::instant("GE_Mend").add("Health", 30.0))
         .add(Ability::new("GA_Bolt").tag("Ability.Bolt").cost("GE_Cost").cooldown("GE_Cooldown"))
         .build()
         .unwrap()
@@ -58,7 +59,11 @@ fn throw(play: &mut Harness, name: &str, who: ControllerId) -> Result<Commanded,
 }
 
 fn wound(play: &mut Harness, who: ControllerId) {
-    let effect = play.server().sim().rules().effect("GE_Wound").unwrap();
+    apply(play, "GE_Wound", who);
+}
+
+fn apply(play: &mut Harness, effect: &str, who: ControllerId) {
+    let effect = play.server().sim().rules().effect(effect).unwrap();
     play.server_mut().sim_mut().apply(&Spec::new(effect, who)).unwrap();
 }
 
@@ -224,4 +229,36 @@ fn the_same_seed_plays_the_same_session() {
     };
     assert_eq!(run(5), run(5));
     assert_ne!(run(5).0, run(6).0);
+}
+
+/// The most ticks a client ran again at once while six of ten packets were lost and the server kept interfering.
+fn longest_rerun(window: SimTime) -> (u64, u64) {
+    let (mut longest, mut corrections) = (0, 0);
+    for seed in 0..8 {
+        let (mut play, heroes) = world(1, seed);
+        let config = ClientConfig { window, ..ClientConfig::default() };
+        play.join_over("Ann", config, [LinkProfile::TORTURE; 2], &heroes).unwrap();
+        for tick in 0..1200 {
+            if tick % 20 == 0 {
+                apply(&mut play, ["GE_Wound", "GE_Mend"][tick / 20 % 2], heroes[0]);
+                // Refused while the bolt cools down or the window is closed.
+                let _ = throw(&mut play, "Ann", heroes[0]);
+            }
+            play.step();
+        }
+        let counts = play.client("Ann").counts();
+        longest = longest.max(counts.longest);
+        corrections += counts.corrections;
+    }
+    (longest, corrections)
+}
+
+// covers: NXT-13.8-06
+#[test]
+fn no_more_is_run_again_than_the_window_holds() {
+    let (longest, corrections) = longest_rerun(ClientConfig::default().window);
+    assert!(corrections > 100, "{corrections} corrections show nothing");
+    assert!((2..=16).contains(&longest), "{longest} ticks were run again at once");
+    let (wide, _) = longest_rerun(SimTime::millis(500));
+    assert!(wide > 16, "with a wider window more is run again: the link is bad enough to tell ({wide})");
 }

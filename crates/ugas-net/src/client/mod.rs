@@ -449,7 +449,7 @@ impl Client {
                 return;
             }
             writer.clear();
-            for row in rows.iter() {
+            for row in rows.iter_mut() {
                 let have = row.have();
                 writer.bit(have.is_some());
                 if let Some(have) = have {
@@ -459,6 +459,7 @@ impl Client {
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
+                    row.stops.back_mut().into_iter().for_each(|stop| stop.told = Some(hash));
                 }
             }
             let mut body = BitWriter::new();
@@ -499,6 +500,7 @@ impl Client {
                 return;
             }
         };
+        self.fates.clear();
         self.carrier.take_verdicts(&mut self.fates);
         for &(number, arrived) in &self.fates {
             let Some(at) = self.carried.iter().position(|(n, _)| *n == number.0) else { continue };
@@ -629,7 +631,7 @@ impl Client {
             MATCHED => {
                 let back = get_uint(from)?;
                 let matched = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
-                let image = self.rows[at].stop(matched).map(|s| s.image.clone());
+                let image = self.rows[at].stop(matched).filter(|s| s.told.is_some()).map(|s| s.image.clone());
                 if let Some(image) = image {
                     self.settle(at, matched, image);
                 }
@@ -749,6 +751,8 @@ impl Client {
         images.push(RowImage::default());
         let done = self.sim.rerun(image, &stops, &mut images);
         for (stop, image) in row.stops.iter_mut().zip(images) {
+            let hash = image.hash_without(self.sim.rules(), &row.hidden).map(|hash| hash as u32);
+            stop.told = stop.told.filter(|told| Some(*told) == hash);
             stop.image = image;
         }
         self.counts.rerun += row.stops.len() as u64;

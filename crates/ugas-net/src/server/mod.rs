@@ -361,10 +361,7 @@ impl Server {
                     Some(refusal)
                 }
             };
-            if p.verdicts.len() >= 4 * MAX_VERDICTS as usize {
-                p.verdicts.remove(0);
-            }
-            p.verdicts.push(Verdict { base: command.base, sub: command.sub, refused, done });
+            p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
         }
     }
 
@@ -495,7 +492,9 @@ impl Server {
         let (tick, now) = (self.tick, self.tick.time(self.config.length));
         self.out.clear();
         let Some(p) = self.peers.get_mut(&id) else { return false };
-        let playing = p.phase == Phase::Playing;
+        p.settle(&mut self.fates);
+        p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
+        let playing = p.welcomed;
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, board, writer, coder, out, counts, .. } = self;
@@ -664,8 +663,10 @@ fn read_payload(
         from.bytes(length as usize, &mut bytes)?;
         match decode::<Command>(&bytes) {
             Some(command) => {
+                let (base, sub) = (command.base, command.sub);
                 if let Err(reason) = p.keep(command, now, config.ahead, config.behind) {
                     counts.add(reason);
+                    p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
                 }
             }
             None => counts.add(Reason::Payload),
