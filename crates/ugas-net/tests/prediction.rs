@@ -187,7 +187,7 @@ fn a_large_difference_asks_for_one_blend_and_a_small_one_for_none() {
 #[test]
 fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected() {
     let chain = |server_misses: bool| {
-        let send = |tag: &str| AbilityTask::new("SendGameplayEvent").param("EventTag", tag);
+        let send = |tag: &str| AbilityTask::new("SendEvent").param("EventTag", tag);
         let rules = builder()
             .add(Ability::new("GA_One").task(send("Event.Two")))
             .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).task(send("Event.Three")))
@@ -218,7 +218,7 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
 // covers: NXT-13.8-02
 #[test]
 fn rejecting_a_parent_rejects_its_children() {
-    let send = AbilityTask::new("SendGameplayEvent").param("EventTag", "Event.Two");
+    let send = AbilityTask::new("SendEvent").param("EventTag", "Event.Two");
     let rules = builder()
         .add(Ability::new("GA_One").task(send))
         .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).cost("GE_Cost"));
@@ -350,12 +350,8 @@ fn what_may_not_be_played_ahead_waits_for_the_server() {
     let mut x = ugas_doc::Execution::new("Secret");
     x.predictable = false;
     hit.executions.push(x);
-    let rules = builder().calc_fn("Secret", |cx| {
-        let health = cx.attribute("Health");
-        if let Some(health) = health {
-            cx.add(health, -7.0);
-        }
-    });
+    // Health is the first attribute of the small game.
+    let rules = builder().calc_fn("Secret", [], |cx| cx.add(ugas_core::AttributeId(0), -7.0));
     let swing = Ability::new("GA_Swing").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Secret"));
     let mut g = Game::new(Setup { builder: rules.add(hit).add(swing), ..Setup::default() });
     g.cast("GA_Swing", Target::None).unwrap();

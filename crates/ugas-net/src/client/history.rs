@@ -89,6 +89,11 @@ impl History {
         mark
     }
 
+    /// Forgets the ends of ticks: nobody will speak about them.
+    pub(crate) fn forget_stops(&mut self) {
+        self.spare.extend(self.stops.drain(..));
+    }
+
     /// The end of a tick that is not settled yet.
     pub(crate) fn stop(&self, tick: Tick) -> Option<&Stop> {
         let at = self.stops.binary_search_by_key(&tick, |s| s.tick).ok()?;
