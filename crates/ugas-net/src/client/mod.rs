@@ -32,8 +32,8 @@ use std::sync::Arc;
 use told::{Run, Waiting};
 use ugas_core::{
     AbilityId, AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host,
-    JournalMark, NoHost, Op, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim,
-    SimConfig, SimTime, TagId,
+    JournalMark, NoHost, Op, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, SetId,
+    Sim, SimConfig, SimTime, TagId,
 };
 use ugas_doc::{NetExecution, ReplicationMode};
 
@@ -670,7 +670,10 @@ impl Client {
                     }
                 };
                 self.coder.decode(base, from, Limits::default(), &mut tokens)?;
-                self.correct(at, tick, tokens)?;
+                let ran = self.correct(at, tick, tokens)?;
+                if struck && !ran {
+                    self.rerun(at);
+                }
             }
             GONE => {}
             _ if struck => self.rerun(at),
@@ -700,14 +703,14 @@ impl Client {
         self.waiting.confirm(tick, is_settled, &mut self.out);
     }
 
-    /// The server's state of an own controller at a tick.
-    fn correct(&mut self, at: usize, tick: Tick, tokens: Tokens) -> Result<(), WireError> {
+    /// The server's state of an own controller at a tick. Whether the controller was run again.
+    fn correct(&mut self, at: usize, tick: Tick, tokens: Tokens) -> Result<bool, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
         self.jump(tick);
         let row = &mut self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
             row.keep_state(tick, tokens);
-            return Ok(());
+            return Ok(false);
         }
         let mut portable: Portable = tokens.read().map_err(|_| bad)?;
         if portable.id() != row.who {
@@ -727,7 +730,8 @@ impl Client {
             self.begin(at);
         }
         let late = self.play_late_again(at, tick, mark);
-        if played.is_none() || played != told || late {
+        let differs = played.is_none() || played != told || late;
+        if differs {
             self.counts.corrections += u64::from(played.is_some());
             self.rerun(at);
         }
@@ -735,7 +739,7 @@ impl Client {
             let fact = plain(self.sim.now(), who, FactKind::Spawned { owner: ugas_core::ActorId::NONE });
             self.out.push(fact, None, Certainty::Server);
         }
-        Ok(())
+        Ok(differs)
     }
 
     /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
@@ -758,8 +762,9 @@ impl Client {
         }
         let _ = self.sim.keep_journal(who);
         let rules = self.sim.rules().clone();
-        let sets = self.sim.sets(who).unwrap_or_default();
-        let all = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
+        // Of all sets: what the controller has may change.
+        let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
+        let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
         self.rows[at].hidden = all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect();
     }
 

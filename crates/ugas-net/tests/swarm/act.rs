@@ -97,11 +97,10 @@ impl Swarm {
         let name = self.dice.pick(&self.made.effects);
         let effect = rules.effect(name).unwrap();
         let set = rules.set("Item").unwrap();
-        let tag = {
-            let tag: &&str = self.dice.pick(&TAGS);
-            rules.tag(tag)
-        };
-        let filter = EffectFilter { with_any_tag: tag.into_iter().collect(), ..EffectFilter::default() };
+        let tag: &&str = self.dice.pick(&TAGS);
+        // Rules that do not use the tag have nothing with it.
+        let Some(tag) = rules.tag(tag) else { return };
+        let filter = EffectFilter { with_any_tag: vec![tag], ..EffectFilter::default() };
         let op = match self.dice.roll(22) {
             0..5 => Op::Apply(Spec::new(effect, who).from(from)),
             5 => Op::Apply(Spec::new(rules.effect("GE_Roll").unwrap(), who)),

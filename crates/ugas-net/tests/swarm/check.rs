@@ -89,6 +89,7 @@ impl Swarm {
             let client = self.net.client(name);
             assert_eq!(*client.state(), ClientState::Playing, "seed {seed}: {name}");
             assert_eq!(client.unanswered(), 0, "seed {seed}: {name} waits for verdicts");
+            for who in self.heroes.iter().chain(&self.others).copied() { let j = client.sim().journal(who); if let Some(j)=j { if client.sim().journal_len(who) > 0 { eprintln!("TMP {who:?} own {hero:?} {:?} now {:?}", j, client.sim().now()); } } }
             assert_eq!(client.journalled(), 0, "seed {seed}: {name} would run something again");
             let behind = client.tick().0 - client.settled(hero).unwrap().0;
             assert!(behind <= client.window(), "seed {seed}: {name} is {behind} ticks ahead of what is settled");
