@@ -476,11 +476,11 @@ impl Client {
                 if let Some(have) = have {
                     put_int(writer, tick.0 as i64 - have.0 as i64);
                 }
-                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick);
+                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.asks);
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
-                    row.stops.back_mut().into_iter().for_each(|stop| stop.told = Some(hash));
+                    row.note_told(*tick, hash);
                 }
             }
             let mut body = BitWriter::new();
@@ -649,9 +649,9 @@ impl Client {
             MATCHED => {
                 let back = get_uint(from)?;
                 let matched = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
-                let image = self.rows[at].stop(matched).filter(|s| s.told.is_some()).map(|s| s.image.clone());
-                if let Some(image) = image {
-                    self.settle(at, matched, image);
+                match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
+                    Some((tick, image)) => self.settle(at, tick, image),
+                    None => self.rows[at].asks |= !self.is_open(),
                 }
                 if struck {
                     self.rerun(at);
@@ -717,6 +717,7 @@ impl Client {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
+        row.asks = false;
         let mark = row.stop(tick).map_or_else(|| self.sim.mark(row.who), |s| s.mark);
         let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
         let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
@@ -782,8 +783,6 @@ impl Client {
         images.push(RowImage::default());
         let done = self.sim.rerun(image, &stops, &mut images);
         for (stop, image) in row.stops.iter_mut().zip(images) {
-            let hash = image.hash_without(self.sim.rules(), &row.hidden).map(|hash| hash as u32);
-            stop.told = stop.told.filter(|told| Some(*told) == hash);
             stop.image = image;
         }
         self.counts.rerun += row.stops.len() as u64;
