@@ -116,7 +116,11 @@ impl Swarm {
                 Op::RemoveSet { who, set, force: true }
             }
             14 => Op::SetRate { who, rate: Rate::new(*self.dice.pick(&[0.5, 1.0])).unwrap() },
-            15 => Op::SetActive { who, active: self.dice.percent(70) },
+            15 => match self.others.first() {
+                // A hero that stands still can do nothing, and what was played ahead would rightly go.
+                Some(&who) => Op::SetActive { who, active: self.dice.percent(70) },
+                None => return,
+            },
             16 => match rules.tag("Event.Ping") {
                 Some(tag) => Op::Event(EventData::new(tag, who)),
                 None => return,

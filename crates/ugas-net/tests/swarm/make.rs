@@ -48,7 +48,8 @@ pub(crate) fn rules(dice: &mut Dice) -> Made {
         .add(Effect::instant("GE_Roll").execute("Calc_Hit"))
         .add(Effect::infinite("GE_Worn").add("Armor", 7.0).grants("State.Worn"))
         .add(Effect::lasting("GE_Mark", MARK_SECONDS).add("Mark", 1.0))
-        .add(Ability::new("GA_Mark").cost("GE_Cost").task(to_owner("GE_Mark")));
+        // Nothing the server does keeps anybody from it: what is played ahead stands.
+        .add(Ability::new("GA_Mark").task(to_owner("GE_Mark")));
     for (i, name) in effects.iter().enumerate() {
         builder = builder.add(effect(dice, name, &attributes, &effects[i + 1..]));
     }

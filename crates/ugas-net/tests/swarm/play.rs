@@ -43,6 +43,7 @@ impl Tally {
             "spawns",
             "despawns",
             "proxies",
+            "empty journals",
             "server ops",
         ];
         for what in all {
