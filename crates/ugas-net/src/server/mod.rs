@@ -619,16 +619,17 @@ fn write_views(
         // Less than everything can be read only by who has what the actor is made of.
         let has_shape = place.is_ok_and(|p| known[p].sure >= board.shaped()[at]);
         let since = if has_shape { told_to } else { Tick(0) };
-        if left_out || out.bit_len() + 64 + board.size(who, since) > room {
+        let size = board.size(who, since);
+        // What changed is over already, e.g. a cue that nobody heard of in time.
+        if size == 0 {
+            continue;
+        }
+        if left_out || out.bit_len() + 64 + size > room {
             left_out = true;
             continue;
         }
-        let before = out.bit_len();
         list.open(who, out);
-        if !board.write(who, since, out) {
-            out.truncate(before);
-            continue;
-        }
+        board.write(who, since, out);
         told.actors.push((who, told_to));
         match place {
             Ok(p) => known[p].told = tick,
