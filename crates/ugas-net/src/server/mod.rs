@@ -357,6 +357,10 @@ impl Server {
             let refused = match result {
                 Ok(()) => None,
                 Err((reason, refusal)) => {
+                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
+                        // An ability that is not granted any more has nothing to clean up.
+                        let _ = self.sim.run_as(command.id(p.client), &op);
+                    }
                     self.counts.add(reason);
                     Some(refusal)
                 }
