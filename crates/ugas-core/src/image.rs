@@ -2,7 +2,7 @@
 
 use crate::flow::{Captured, Journal, JournalWhat};
 use crate::state::Row;
-use crate::{Op, OpId, SetId, SimTime, TagId};
+use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
 /// One controller at one instant, for `restore` and `replay_row`. Reuse it: capturing into it again keeps its memory.
@@ -20,6 +20,18 @@ impl RowImage {
     /// When it was taken; none while it is empty.
     pub fn at(&self) -> Option<SimTime> {
         self.inner.as_ref().map(|c| c.at)
+    }
+
+    /// The canonical hash of the controller as it was, under the rules it was under.
+    pub fn hash(&self, rules: &Rules) -> Option<u64> {
+        self.hash_without(rules, &[])
+    }
+
+    /// The same without the values of some attributes.
+    pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
+        let c = self.inner.as_ref()?;
+        let seen = |slot: usize| !hidden.contains(&c.layout.slots[slot].attribute);
+        Some(c.row.hash_of_seen(&c.layout.sets, &rules.tags, seen))
     }
 }
 
@@ -44,11 +56,7 @@ impl RowJournal {
 
     /// Drops a recorded op, e.g. one the server refused, and what others did to the row because of it.
     pub fn remove(&mut self, id: OpId) {
-        self.inner.entries.retain(|e| match &e.what {
-            JournalWhat::Op(op, _) => *op != id,
-            JournalWhat::Arrived(arrived) => arrived.cause.root != id,
-            _ => true,
-        });
+        self.inner.strike_out(id);
     }
 }
 
@@ -74,5 +82,29 @@ impl Portable {
     /// The controller's id; inserting keeps it.
     pub fn id(&self) -> crate::ControllerId {
         self.row.id
+    }
+
+    /// When it was taken.
+    pub fn at(&self) -> SimTime {
+        self.at
+    }
+
+    /// Says when it was taken, where that travelled apart from it.
+    pub fn set_at(&mut self, at: SimTime) {
+        self.at = at;
+    }
+
+    /// Drops what another sim that follows this one tick by tick does not need: the time, links into this sim's ring of
+    /// causes, definitions made at run time (they travel once, by themselves), the latest birth while nothing runs.
+    pub fn strip(&mut self) {
+        self.at = SimTime::ZERO;
+        self.definitions.clear();
+        self.row.effects.iter_mut().for_each(|e| e.link = 0);
+        if self.row.is_at_rest() {
+            self.row.last_birth = (0, 0, 0);
+        }
+        if let Some(side) = &mut self.row.side {
+            side.queue.iter_mut().for_each(|q| q.link = 0);
+        }
     }
 }

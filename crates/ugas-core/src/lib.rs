@@ -72,6 +72,8 @@ pub use rules::{
     DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
     RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
 };
-pub use sim::{Host, NoHost, Progress, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord};
+pub use sim::{
+    Host, JournalMark, NoHost, Progress, ProxyRow, Role, Sim, SimConfig, SpaceQuery, TaskFigures, TaskRecord,
+};
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

@@ -2,6 +2,9 @@
 
 mod portable;
 mod reload;
+mod remote;
+
+pub use remote::{JournalMark, ProxyRow};
 
 use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};
@@ -16,6 +19,19 @@ use crate::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Doc;
+
+/// Whose truth a sim holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The only one: it decides and plays locally.
+    #[default]
+    Whole,
+    /// It decides; others play ahead of it.
+    Authority,
+    /// It plays ahead of an authority. Effects that are for the authority only are refused here, and calculations that
+    /// may not be run ahead are left to it.
+    Client,
+}
 
 /// How a sim is set up.
 ///
@@ -37,6 +53,8 @@ pub struct SimConfig {
     pub task_budget: u32,
     /// Whether timelines of the data play and answer waiting tasks. An engine that plays animations itself says no.
     pub timelines: bool,
+    /// Whose truth it holds.
+    pub role: Role,
 }
 
 impl Default for SimConfig {
@@ -48,6 +66,7 @@ impl Default for SimConfig {
             frame: SimTime::frames(1, 60),
             task_budget: u32::MAX,
             timelines: true,
+            role: Role::Whole,
         }
     }
 }
@@ -190,8 +209,10 @@ impl Sim {
             next_op: 1,
             controllers: Controllers::default(),
             definitions: Definitions::default(),
+            client_seeds: Vec::new(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
+            changed: None,
         };
         Sim {
             rules,
@@ -233,7 +254,13 @@ impl Sim {
             replay: None,
             cause: Cause::default(),
             depth: 0,
-            work: Work { frame: self.config.frame, budget: self.config.task_budget, timelines: self.config.timelines },
+            work: Work {
+                frame: self.config.frame,
+                budget: self.config.task_budget,
+                timelines: self.config.timelines,
+                role: self.config.role,
+            },
+            back: SimTime::ZERO,
             host: None,
         }
     }
@@ -492,8 +519,12 @@ impl Sim {
     }
     /// Its registered sets.
     pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, Refusal> {
+        self.set_list(who).map(<[SetId]>::to_vec)
+    }
+    /// The same without a copy.
+    pub fn set_list(&self, who: ControllerId) -> Result<&[SetId], Refusal> {
         let row = self.row(who)?;
-        Ok(self.layout(row).sets.to_vec())
+        Ok(&self.layout(row).sets)
     }
 
     #[inline]
@@ -523,6 +554,16 @@ impl Sim {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
     }
+    /// An ability's document, made at run time or not.
+    pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {
+        if !ability.is_runtime() {
+            return self.rules.ability_doc(ability);
+        }
+        match &self.state.definitions.get(ability.0)?.doc {
+            Doc::Ability(doc) => Some(doc),
+            _ => None,
+        }
+    }
     /// The name of an effect, made at run time or not.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {
@@ -547,6 +588,11 @@ impl Sim {
             let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets, &self.rules.tags);
             self.state.controllers.row_mut(slot).hash_dirty = false;
             let old = std::mem::replace(self.state.controllers.hash_mut(slot), new);
+            if old != new
+                && let Some(changed) = &mut self.state.changed
+            {
+                changed.push(who);
+            }
             self.state.hash_sum = self.state.hash_sum.wrapping_sub(old).wrapping_add(new);
         }
         self.state.hash_dirty = dirty;
@@ -554,7 +600,8 @@ impl Sim {
         let s = &self.state;
         let words = [s.now.0 as u64, s.seed, s.next_id as u64, s.next_op, s.hash_sum, self.rules.fingerprint()];
         let defs = s.definitions.list.iter().map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
-        words.into_iter().chain(defs).fold(9, |h, w| mix(h ^ w).rotate_left(17))
+        let seeds = s.client_seeds.iter().map(|&(client, seed)| mix(client as u64) ^ seed);
+        words.into_iter().chain(defs).chain(seeds).fold(9, |h, w| mix(h ^ w).rotate_left(17))
     }
 
     /// The canonical hash of one controller.
@@ -571,14 +618,17 @@ impl Sim {
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
         let (at, rules) = (self.state.now, self.rules.image_print());
         let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.definitions_of(row).map(|(id, d)| (id, d.fingerprint)).collect();
+        let definitions = self.state.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
         match &mut into.inner {
             Some(c) => {
                 c.row.clone_from(row);
                 (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
-                (c.layout, c.definitions) = (layout, definitions);
+                (c.layout, c.definitions, c.foreign) = (layout, definitions, false);
             }
-            None => into.inner = Some(Captured { row: row.clone(), at, rules, serial, dues, layout, definitions }),
+            None => {
+                let (row, foreign) = (row.clone(), false);
+                into.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
+            }
         }
         Ok(())
     }
@@ -636,6 +686,8 @@ impl Sim {
         self.state.next_op = 1;
         self.state.controllers.clear();
         self.state.definitions.list.clear();
+        self.state.client_seeds.clear();
+        self.state.changed.iter_mut().for_each(Vec::clear);
         self.state.hash_sum = 0;
         self.state.hash_dirty.clear();
         self.index.clear();

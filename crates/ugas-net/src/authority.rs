@@ -1,1 +1,271 @@
-//! What a client may ask and what the server looks at before it does it.
+//! What the server looks at before it does what a client asks.
+//!
+//! Everything a client sends is a claim. The claim is tested in a fixed order (who asks, when, by what ability, at what
+//! target, with which effect) before an op exists at all; what passes then meets the same checks as an op of the host's.
+
+use crate::message::{Command, Request};
+use crate::types::Tick;
+use std::collections::{BTreeMap, BTreeSet};
+use ugas_core::{AbilityId, BadValue, ControllerId, EffectId, Op, Refusal, Sim, SimTime, Target};
+use ugas_doc::{Ability, AbilityTask, NetExecution, Value};
+
+/// Why something a client sent was not done. Counted by the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// More packets than one client may send.
+    PacketRate,
+    /// A datagram that cannot be read: too long, damaged, replayed, out of date.
+    Packet,
+    /// A payload that cannot be read.
+    Payload,
+    /// A reliable message that cannot be read or does not belong here.
+    Message,
+    /// More commands than one client may send.
+    CommandRate,
+    /// A command for a tick too far ahead.
+    Future,
+    /// A command for a tick too long ago.
+    Past,
+    /// A key that was used before with another command, or is older than the last one done.
+    Key,
+    /// In the name of a controller that is not the client's.
+    Authority,
+    /// An ability that was not granted.
+    Ability,
+    /// An ability that runs elsewhere, or may not be cancelled by a client.
+    Policy,
+    /// A target that cannot be reached, or does not exist.
+    Target,
+    /// An effect the ability may not apply.
+    EffectClass,
+    /// An effect for the authority only.
+    AuthoritativeOnly,
+    /// A number that is none, or out of range.
+    Number,
+    /// A late command whose cooldown had not passed when it was claimed to be given.
+    Early,
+    /// The rules of the game refused it.
+    Rules,
+}
+
+/// What a host adds to the question whether a target can be reached: sight, teams, its own rules.
+pub trait Reach: Send + Sync {
+    /// Whether `who` may act on `target` by `ability`.
+    fn reaches(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool;
+}
+
+/// The range an ability is authored with, measured between anchors. Whoever has no anchor is not in space and always
+/// within range.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AuthoredRange;
+
+impl Reach for AuthoredRange {
+    fn reaches(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool {
+        let Some(range) = sim.rules().ability_doc(ability).and_then(|doc| doc.max_range) else { return true };
+        let place = |id| sim.anchor(id).ok().flatten().map(|a| a.position);
+        let (Some(here), Some(there)) = (place(who), place(target)) else { return true };
+        let square: f64 = here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum();
+        square <= range * range
+    }
+}
+
+/// What one client may do: judged from the sim as it is now.
+pub struct Judge<'a> {
+    /// The authoritative sim.
+    pub sim: &'a Sim,
+    /// The client's own controllers.
+    pub owned: &'a [ControllerId],
+    /// The host's view of reach.
+    pub reach: &'a dyn Reach,
+    /// Which effects each ability may apply.
+    pub effects: &'a Whitelist,
+}
+
+impl Judge<'_> {
+    /// The op a command stands for, or why not.
+    pub fn judge(&self, command: &Command) -> Result<Op, (Reason, Refusal)> {
+        let request = &command.request;
+        check_numbers(request)?;
+        let who = request.who();
+        if !self.owned.contains(&who) {
+            return Err((Reason::Authority, Refusal::Authority));
+        }
+        let mut level = 1;
+        match request {
+            Request::Press { target, .. } => self.check_aim(*target)?,
+            Request::Activate { ability, target, .. } => {
+                self.check_granted(who, *ability)?;
+                self.check_policy(*ability)?;
+                self.check_aim(*target)?;
+                if let Target::Controller(target) = target {
+                    self.check_reach(who, *ability, *target)?;
+                }
+            }
+            Request::Cancel { ability, .. } => {
+                self.check_granted(who, *ability)?;
+                let doc = self.sim.rules().ability_doc(*ability);
+                if doc.is_some_and(|d| d.client_may_cancel == Some(false)) {
+                    return Err((Reason::Policy, Refusal::Authority));
+                }
+            }
+            Request::End { ability, .. } | Request::Commit { ability, .. } => {
+                self.check_granted(who, *ability)?;
+                self.check_policy(*ability)?;
+            }
+            Request::Apply { ability, effect, target, .. } => {
+                level = self.check_granted(who, *ability)?;
+                self.check_policy(*ability)?;
+                self.check_aim(Target::Controller(*target))?;
+                self.check_reach(who, *ability, *target)?;
+                if self.sim.rules().is_for_authority(*effect) {
+                    return Err((Reason::AuthoritativeOnly, Refusal::AuthoritativeOnly));
+                }
+                if !self.effects.allows(self.sim, *ability, *effect) {
+                    return Err((Reason::EffectClass, Refusal::Authority));
+                }
+            }
+            Request::Complete { answer, .. } => {
+                if answer.targets.iter().any(|&t| !self.sim.exists(t)) {
+                    return Err((Reason::Target, Refusal::StaleHandle));
+                }
+            }
+            Request::Release { .. } | Request::Move { .. } => {}
+        }
+        Ok(request.op(level))
+    }
+
+    /// The level of the grant.
+    fn check_granted(&self, who: ControllerId, ability: AbilityId) -> Result<u32, (Reason, Refusal)> {
+        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r))?;
+        let grant = grants.iter().find(|g| g.ability == ability);
+        grant.map(|g| g.level).ok_or((Reason::Ability, Refusal::NotGranted))
+    }
+
+    fn check_policy(&self, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
+        let policy = self.sim.rules().ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution);
+        match policy {
+            NetExecution::LocalPredicted | NetExecution::ServerInitiated => Ok(()),
+            NetExecution::LocalOnly | NetExecution::ServerOnly => Err((Reason::Policy, Refusal::Authority)),
+        }
+    }
+
+    fn check_aim(&self, target: Target) -> Result<(), (Reason, Refusal)> {
+        match target {
+            Target::Controller(id) if !self.sim.exists(id) => Err((Reason::Target, Refusal::StaleHandle)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_reach(
+        &self,
+        who: ControllerId,
+        ability: AbilityId,
+        target: ControllerId,
+    ) -> Result<(), (Reason, Refusal)> {
+        if who == target || self.reach.reaches(self.sim, who, ability, target) {
+            return Ok(());
+        }
+        Err((Reason::Target, Refusal::NoTarget))
+    }
+}
+
+fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
+    let point = |target: &Target| match target {
+        Target::Point(p) => p.iter().all(|v| v.is_finite()),
+        _ => true,
+    };
+    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(|v| v.is_finite());
+    let fine = match request {
+        Request::Press { target, .. } | Request::Activate { target, .. } => point(target),
+        Request::Complete { answer, .. } => answer.value.is_finite() && answer.hit.as_ref().is_none_or(hit),
+        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(|v| v.is_finite()),
+        _ => true,
+    };
+    if fine { Ok(()) } else { Err((Reason::Number, Refusal::BadValue { what: BadValue::Number })) }
+}
+
+/// Which effects each ability may apply in a client's name: those its task lists name.
+#[derive(Clone, Debug, Default)]
+pub struct Whitelist {
+    known: BTreeMap<AbilityId, BTreeSet<EffectId>>,
+}
+
+impl Whitelist {
+    /// Of all abilities of the rules.
+    pub fn of(sim: &Sim) -> Whitelist {
+        let rules = sim.rules();
+        let list = rules.ability_list().filter_map(|(id, _)| Some((id, effects_of(sim, rules.ability_doc(id)?))));
+        Whitelist { known: list.collect() }
+    }
+
+    /// Whether the ability names the effect.
+    pub fn allows(&self, sim: &Sim, ability: AbilityId, effect: EffectId) -> bool {
+        match self.known.get(&ability) {
+            Some(list) => list.contains(&effect),
+            // Made at run time, after the list.
+            None => sim.ability_doc(ability).is_some_and(|doc| effects_of(sim, doc).contains(&effect)),
+        }
+    }
+}
+
+/// The effects that an ability's task lists name.
+fn effects_of(sim: &Sim, doc: &Ability) -> BTreeSet<EffectId> {
+    let mut found = BTreeSet::new();
+    let lists = [&doc.tasks, &doc.on_tick, &doc.on_predicted_tick, &doc.on_server_tick];
+    lists.into_iter().for_each(|list| gather(sim, list, &mut found));
+    found
+}
+
+fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
+    for task in tasks {
+        for value in task.params.values() {
+            if let Value::Text(name) = value
+                && let Some(effect) = sim.rules().effect(name)
+            {
+                found.insert(effect);
+            }
+        }
+        gather(sim, &task.tasks, found);
+        gather(sim, &task.then, found);
+        gather(sim, &task.r#else, found);
+    }
+}
+
+/// When an ability of a controller was last done by a client and until when that keeps it from the next: late commands
+/// are asked what the clock said when they claim to have been given.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    ready: BTreeMap<(ControllerId, AbilityId), SimTime>,
+}
+
+impl Claims {
+    /// Whether a late command claims a moment at which its cooldown had not passed.
+    pub fn is_early(&self, who: ControllerId, ability: AbilityId, claimed: SimTime) -> bool {
+        self.ready.get(&(who, ability)).is_some_and(|&ready| claimed < ready)
+    }
+
+    /// Notes until when an ability that was just done is not ready.
+    pub fn note(&mut self, sim: &Sim, who: ControllerId, ability: AbilityId) {
+        let Ok(grants) = sim.grants(who) else { return };
+        let Some(grant) = grants.iter().find(|g| g.ability == ability) else { return };
+        let left = sim.cooldown(who, grant.id).ok().flatten().map_or(SimTime::ZERO, |t| t.remaining);
+        self.ready.insert((who, ability), sim.now() + left);
+    }
+
+    /// Forgets a controller.
+    pub fn forget(&mut self, who: ControllerId) {
+        self.ready.retain(|(id, _), _| *id != who);
+    }
+}
+
+/// Whether a tick can be meant now.
+pub fn check_tick(tick: Tick, now: Tick, ahead: u32, behind: u32) -> Result<(), Reason> {
+    if tick.0 > now.0.saturating_add(ahead) {
+        return Err(Reason::Future);
+    }
+    if tick.0.saturating_add(behind) < now.0 {
+        return Err(Reason::Past);
+    }
+    Ok(())
+}

@@ -1,1 +1,198 @@
 //! Which parts of a controller its owner and others may see.
+//!
+//! A controller's replication mode says what leaves the server at all, and each attribute's own mode narrows that for
+//! its value. The two are put together here and nowhere else: whoever writes bytes asks a [`Mask`], so what a mask hides
+//! cannot reach the wire by another way.
+//!
+//! | Mode | Owner | Others |
+//! |---|---|---|
+//! | `None` | nothing | nothing |
+//! | `Minimal` | tags, cues | tags, cues |
+//! | `Mixed` | tags, cues, effects, attributes `OwnerOnly` and `All` | tags, cues |
+//! | `Full` | tags, cues, effects, attributes `OwnerOnly` and `All` | tags, cues, effects, attributes `All` |
+
+use ugas_core::{Rules, SetId};
+use ugas_doc::{ControllerReplication, ReplicationMode};
+
+/// From which side a controller is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eye {
+    /// The client it belongs to.
+    Owner,
+    /// Every other client.
+    Observer,
+}
+
+/// What one side may see of a controller.
+///
+/// ```
+/// use ugas_core::Rules;
+/// use ugas_doc::{Attribute, AttributeSet, ControllerReplication, ReplicationMode};
+/// use ugas_net::mask::{Eye, Mask};
+/// let mut gold = Attribute::new("Gold", 5.0);
+/// gold.replication_mode = ReplicationMode::OwnerOnly;
+/// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0)).with(gold)).build()?;
+/// let sets = [rules.set("S").unwrap()];
+/// let seen = |eye| Mask::new(&rules, &sets, ControllerReplication::Full, eye);
+/// assert_eq!(seen(Eye::Owner).attributes.count(), 2);
+/// assert_eq!(seen(Eye::Observer).attributes.count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mask {
+    /// One bit for each attribute of the sets: sets as registered, attributes as their documents list them.
+    pub attributes: Bits,
+    /// Whether active effects are sent.
+    pub effects: bool,
+    /// Whether tags are sent.
+    pub tags: bool,
+    /// Whether cues are sent.
+    pub cues: bool,
+}
+
+impl Mask {
+    /// What this eye sees of a controller with these sets in this mode.
+    pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, eye: Eye) -> Mask {
+        let mut mask =
+            Mask { attributes: Bits::default(), effects: details(mode, eye), tags: shows(mode), cues: shows(mode) };
+        let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
+        for (at, attribute) in attributes.enumerate() {
+            mask.attributes.put(at, mask.effects && admits(attribute.replication, eye));
+        }
+        mask
+    }
+
+    /// Whether nothing at all is seen.
+    pub fn is_empty(&self) -> bool {
+        !self.effects && !self.tags && !self.cues && self.attributes.count() == 0
+    }
+}
+
+/// Whether the mode sends anything to anybody.
+fn shows(mode: ControllerReplication) -> bool {
+    match mode {
+        ControllerReplication::None => false,
+        ControllerReplication::Minimal | ControllerReplication::Mixed | ControllerReplication::Full => true,
+    }
+}
+
+/// Whether the mode lets this eye see effects and attributes.
+fn details(mode: ControllerReplication, eye: Eye) -> bool {
+    match (mode, eye) {
+        (ControllerReplication::None | ControllerReplication::Minimal, _) => false,
+        (ControllerReplication::Mixed, Eye::Owner) => true,
+        (ControllerReplication::Mixed, Eye::Observer) => false,
+        (ControllerReplication::Full, _) => true,
+    }
+}
+
+/// Whether the attribute lets this eye see its value.
+fn admits(attribute: ReplicationMode, eye: Eye) -> bool {
+    match (attribute, eye) {
+        (ReplicationMode::None, _) => false,
+        (ReplicationMode::OwnerOnly, Eye::Owner) => true,
+        (ReplicationMode::OwnerOnly, Eye::Observer) => false,
+        (ReplicationMode::All, _) => true,
+    }
+}
+
+/// A set of small numbers, one bit each.
+///
+/// ```
+/// let mut bits = ugas_net::mask::Bits::default();
+/// bits.put(70, true);
+/// assert!(bits.has(70) && !bits.has(69) && !bits.has(700));
+/// assert_eq!(bits.iter().collect::<Vec<_>>(), [70]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// Puts a number in or takes it out.
+    pub fn put(&mut self, at: usize, on: bool) {
+        let (word, bit) = (at / 64, 1 << (at % 64));
+        if on && word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        if let Some(word) = self.words.get_mut(word) {
+            *word = if on { *word | bit } else { *word & !bit };
+        }
+    }
+
+    /// Whether a number is in it.
+    pub fn has(&self, at: usize) -> bool {
+        self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+    }
+
+    /// How many are in it.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Those in it, rising.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.words.len() * 64).filter(|&at| self.has(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ugas_doc::{Attribute, AttributeSet, Controller};
+
+    const MODES: [ControllerReplication; 4] = [
+        ControllerReplication::None,
+        ControllerReplication::Minimal,
+        ControllerReplication::Mixed,
+        ControllerReplication::Full,
+    ];
+
+    /// Three attributes: to nobody, to the owner, to all.
+    fn rules() -> std::sync::Arc<Rules> {
+        let attribute = |name: &str, mode| Attribute { replication_mode: mode, ..Attribute::new(name, 1.0) };
+        let set = AttributeSet::new("S")
+            .with(attribute("Hidden", ReplicationMode::None))
+            .with(attribute("Own", ReplicationMode::OwnerOnly))
+            .with(attribute("Open", ReplicationMode::All));
+        Rules::builder().add(set).add(Controller::new("Plain").set("S")).build().unwrap()
+    }
+
+    /// Attributes, effects, tags, cues as the owner and as others see them.
+    fn table(mode: ControllerReplication) -> [(Vec<usize>, bool, bool, bool); 2] {
+        let rules = rules();
+        [Eye::Owner, Eye::Observer].map(|eye| {
+            let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, eye);
+            (mask.attributes.iter().collect(), mask.effects, mask.tags, mask.cues)
+        })
+    }
+
+    #[test]
+    fn each_mode_shows_each_side_what_its_line_says() {
+        let nothing = (vec![], false, false, false);
+        let signs = (vec![], false, true, true);
+        let own = (vec![1, 2], true, true, true);
+        assert_eq!(table(ControllerReplication::None), [nothing.clone(), nothing]);
+        assert_eq!(table(ControllerReplication::Minimal), [signs.clone(), signs.clone()]);
+        assert_eq!(table(ControllerReplication::Mixed), [own.clone(), signs]);
+        assert_eq!(table(ControllerReplication::Full), [own, (vec![2], true, true, true)]);
+    }
+
+    #[test]
+    fn an_empty_mask_is_that_of_none_only() {
+        let rules = rules();
+        for (mode, eye) in MODES.into_iter().flat_map(|m| [(m, Eye::Owner), (m, Eye::Observer)]) {
+            let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, eye);
+            assert_eq!(mask.is_empty(), mode == ControllerReplication::None, "{mode:?} {eye:?}");
+        }
+    }
+
+    // covers: UGAS-13.2-05
+    #[test]
+    fn a_controller_that_does_not_say_is_mixed() {
+        let rules = rules();
+        let plain = rules.template("Plain").unwrap();
+        assert_eq!(rules.template_replication(plain), Some(ControllerReplication::Mixed));
+    }
+}

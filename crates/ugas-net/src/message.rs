@@ -1,1 +1,256 @@
 //! What the two sides say to each other.
+//!
+//! A client can ask for no more than a [`Request`] says: whatever else a sim can do cannot be put into words here, so it
+//! cannot be forged. Messages that must arrive go through the carrier's ordered stream; commands and states ride in the
+//! payloads of packets and are said again until they are heard.
+
+use crate::types::Tick;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use ugas_core::{
+    AbilityId, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime, Spec, Target,
+    TaskKey, Which,
+};
+
+/// The version of what is said. Both sides must have the same.
+pub const PROTOCOL: u32 = 1;
+
+/// What a client may ask for.
+///
+/// ```
+/// use ugas_core::{AbilityId, ControllerId, Target};
+/// use ugas_net::message::Request;
+/// let ask = Request::Activate { who: ControllerId(3), ability: AbilityId(1), target: Target::None };
+/// assert_eq!(ask.who(), ControllerId(3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// An input goes down.
+    Press {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        input: InputId,
+        /// What abilities activated by it aim at.
+        target: Target,
+    },
+    /// An input goes up.
+    Release {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        input: InputId,
+    },
+    /// Activates a granted ability.
+    Activate {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        ability: AbilityId,
+        /// At what.
+        target: Target,
+    },
+    /// Ends an ability as cancelled.
+    Cancel {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        ability: AbilityId,
+    },
+    /// Ends an ability as completed.
+    End {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        ability: AbilityId,
+    },
+    /// Commits an ability whose policy is Manual.
+    Commit {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        ability: AbilityId,
+    },
+    /// Applies an effect of an ability to a target: speculative here, looked at by the server before anything happens.
+    Apply {
+        /// Who does it.
+        who: ControllerId,
+        /// By which ability.
+        ability: AbilityId,
+        /// Which effect.
+        effect: EffectId,
+        /// To whom.
+        target: ControllerId,
+    },
+    /// Answers a task that waits for the host.
+    Complete {
+        /// Which.
+        key: TaskKey,
+        /// With what.
+        answer: Answer,
+    },
+    /// Says where the controller stands.
+    Move {
+        /// Which.
+        who: ControllerId,
+        /// Where.
+        anchor: Anchor,
+    },
+}
+
+impl Request {
+    /// The controller in whose name it is asked.
+    pub fn who(&self) -> ControllerId {
+        match self {
+            Request::Press { who, .. }
+            | Request::Release { who, .. }
+            | Request::Activate { who, .. }
+            | Request::Cancel { who, .. }
+            | Request::End { who, .. }
+            | Request::Commit { who, .. }
+            | Request::Apply { who, .. }
+            | Request::Move { who, .. } => *who,
+            Request::Complete { key, .. } => key.who,
+        }
+    }
+
+    /// What it does, on either side. An application has the level of the grant it comes from.
+    pub fn op(&self, level: u32) -> Op {
+        match self {
+            Request::Press { who, input, target } => Op::Press { who: *who, input: *input, target: *target },
+            Request::Release { who, input } => Op::Release { who: *who, input: *input },
+            Request::Activate { who, ability, target } => {
+                Op::Activate { who: *who, which: Which::Ability(*ability), target: *target }
+            }
+            Request::Cancel { who, ability } => Op::Cancel { who: *who, which: Which::Ability(*ability) },
+            Request::End { who, ability } => Op::End { who: *who, which: Which::Ability(*ability) },
+            Request::Commit { who, ability } => Op::Commit { who: *who, which: Which::Ability(*ability) },
+            Request::Apply { who, ability, effect, target } => {
+                Op::Apply(Spec::new(*effect, *target).from(*who).ability(*ability).level(level))
+            }
+            Request::Complete { key, answer } => Op::Complete { key: *key, answer: answer.clone() },
+            Request::Move { who, anchor } => Op::Move { who: *who, anchor: Some(*anchor) },
+        }
+    }
+}
+
+/// A request, when it counts and under which key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// The tick it belongs to.
+    pub tick: Tick,
+    /// The key's Base: one for each tick with commands, rising.
+    pub base: u32,
+    /// The key's Sub.
+    pub sub: u16,
+    /// What is asked.
+    pub request: Request,
+}
+
+impl Command {
+    /// The id of the op, in the name of a client.
+    pub fn id(&self, client: u16) -> OpId {
+        OpId::new(client, self.base, self.sub)
+    }
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The key's Base.
+    pub base: u32,
+    /// The key's Sub.
+    pub sub: u16,
+    /// Why not, if not.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a server will not have a client.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+pub enum Denial {
+    /// Another version of the protocol.
+    #[error("the server speaks protocol {server} and this client {client}; install the same version of the game")]
+    Protocol {
+        /// The server's.
+        server: u32,
+        /// The client's.
+        client: u32,
+    },
+    /// Other data.
+    #[error("the server's rules have the hash {server:016x} and this client's {client:016x}; install the same data")]
+    Rules {
+        /// The server's.
+        server: u64,
+        /// The client's.
+        client: u64,
+    },
+}
+
+/// What must arrive at a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToClient {
+    /// The server has the client.
+    Welcome {
+        /// Its number, in every key of its commands.
+        client: u16,
+        /// Length of a tick.
+        length: SimTime,
+        /// Seed of the client's random stream.
+        seed: u64,
+        /// The controllers that are its own.
+        owned: Vec<ControllerId>,
+    },
+    /// The server has not.
+    Denied(Denial),
+    /// A definition made at run time, as JSON.
+    Define {
+        /// Its number.
+        id: DefId,
+        /// The document.
+        doc: String,
+    },
+    /// A controller is gone or out of sight.
+    Gone {
+        /// Which.
+        who: ControllerId,
+        /// Since when.
+        tick: Tick,
+    },
+    /// An owned controller whose state does not fit into a packet.
+    Owner {
+        /// Which.
+        who: ControllerId,
+        /// When it was so.
+        tick: Tick,
+        /// The state, as a difference to nothing.
+        state: Vec<u8>,
+    },
+}
+
+/// What must arrive at the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToServer {
+    /// A client begins.
+    Hello {
+        /// Its version.
+        protocol: u32,
+        /// The hash of its rules.
+        rules: u64,
+        /// Makes this longer than any answer, so that nobody gains by asking in another's name.
+        padding: Vec<u8>,
+    },
+}
+
+/// A message as bytes.
+pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {
+    // Writing into memory fails only for values that refuse to be written, and these do not.
+    postcard::to_allocvec(message).unwrap_or_default()
+}
+
+/// Reads a message; nothing may be left over.
+pub(crate) fn decode<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Option<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((message, [])) => Some(message),
+        _ => None,
+    }
+}

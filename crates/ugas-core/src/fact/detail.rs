@@ -152,6 +152,35 @@ impl FactKind {
 }
 
 impl Facts {
+    /// Adds the facts of another log after these, with their details.
+    ///
+    /// ```
+    /// # use ugas_core::Facts;
+    /// let mut all = Facts::default();
+    /// all.append(&Facts::default());
+    /// assert!(all.list.is_empty());
+    /// ```
+    pub fn append(&mut self, other: &Facts) {
+        self.list.reserve(other.list.len());
+        for fact in &other.list {
+            let mut fact = *fact;
+            self.take_in(&mut fact, other);
+            self.list.push(fact);
+        }
+    }
+
+    /// Makes a fact of another log one of this log: its details are copied.
+    pub fn take_in(&mut self, fact: &mut Fact, from: &Facts) {
+        if let Some(span) = fact.kind.detail_mut()
+            && span.len > 0
+        {
+            let bytes = from.detail.get(span.offset as usize..span.offset as usize + span.len as usize);
+            let offset = self.detail.len() as u32;
+            self.detail.extend_from_slice(bytes.unwrap_or_default());
+            *span = Span { offset, len: bytes.map_or(0, |b| b.len() as u32) };
+        }
+    }
+
     /// The named values of a fact of this log: a request's parameters, an event's payload, where a cue plays.
     ///
     /// ```

@@ -10,7 +10,7 @@ use super::settle::Emit;
 use super::{Flow, Notice, Since, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
-use crate::{Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, SimTime, Spec};
+use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
 /// A row as it was, the lengths of facts, diagnostics and reactions then, and the news that waited.
@@ -64,6 +64,9 @@ impl Flow<'_> {
         let Some(def) = self.def(spec.effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
         };
+        if self.work.role == Role::Client && self.is_for_authority(&def) {
+            return Err(Refusal::AuthoritativeOnly);
+        }
         let ordinal = self.number(target, birth);
         let key = EffectKey { birth, target: spec.target, ordinal };
         self.check_spec(spec)?;
@@ -80,6 +83,16 @@ impl Flow<'_> {
         }
         self.admit(&def, spec, target, key)?;
         self.begin(&def, spec, target, key)
+    }
+
+    /// Whether only the authority applies an effect.
+    fn is_for_authority(&self, def: &EffectDef) -> bool {
+        def.authority || def.executions.iter().any(|x| !self.may_run_ahead(x.calculator))
+    }
+
+    /// Whether this sim runs a calculation: code may say that it is not to be run ahead of the authority.
+    pub(crate) fn may_run_ahead(&self, calculator: CalcId) -> bool {
+        self.rules.calcs[calculator.index()].as_ref().is_none_or(|c| c.code.predictable())
     }
 
     /// Counts applications of one cause on one target.

@@ -2,6 +2,7 @@
 
 use super::settle::Emit;
 use super::{Flow, Via};
+use crate::image::RowImage;
 use crate::rules::{Layout, RemoveDef};
 use crate::state::{LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
@@ -86,6 +87,23 @@ impl Journal {
         (self.dropped, self.reacted) = (self.next, false);
     }
 
+    /// Forgets what was noted before a serial.
+    pub(crate) fn forget_before(&mut self, serial: u64) {
+        while self.entries.front().is_some_and(|e| e.serial < serial) {
+            self.entries.pop_front();
+        }
+        self.dropped = self.dropped.max(serial.min(self.next));
+    }
+
+    /// Takes out an op and what others did to the row because of it.
+    pub(crate) fn strike_out(&mut self, id: OpId) {
+        self.entries.retain(|e| match &e.what {
+            JournalWhat::Op(op, _) => *op != id,
+            JournalWhat::Arrived(arrived) => arrived.cause.root != id,
+            _ => true,
+        });
+    }
+
     fn push(&mut self, limit: u32, at: SimTime, what: JournalWhat) {
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
@@ -143,6 +161,9 @@ pub(crate) struct Captured {
     pub(crate) layout: Arc<Layout>,
     /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
     pub(crate) definitions: Vec<(u32, u64)>,
+    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
+    /// counting. An op of the host's comes after all that fell due before it.
+    pub(crate) foreign: bool,
 }
 
 impl Flow<'_> {
@@ -370,8 +391,55 @@ impl Flow<'_> {
 
     /// Puts a row back to an image and runs it forward alone, from its journal.
     pub(crate) fn replay_row(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<(), Refusal> {
-        let who = from.row.id;
-        let target = self.check_image(who, from)?;
+        let now = self.begin_replay(from, journal, to)?;
+        let mut done = from.dues;
+        self.replay_part(from, journal, from.serial..u64::MAX, to, &mut done);
+        self.end_replay(from.row.id, now);
+        Ok(())
+    }
+
+    /// The same in parts: each stop is a time and the serial of the first entry that comes after it. What the row is at
+    /// each stop goes into the image beside it.
+    pub(crate) fn rerun(
+        &mut self,
+        from: &Captured,
+        journal: &Journal,
+        stops: &[(SimTime, u64)],
+        images: &mut [RowImage],
+    ) -> Result<(), Refusal> {
+        let last = stops.last().map_or(from.at, |s| s.0);
+        if stops.windows(2).any(|w| w[0] > w[1]) || stops.first().is_some_and(|s| s.0 < from.at) {
+            return Err(Refusal::BadValue { what: BadValue::Time });
+        }
+        let now = self.begin_replay(from, journal, last)?;
+        let (mut done, mut serial) = (from.dues, from.serial);
+        for (&(at, next), image) in stops.iter().zip(images) {
+            self.replay_part(from, journal, serial..next, at, &mut done);
+            serial = next;
+            let Ok(slot) = self.slot(from.row.id) else { break };
+            let row = self.st.controllers.row(slot);
+            let layout = self.ix.layouts[row.layout as usize].clone();
+            let (rules, dues, foreign) = (from.rules, done, from.foreign);
+            let definitions = self.st.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
+            match &mut image.inner {
+                Some(c) => {
+                    c.row.clone_from(row);
+                    (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
+                    (c.layout, c.definitions, c.foreign) = (layout, definitions, foreign);
+                }
+                None => {
+                    let row = row.clone();
+                    image.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
+                }
+            }
+        }
+        self.end_replay(from.row.id, now);
+        Ok(())
+    }
+
+    /// Puts the image in its place and turns the time back; the time it was.
+    fn begin_replay(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<SimTime, Refusal> {
+        let target = self.check_image(from.row.id, from)?;
         let now = self.st.now;
         if to < from.at || to > now {
             return Err(Refusal::BadValue { what: BadValue::Time });
@@ -382,13 +450,26 @@ impl Flow<'_> {
         let row = self.image_row(from)?;
         self.put_image(target, row)?;
         self.st.now = from.at;
-        let mut done = from.dues;
-        for entry in journal.entries.iter().filter(|e| e.serial >= from.serial && e.at <= to) {
+        Ok(now)
+    }
+
+    /// Runs what the journal holds between two serials, and then what falls due up to a time.
+    fn replay_part(
+        &mut self,
+        from: &Captured,
+        journal: &Journal,
+        serials: std::ops::Range<u64>,
+        to: SimTime,
+        done: &mut u64,
+    ) {
+        let who = from.row.id;
+        for entry in journal.entries.iter().filter(|e| serials.contains(&e.serial) && e.at <= to) {
             if !self.is_amid(entry) {
                 self.react();
             }
             self.read_to(entry.serial);
-            self.run_row(who, entry.at, Some(entry.dues), &mut done);
+            let all = from.foreign && matches!(entry.what, JournalWhat::Op(..));
+            self.run_row(who, entry.at, (!all).then_some(entry.dues), done);
             self.st.now = self.st.now.max(entry.at);
             self.read_to(entry.serial + 1);
             match &entry.what {
@@ -416,8 +497,12 @@ impl Flow<'_> {
             }
         }
         self.react();
-        self.read_to(u64::MAX);
-        self.run_row(who, to, None, &mut done);
+        self.read_to(serials.end);
+        self.run_row(who, to, None, done);
+        self.st.now = to;
+    }
+
+    fn end_replay(&mut self, who: ControllerId, now: SimTime) {
         self.st.now = now;
         // A frame planned in the past would be made up for.
         if self.ix.next_frame <= now {
@@ -428,7 +513,6 @@ impl Flow<'_> {
             self.publish(target);
         }
         self.plan_frame();
-        Ok(())
     }
 
     fn read_to(&mut self, serial: u64) {

@@ -5,7 +5,7 @@ use super::remove::Trigger;
 use super::{Flow, Via, stacked};
 use crate::rules::{CaptureTime, EffectDef};
 use crate::state::{CauseWhat, ModOp};
-use crate::{DiagnosticKind, FactKind, Refusal, TagId};
+use crate::{DiagnosticKind, FactKind, Refusal, Role, TagId};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
@@ -60,6 +60,9 @@ impl Flow<'_> {
             let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(0, |c| c.reads.len());
             let mine = captured.get(at..at + reads);
             at += reads;
+            if self.work.role == Role::Client && !(x.predictable && self.may_run_ahead(x.calculator)) {
+                continue;
+            }
             results.clear();
             let site = Self::execution_site(index);
             outcome = self.calculate(x.calculator, about, site, &x.params, &mut results, context, mine).map(|_| ());

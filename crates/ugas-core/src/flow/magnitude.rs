@@ -186,7 +186,7 @@ impl<'a> View<'a> {
     /// Where a random draw stands (ruling R-05).
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
         DrawAt {
-            seed: self.st.seed,
+            seed: self.st.seed_of(self.root),
             sub: if self.root.client() == 0 { 0 } else { self.root.sub() },
             target: about.spec.target.0,
             birth: about.birth,

@@ -67,6 +67,18 @@ pub(crate) struct State {
     /// Sum of row hashes, and the rows whose hash is out of date.
     pub(crate) hash_sum: u64,
     pub(crate) hash_dirty: Vec<ControllerId>,
+    /// Seeds of clients' random streams, by client.
+    pub(crate) client_seeds: Vec<(u16, u64)>,
+    /// Rows whose hash was found changed, where somebody wants to know. Not state.
+    pub(crate) changed: Option<Vec<ControllerId>>,
+}
+
+impl State {
+    /// The seed for what a root causes (ruling R-05).
+    pub(crate) fn seed_of(&self, root: OpId) -> u64 {
+        let known = self.client_seeds.binary_search_by_key(&root.client(), |s| s.0);
+        known.map_or(self.seed, |at| self.client_seeds[at].1)
+    }
 }
 
 /// What a step leaves to be read.
@@ -159,6 +171,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
     pub(crate) work: Work,
+    /// How long ago what happens was asked for: cooldowns count from then.
+    pub(crate) back: SimTime,
     /// Who answers inside a step; nobody outside an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

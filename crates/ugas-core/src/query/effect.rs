@@ -37,6 +37,9 @@ pub struct EffectView {
     pub remaining: Option<SimTime>,
     /// Its whole length; none for infinite and queued ones.
     pub total: Option<SimTime>,
+    /// When it began and when it ends in the sim's time, at the pace its controller's clock has now: what others are
+    /// told, since it stays the same while time passes. [`SimTime::NEVER`] for no end, a clock that stands, a queued one.
+    pub span: (SimTime, SimTime),
     /// Periodic executions so far.
     pub executed: u32,
     /// Time until the next periodic execution.
@@ -84,7 +87,8 @@ impl Sim {
         Ok(self.each_effect(who)?.collect())
     }
 
-    fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, Refusal> {
+    /// The same without a list of its own.
+    pub fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, Refusal> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         let active = row.effects.iter().map(move |e| EffectView {
@@ -97,6 +101,7 @@ impl Sim {
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
             total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
+            span: (row.clock.due(e.start), row.clock.due(e.end)),
             executed: e.periodic().map_or(0, |p| p.executed),
             next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
@@ -110,6 +115,7 @@ impl Sim {
             elapsed: SimTime::ZERO,
             remaining: None,
             total: None,
+            span: (SimTime::NEVER, SimTime::NEVER),
             executed: 0,
             next_execution: None,
         });

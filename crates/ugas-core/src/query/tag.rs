@@ -63,6 +63,11 @@ impl Sim {
         Ok(self.row(who)?.tags.iter(&self.rules().tags).collect())
     }
 
+    /// The same without a list of its own.
+    pub fn each_tag(&self, who: ControllerId) -> Result<impl Iterator<Item = (TagId, u32)>, Refusal> {
+        Ok(self.row(who)?.tags.iter(&self.rules().tags))
+    }
+
     /// How many distinct tags are granted.
     pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, Refusal> {
         Ok(self.row(who)?.tags.len())
@@ -77,5 +82,10 @@ impl Sim {
     /// The looping cues that play on a controller.
     pub fn cues(&self, who: ControllerId) -> Result<Vec<TagId>, Refusal> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag).collect())
+    }
+
+    /// The same without a list of its own, by rising tag.
+    pub fn each_cue(&self, who: ControllerId) -> Result<impl Iterator<Item = TagId>, Refusal> {
+        Ok(self.row(who)?.cues().iter().map(|c| c.tag))
     }
 }

@@ -3,7 +3,7 @@
 use super::expr::Expr;
 use crate::{AttributeId, SetId};
 use std::sync::Arc;
-use ugas_doc::{Aggregation, Category, OnBoundChange, ReplicationMode};
+use ugas_doc::{Aggregation, Category, OnBoundChange, Quantize, ReplicationMode};
 
 /// A bound as the rules know it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +42,8 @@ pub struct AttributeDef {
     pub category: Category,
     /// To whom it is replicated.
     pub replication: ReplicationMode,
+    /// How it is rounded on the wire for observers; none sends it exactly.
+    pub quantize: Option<Quantize>,
     /// How modifiers add up.
     pub aggregation: Aggregation,
     /// What a change of a referenced bound does to base.

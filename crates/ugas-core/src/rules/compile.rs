@@ -26,6 +26,16 @@ pub(crate) struct Compiler<'r> {
     pub(crate) defined: Vec<(SetId, String, Option<Origin>)>,
 }
 
+/// Marks an effect that only the authority applies (specification, section 13.7).
+const AUTHORITATIVE_ONLY: &str = "Gameplay.Effect.AuthoritativeOnly";
+
+/// Whether an effect is for the authority only: it says so, or a calculation of it may not be run ahead.
+fn is_for_authority(doc: &Effect) -> bool {
+    let marked =
+        |tag: &String| tag.strip_prefix(AUTHORITATIVE_ONLY).is_some_and(|s| s.is_empty() || s.starts_with('.'));
+    doc.effect_tags.iter().chain(&doc.granted_tags).any(marked) || doc.executions.iter().any(|x| !x.predictable)
+}
+
 impl Compiler<'_> {
     // Tags ------------------------------------------------------------------------------------------------------
 
@@ -242,6 +252,7 @@ impl Compiler<'_> {
             cues: self.tag_list(&doc.gameplay_cues),
             rules: self.combat_rules(doc),
             combat: self.combat(doc),
+            authority: is_for_authority(doc),
             simple: false,
             blow: None,
             watches: false,
@@ -406,6 +417,7 @@ impl Compiler<'_> {
             ability_sets,
             active: doc.is_active,
             position: doc.position,
+            replication: doc.replication_mode,
         }));
     }
 }

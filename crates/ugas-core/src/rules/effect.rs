@@ -156,6 +156,8 @@ pub(crate) struct EffectDef {
     pub(crate) combat: Option<CombatDef>,
     /// Its only modifier, if it writes one plain value at each execution and does nothing else then.
     pub(crate) blow: Option<Blow>,
+    /// Only the authority applies it: it is tagged so, or a calculation of it may not be run ahead.
+    pub(crate) authority: bool,
     /// Nothing but value modifiers and tags to test: captures, grants, cues and reactions can be skipped.
     pub(crate) simple: bool,
     /// The duration in flicks where it is a plain value.
@@ -201,7 +203,7 @@ impl EffectDef {
             Some(Mag::Value(v)) => SimTime::try_seconds(v),
             _ => None,
         };
-        self.simple = plain && self.is_simple();
+        self.simple = plain && self.is_simple() && !self.authority;
         let beats = self.period.is_some()
             && self.executions.is_empty()
             && self.cues.is_empty()

@@ -79,7 +79,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Ability, Origin, Patched};
+use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 
 /// The compiled catalogue. Share it behind an `Arc` with as many sims as you like.
 ///
@@ -255,6 +255,10 @@ impl Rules {
             e.executions.iter().all(|x| x.predictable && calc(x.calculator))
         })
     }
+    /// Whether only the authority applies an effect: it is tagged so, or a calculation of it may not be run ahead.
+    pub fn is_for_authority(&self, id: EffectId) -> bool {
+        self.effect_def(id).is_some_and(|e| e.authority)
+    }
     /// An ability by name.
     pub fn ability(&self, name: &str) -> Option<AbilityId> {
         self.ability_names.find(name).map(AbilityId).filter(|&a| self.ability_def(a).is_some())
@@ -362,6 +366,20 @@ impl Rules {
     /// A controller template by the `ActorID` of its document.
     pub fn template(&self, name: &str) -> Option<TemplateId> {
         self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
+    }
+
+    /// How controllers of a template are replicated; `Mixed` where its document does not say.
+    ///
+    /// ```
+    /// use ugas_core::Rules;
+    /// use ugas_doc::{Attribute, AttributeSet, Controller, ControllerReplication};
+    /// let set = AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0));
+    /// let rules = Rules::builder().add(set).add(Controller::new("Hero").set("Vitals")).build().unwrap();
+    /// let hero = rules.template("Hero").unwrap();
+    /// assert_eq!(rules.template_replication(hero), Some(ControllerReplication::Mixed));
+    /// ```
+    pub fn template_replication(&self, id: TemplateId) -> Option<ControllerReplication> {
+        Some(self.templates.get(id.index())?.as_ref()?.replication)
     }
 
     /// The known name most like a misspelt one, over attributes, effects, tags, sets and abilities.

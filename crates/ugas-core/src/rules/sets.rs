@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::{AttributeId, Refusal, SetId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted, Patched};
+use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted, Patched, Quantize};
 
 /// A circle is told with at most this many names.
 const SHOWN: usize = 8;
@@ -113,12 +113,27 @@ impl Compiler<'_> {
             max,
             category: doc.category,
             replication: doc.replication_mode,
+            quantize: self.quantize(doc),
             aggregation: doc.aggregation,
             on_bound_change: doc.on_bound_change,
             death: on_depleted == OnDepleted::Death,
             absorb,
             derived,
         })
+    }
+
+    /// How it is rounded on the wire, if that leaves a range and steps in it.
+    fn quantize(&mut self, doc: &Attribute) -> Option<Quantize> {
+        let Quantize { min, max, bits } = doc.quantize?;
+        if !(min.is_finite() && max.is_finite() && min < max && (max - min).is_finite()) {
+            let found = format!("Min is {min} and Max is {max}; write two finite numbers, Min below Max");
+            self.error("bad-quantize", format!("{}: Quantize: {found}", doc.name));
+        }
+        if !(1..=32).contains(&bits) {
+            let found = format!("Bits is {bits}; write 1 to 32, or leave Quantize out to send the exact value");
+            self.error("bad-quantize", format!("{}: Quantize: {found}", doc.name));
+        }
+        doc.quantize
     }
 
     fn bound(&mut self, attribute: &str, which: &str, bound: Option<Bound>) -> Option<BoundDef> {

@@ -1,6 +1,7 @@
 //! A controller document, compiled: what a spawn needs, without names.
 
 use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, SetId, SimTime, TagId};
+use ugas_doc::ControllerReplication;
 
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateEffect {
@@ -25,4 +26,6 @@ pub(crate) struct Template {
     pub(crate) ability_sets: Box<[AbilitySetId]>,
     pub(crate) active: bool,
     pub(crate) position: Option<[f64; 3]>,
+    /// Read by whoever sends controllers to others; a row does not know it.
+    pub(crate) replication: ControllerReplication,
 }

@@ -9,21 +9,12 @@ use crate::{ControllerId, EffectId, FactKind, InsertError, LimitKind, RUNTIME_BI
 use ugas_doc::Doc;
 
 impl Sim {
-    /// The run-time definitions a row uses.
-    pub(super) fn definitions_of<'s>(
-        &'s self,
-        row: &'s Row,
-    ) -> impl Iterator<Item = (u32, &'s crate::state::Definition)> {
-        let list = self.state.definitions.list.iter().enumerate();
-        list.filter_map(|(n, d)| Some((RUNTIME_BIT | n as u32, d.as_ref()?))).filter(|(id, _)| row.uses(*id))
-    }
-
     /// Takes a controller out of the sim with everything in flight. What followed it keeps its last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
         let row = self.row(who)?;
         let sets = self.layout(row).sets.to_vec();
         let mut definitions = Vec::new();
-        for (id, d) in self.definitions_of(row) {
+        for (id, d) in self.state.definitions.used_by(row) {
             definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
         }
         let (rules, at) = (self.rules.fingerprint(), self.state.now);
@@ -106,7 +97,7 @@ impl Sim {
     }
 
     /// Brings the run-time definitions a portable carries; one that exists here under another number is renumbered.
-    fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
+    pub(super) fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
         let mut new = Vec::new();
         let mut renumber: Vec<(u32, u32)> = Vec::new();
         for (id, text) in &from.definitions {

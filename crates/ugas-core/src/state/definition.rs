@@ -49,6 +49,12 @@ impl Definitions {
         RUNTIME_BIT | self.list.len() as u32
     }
 
+    /// Those a row uses.
+    pub(crate) fn used_by<'s>(&'s self, row: &'s super::Row) -> impl Iterator<Item = (u32, &'s Definition)> {
+        let list = self.list.iter().enumerate();
+        list.filter_map(|(n, d)| Some((RUNTIME_BIT | n as u32, d.as_ref()?))).filter(|(id, _)| row.uses(*id))
+    }
+
     pub(crate) fn get(&self, id: u32) -> Option<&Definition> {
         self.list.get((id & !RUNTIME_BIT) as usize)?.as_ref()
     }

@@ -366,6 +366,11 @@ impl Row {
     /// The canonical hash: the same state gives the same bits however it came about. `sets` stands for the layout.
     /// Numbers yet to be given are left out: what came and went again leaves no trace.
     pub(crate) fn compute_hash(&self, sets: &[crate::SetId], table: &TagTable) -> u64 {
+        self.hash_of_seen(sets, table, |_| true)
+    }
+
+    /// The same without the values of slots that are not seen.
+    pub(crate) fn hash_of_seen(&self, sets: &[crate::SetId], table: &TagTable, seen: impl Fn(usize) -> bool) -> u64 {
         let mut h = mix(self.id.0 as u64);
         let mut put = |word: u64| h = fold(h, word);
         let number = |v: f64| (v + 0.0).to_bits();
@@ -373,9 +378,11 @@ impl Row {
         self.clock.words().into_iter().for_each(&mut put);
         put(self.owner.0);
         put(self.avatar().0);
-        for a in self.attrs.iter() {
-            put(number(a.base));
-            put(number(a.current));
+        for (slot, a) in self.attrs.iter().enumerate() {
+            if seen(slot) {
+                put(number(a.base));
+                put(number(a.current));
+            }
         }
         for m in &self.mods {
             put(number(m.magnitude));

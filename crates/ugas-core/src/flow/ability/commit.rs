@@ -7,7 +7,7 @@ use super::EndHow;
 use super::check::Try;
 use crate::rules::{AbilityDef, Check};
 use crate::state::{EffectRef, ModOp, alert};
-use crate::{AbilityState, ActivationKey, ControllerId, EffectId, EffectKey, NameKind, Refusal, Spec, Which};
+use crate::{AbilityState, ActivationKey, ControllerId, EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, Which};
 
 /// What a commit asks once more.
 const AGAIN: [Check; 5] = [Check::Casting, Check::GlobalCooldown, Check::Charges, Check::Cost, Check::Cooldown];
@@ -57,6 +57,7 @@ impl Flow<'_> {
                         a.owned = owned;
                     }
                 }
+                Ok(key) if position == 1 => self.back_date(slot, key),
                 Ok(_) => {}
                 Err(refusal) => {
                     self.roll_back(saved, slot);
@@ -77,6 +78,26 @@ impl Flow<'_> {
             self.run_list(slot, seq, ListKind::Tick);
         }
         Ok(())
+    }
+
+    /// A cooldown counts from when it was asked for, also where that is heard of late.
+    fn back_date(&mut self, slot: usize, key: EffectKey) {
+        if self.back == SimTime::ZERO {
+            return;
+        }
+        let Some(at) = self.row(slot).find(key) else { return };
+        let earlier = self.back;
+        let row = self.row_mut(slot);
+        if row.effects[at].end == SimTime::NEVER || row.effects[at].periodic().is_some() {
+            return;
+        }
+        let due = row.effects[at].due();
+        due.into_iter().for_each(|d| row.unschedule(d));
+        let e = &mut row.effects[at];
+        (e.start, e.end) = (e.start - earlier, e.end - earlier);
+        let due = e.due();
+        due.into_iter().for_each(|d| row.schedule(d));
+        self.publish(slot);
     }
 
     /// What a commit would be refused with now, as far as its checks say.
@@ -162,7 +183,7 @@ impl Flow<'_> {
     }
 
     /// The global cooldown an ability starts.
-    fn gcd_of(&self, slot: usize, def: &AbilityDef) -> Option<(crate::GroupId, crate::SimTime)> {
+    fn gcd_of(&self, slot: usize, def: &AbilityDef) -> Option<(crate::GroupId, SimTime)> {
         self.view().gcd_of(slot, def)
     }
 }

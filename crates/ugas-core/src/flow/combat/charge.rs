@@ -95,9 +95,9 @@ impl<'r> Flow<'r> {
     pub(crate) fn spend_charges(&mut self, slot: usize, grant: usize, n: u32) {
         let Some(def) = self.charged(slot, grant) else { return };
         self.init_charges(slot, grant);
-        let now = self.row(slot).clock.local(self.st.now);
+        let asked = self.row(slot).clock.local(self.st.now - self.back);
         self.change_charges(slot, grant, |c| c.have = c.have.saturating_sub(n));
-        self.run_charges(slot, grant, &def, now);
+        self.run_charges(slot, grant, &def, asked);
         self.tell_charges(slot, grant);
     }
 

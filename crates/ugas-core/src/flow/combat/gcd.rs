@@ -27,9 +27,9 @@ impl Flow<'_> {
         if length <= SimTime::ZERO {
             return;
         }
-        let (now, cause) = (self.st.now, self.cause.root);
+        let (asked, cause) = (self.st.now - self.back, self.cause.root);
         let row = self.row_mut(slot);
-        let (who, start) = (row.id, row.clock.local(now));
+        let (who, start) = (row.id, row.clock.local(asked));
         let root = row.play().activation(seq).map_or(cause, |a| a.root);
         let gcd = Gcd { group, seq: row.take_seq(), start, end: start + length, root };
         let gcds = &mut row.play_mut().gcds;

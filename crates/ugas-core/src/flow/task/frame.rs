@@ -16,6 +16,7 @@ pub(crate) struct Work {
     pub(crate) budget: u32,
     /// Whether timelines of the data are played and answer.
     pub(crate) timelines: bool,
+    pub(crate) role: crate::Role,
 }
 
 /// A task whose interval is over.

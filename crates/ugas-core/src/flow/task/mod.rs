@@ -24,7 +24,7 @@ use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
 use crate::state::{AbilityRef, Due, Task, Timer};
 use crate::{
-    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, SimTime, TaskKey, TaskKindId,
+    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, Role, SimTime, TaskKey, TaskKindId,
     TaskResult, TaskState, TraceKind,
 };
 
@@ -92,15 +92,20 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Runs a list that never sleeps: of a sim that is authority and plays locally, everything but what only
-    /// bystanders see.
+    /// Runs a list that never sleeps, as far as it is for this sim: the common one, what is run ahead where it is
+    /// played, what is done where it is decided. What only bystanders see is not run by a sim.
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
-        let starts: &[u16] = match list {
-            ListKind::Tick => &entry.tick[..3],
-            ListKind::Cancel => &entry.cancel[..3],
-            ListKind::Interrupt => &entry.interrupt[..2],
+        let [common, ahead, decided] = match list {
+            ListKind::Tick => [entry.tick[0], entry.tick[1], entry.tick[2]],
+            ListKind::Cancel => [entry.cancel[0], entry.cancel[1], entry.cancel[2]],
+            ListKind::Interrupt => [entry.interrupt[0], NO_PC, entry.interrupt[1]],
+        };
+        let starts = match self.work.role {
+            Role::Whole => [common, ahead, decided],
+            Role::Authority => [common, NO_PC, decided],
+            Role::Client => [common, ahead, NO_PC],
         };
         if starts.iter().all(|&pc| pc == NO_PC) {
             return;

@@ -1,0 +1,347 @@
+//! What a network session needs of a sim: which rows changed, a row as another sim has it, and ops under a client's
+//! name.
+//!
+//! A client runs its own controller ahead of the authority. When it hears how the controller really was at an earlier
+//! moment, [`Sim::rerun`] puts it there and runs its journal after that moment again: what the authority did not know
+//! of yet is kept, what it refused is gone.
+
+use super::Sim;
+use crate::check::{Check, closes_circle};
+use crate::flow::{Captured, Journal, Replay, Via};
+use crate::image::{PORTABLE_VERSION, Portable, RowImage};
+use crate::sim::Role;
+use crate::state::{Row, Tags};
+use crate::time::Clock;
+use crate::{
+    AbilityId, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind, NameKind, Op,
+    OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+};
+use ugas_doc::Doc;
+
+/// A point in a controller's journal: what was noted before it and what after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JournalMark {
+    serial: u64,
+    dues: u64,
+}
+
+impl Sim {
+    /// A controller as it is, with everything in flight. Unlike [`Sim::extract`] it stays where it is.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+    /// use ugas_doc::{Attribute, AttributeSet};
+    /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// assert_eq!(sim.peek(hero)?.id(), hero);
+    /// assert!(sim.exists(hero));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn peek(&self, who: ControllerId) -> Result<Portable, Refusal> {
+        let row = self.row(who)?;
+        let sets = self.layout(row).sets.to_vec();
+        let mut definitions = Vec::new();
+        for (id, d) in self.state.definitions.used_by(row) {
+            definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
+        }
+        let tags = row.tags.to_list(&self.rules.tags);
+        let (rules, at, row) = (self.rules.fingerprint(), self.state.now, row.clone());
+        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
+    }
+
+    /// The same with some attributes hidden: they show the value they are authored with.
+    pub fn peek_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<Portable, Refusal> {
+        let mut portable = self.peek(who)?;
+        let layout = self.layout(self.row(who)?);
+        for slot in hidden.iter().filter_map(|&a| layout.slot(a)) {
+            portable.row.attrs[slot] = layout.initial[slot];
+        }
+        Ok(portable)
+    }
+
+    /// The canonical hash of a controller without the values of some attributes.
+    pub fn row_hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
+        let row = self.row(who)?;
+        let layout = self.layout(row);
+        let seen = |slot: usize| !hidden.contains(&layout.slots[slot].attribute);
+        Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
+    }
+
+    /// Whose truth the sim holds from now on.
+    pub fn set_role(&mut self, role: Role) {
+        self.config.role = role;
+    }
+
+    /// The end of a controller's journal as it is now; its start where none is kept.
+    pub fn mark(&self, who: ControllerId) -> JournalMark {
+        self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.next, dues: j.dues })
+    }
+
+    /// Forgets what a journal noted before a mark.
+    pub fn forget_journal(&mut self, who: ControllerId, before: JournalMark) {
+        if let Some(journal) = self.journals.get_mut(&who) {
+            journal.forget_before(before.serial);
+        }
+    }
+
+    /// How much a journal holds.
+    pub fn journal_len(&self, who: ControllerId) -> usize {
+        self.journals.get(&who).map_or(0, |j| j.entries.len())
+    }
+
+    /// Takes an op out of every journal with what others did because of it, e.g. one the authority refused.
+    pub fn strike_out(&mut self, id: OpId) {
+        for journal in self.journals.values_mut() {
+            journal.strike_out(id);
+        }
+    }
+
+    /// A controller as another sim has it, as an image for [`Sim::rerun`] here. It is checked like a saved game; what was
+    /// noted in the journal after the mark comes after it.
+    pub fn image_of(&mut self, from: &Portable, after: JournalMark) -> Result<RowImage, InsertError> {
+        let who = from.row.id;
+        if from.version != PORTABLE_VERSION {
+            return Err(InsertError::Damaged("the version"));
+        }
+        let ours = self.rules.fingerprint();
+        if from.rules != ours {
+            return Err(InsertError::OtherRules { theirs: from.rules, ours });
+        }
+        if from.at > self.state.now || from.at < SimTime::ZERO {
+            return Err(InsertError::Damaged("the time"));
+        }
+        let mut row = from.row.clone();
+        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
+        let known = self.state.definitions.list.len();
+        self.adopt(from, &mut row)?;
+        let mut flow = self.flow();
+        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
+            row.layout = layout;
+            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
+            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
+        });
+        if let Err(what) = checked {
+            self.state.definitions.list.truncate(known);
+            return Err(InsertError::Damaged(what));
+        }
+        Ok(self.image(row, from.at, after))
+    }
+
+    /// What is told of a controller that another sim decides about, as an image: sets, values and tags, nothing else.
+    pub fn image_of_proxy(&mut self, proxy: &ProxyRow<'_>, after: JournalMark) -> Result<RowImage, Refusal> {
+        let unknown = proxy.tags.iter().find(|t| self.rules.tags.def(**t).is_none());
+        if let Some(tag) = unknown {
+            return Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 });
+        }
+        if proxy.at > self.state.now || proxy.at < SimTime::ZERO {
+            return Err(Refusal::BadValue { what: BadValue::Time });
+        }
+        // Spawned under a spare id, so that there is one way in which rows are made.
+        let spare = ControllerId(self.state.next_id.max(proxy.who.0.saturating_add(1)));
+        let spec = SpawnSpec {
+            sets: proxy.sets.to_vec(),
+            base: proxy.values.to_vec(),
+            tags: proxy.tags.to_vec(),
+            anchor: proxy.anchor,
+            id: Some(spare),
+            ..SpawnSpec::default()
+        };
+        let (next_id, facts) = (self.state.next_id, self.log.facts.list.len());
+        let mut flow = self.flow();
+        flow.start(OpId::default(), spare);
+        let made = flow.spawn(&spec);
+        flow.react();
+        let row = made.ok().and_then(|_| flow.slot(spare).ok()).and_then(|slot| flow.drop_row(slot));
+        self.log.facts.list.truncate(facts);
+        self.state.next_id = next_id;
+        let mut row = row.ok_or(made.err().unwrap_or(Refusal::StaleHandle))?;
+        row.id = proxy.who;
+        row.clock = Clock::starting(SimTime::ZERO);
+        row.effects.iter_mut().for_each(|e| e.source = proxy.who);
+        Ok(self.image(row, proxy.at, after))
+    }
+
+    fn image(&self, mut row: Row, at: SimTime, after: JournalMark) -> RowImage {
+        row.rebuild();
+        row.readers = 0;
+        let layout = self.index.layouts[row.layout as usize].clone();
+        let definitions = self.state.definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
+        let rules = self.rules.image_print();
+        let JournalMark { serial, dues } = after;
+        RowImage { inner: Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign: true }) }
+    }
+
+    /// Puts a controller to an image and runs its journal after it again, up to each of the stops: a time, and the mark
+    /// that was the journal's end then. What the controller is at each stop goes into the image beside it. Only that row
+    /// moves, and what it would do to others is muted. Makes the controller if it is not here.
+    pub fn rerun(
+        &mut self,
+        from: &RowImage,
+        stops: &[(SimTime, JournalMark)],
+        images: &mut [RowImage],
+    ) -> Result<(), Refusal> {
+        let from = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
+        let who = from.row.id;
+        self.make_room(&from.row)?;
+        let journal = self.journals.remove(&who);
+        let empty = Journal::default();
+        let stops: Vec<(SimTime, u64)> = stops.iter().map(|(at, mark)| (*at, mark.serial)).collect();
+        let mut flow = self.flow();
+        let read = journal.as_ref().unwrap_or(&empty);
+        flow.replay = Some(Replay::new(who, read));
+        let result = flow.rerun(from, read, &stops, images);
+        if let Some(journal) = journal {
+            self.journals.insert(who, journal);
+        }
+        result
+    }
+
+    /// A place for a controller that is not here.
+    fn make_room(&mut self, row: &Row) -> Result<(), Refusal> {
+        let who = row.id;
+        let mut flow = self.flow();
+        if flow.slot(who).is_ok() {
+            return Ok(());
+        }
+        let max = flow.limits.controllers;
+        let far = flow.st.next_id.saturating_add(max);
+        if flow.st.controllers.len() as u32 >= max || who.0 >= u32::MAX - 1 || who.0 > far {
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: 0 });
+        }
+        let target = flow.st.controllers.insert(row.clone(), &flow.rules.tags);
+        if closes_circle(&flow, who) {
+            flow.st.controllers.remove(who);
+            return Err(Refusal::Mismatch);
+        }
+        flow.st.hash_dirty.push(who);
+        flow.st.next_id = flow.st.next_id.max(who.0 + 1);
+        // Nothing closes a circle: that was looked at before.
+        let _ = flow.link_row(target);
+        flow.fact(who, Via::NOTHING, FactKind::Restored);
+        Ok(())
+    }
+
+    /// Takes a controller away without a word to anybody, e.g. one that left a client's sight.
+    pub fn hide(&mut self, who: ControllerId) {
+        let facts = self.log.facts.list.len();
+        let mut flow = self.flow();
+        if let Ok(slot) = flow.slot(who) {
+            flow.drop_row(slot);
+        }
+        self.log.facts.list.truncate(facts);
+        self.journals.remove(&who);
+    }
+
+    /// Rows whose state is not what it was when this was last asked, those that are new among them, by rising id. The
+    /// first call names all there are. A change that was taken back in between is none.
+    pub fn take_changed(&mut self, into: &mut Vec<ControllerId>) {
+        into.clear();
+        let first = self.state.changed.is_none();
+        self.state.changed.get_or_insert_default();
+        self.hash();
+        if let Some(changed) = &mut self.state.changed {
+            std::mem::swap(changed, into);
+        }
+        if first {
+            into.clear();
+            into.extend(self.state.controllers.iter().map(|r| r.id));
+        }
+        into.sort_unstable();
+        into.dedup();
+    }
+
+    /// Gives a client's random stream its seed: what the client's ops cause draws from it, here and wherever else it was
+    /// given (ruling R-05). Client 0 is the sim itself, whose seed stays.
+    pub fn seed_client(&mut self, client: u16, seed: u64) {
+        if client == 0 {
+            return;
+        }
+        let seeds = &mut self.state.client_seeds;
+        match seeds.binary_search_by_key(&client, |s| s.0) {
+            Ok(at) => seeds[at].1 = seed,
+            Err(at) => seeds.insert(at, (client, seed)),
+        }
+    }
+
+    /// Forgets a client's seed.
+    pub fn unseed_client(&mut self, client: u16) {
+        self.state.client_seeds.retain(|s| s.0 != client);
+    }
+
+    /// Runs an op of a client's that was asked for some time ago: cooldowns, charges and the global cooldown it starts
+    /// count from then.
+    pub fn run_late(&mut self, id: OpId, op: &Op, ago: SimTime) -> Result<Outcome, Refusal> {
+        if id.client() == 0 {
+            return Err(Refusal::Authority);
+        }
+        let ago = ago.clamp(SimTime::ZERO, self.state.now);
+        let mut flow = self.flow();
+        flow.back = ago;
+        flow.run(id, op)
+    }
+
+    /// The definitions made at run time, by number.
+    pub fn definitions(&self) -> impl Iterator<Item = (DefId, &Doc)> {
+        self.state.definitions.list.iter().enumerate().filter_map(|(number, d)| {
+            let (number, d) = (RUNTIME_BIT | number as u32, d.as_ref()?);
+            let ability = d.ability.is_some();
+            let id = if ability { DefId::Ability(AbilityId(number)) } else { DefId::Effect(EffectId(number)) };
+            Some((id, &d.doc))
+        })
+    }
+
+    /// How many numbers for definitions made at run time were given, those that are gone included.
+    pub fn definitions_given(&self) -> u32 {
+        self.state.definitions.list.len() as u32
+    }
+
+    /// Takes over a definition another sim made, under its number. Numbers in between stay free for good.
+    pub fn adopt_definition(&mut self, id: DefId, doc: &Doc) -> Result<(), InsertError> {
+        let number = match id {
+            DefId::Effect(e) => e.0,
+            DefId::Ability(a) => a.0,
+        };
+        let at = (number & !RUNTIME_BIT) as usize;
+        let max = self.config.limits.definitions;
+        if number & RUNTIME_BIT == 0 {
+            return Err(InsertError::Damaged("the number of a definition"));
+        }
+        if at >= max as usize {
+            let what = LimitKind::Definitions;
+            return Err(InsertError::Limit(Refusal::Limit { what, max, link: 0 }));
+        }
+        if self.state.definitions.get(number).is_some_and(|d| d.doc == *doc) {
+            return Ok(());
+        }
+        let made = crate::flow::compile(&self.rules, doc, number).map_err(|e| {
+            InsertError::Definition(e.map_or("its kind cannot be made at run time".into(), |e| e.to_string()))
+        })?;
+        let list = &mut self.state.definitions.list;
+        if at < list.len() && list[at].is_some() {
+            return Err(InsertError::Damaged("the number of a definition"));
+        }
+        if at >= list.len() {
+            list.resize_with(at + 1, || None);
+        }
+        list[at] = Some(made);
+        Ok(())
+    }
+}
+
+/// What is told of a controller another sim decides about.
+#[derive(Clone, Copy, Debug)]
+pub struct ProxyRow<'a> {
+    /// Which.
+    pub who: ControllerId,
+    /// When it was so.
+    pub at: SimTime,
+    /// Its attribute sets.
+    pub sets: &'a [SetId],
+    /// Values that are known; the others stand at their defaults.
+    pub values: &'a [(AttributeId, f64)],
+    /// Tags it has.
+    pub tags: &'a [TagId],
+    /// Where it stands, if that is known.
+    pub anchor: Option<crate::Anchor>,
+}

@@ -1,1 +1,0 @@
-//! One connection: packet numbers, acknowledgements, reliable messages in order, the round trip.

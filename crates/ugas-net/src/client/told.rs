@@ -1,0 +1,158 @@
+//! Facts with how sure they are: what was played ahead is told at once, and later once more as confirmed or undone.
+
+use crate::types::Tick;
+use std::collections::VecDeque;
+use std::mem::{Discriminant, discriminant};
+use ugas_core::{ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, SimTime};
+
+/// Facts told ahead that may wait for the server.
+const MAX_WAITING: usize = 16_384;
+
+/// How sure a fact is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// Played ahead of the server.
+    Predicted,
+    /// Played ahead before, and the server agrees.
+    Confirmed,
+    /// Played ahead before, and it did not happen.
+    Undone,
+    /// Heard from the server first.
+    Server,
+}
+
+/// Facts in order, each with how sure it is.
+#[derive(Clone, Debug, Default)]
+pub struct NetFacts {
+    /// The facts. Those that are confirmed or undone have no details: they were told before.
+    pub facts: Facts,
+    /// How sure each is.
+    pub certainty: Vec<Certainty>,
+}
+
+impl NetFacts {
+    /// Each fact with how sure it is.
+    ///
+    /// ```
+    /// assert_eq!(ugas_net::client::NetFacts::default().iter().count(), 0);
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (&Fact, Certainty)> {
+        self.facts.list.iter().zip(self.certainty.iter().copied())
+    }
+
+    pub(crate) fn push(&mut self, mut fact: Fact, from: Option<&Facts>, certainty: Certainty) {
+        self.facts.take_in(&mut fact, from.unwrap_or(&Facts::default()));
+        self.facts.list.push(fact);
+        self.certainty.push(certainty);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.facts.list.clear();
+        self.facts.detail.clear();
+        self.certainty.clear();
+    }
+}
+
+/// What makes two facts the same happening, whatever the numbers say.
+type Identity = (SimTime, ControllerId, OpId, EffectKey, EffectId, Discriminant<FactKind>, u32);
+
+fn identity(f: &Fact) -> Identity {
+    let about = match f.kind {
+        FactKind::AttributeChanged { attribute, .. } => attribute.0,
+        FactKind::TagChanged { tag, added, .. } => tag.0 << 1 | added as u32,
+        FactKind::Cue { tag, cue, .. } => tag.0 << 2 | cue as u32,
+        _ => 0,
+    };
+    (f.at, f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
+}
+
+/// Facts that were told ahead and wait for the server's word, each with its tick.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    list: VecDeque<(Tick, Fact)>,
+}
+
+impl Waiting {
+    /// Tells a fact of a tick ahead.
+    pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, from: &Facts, out: &mut NetFacts) {
+        out.push(*fact, Some(from), Certainty::Predicted);
+        if self.list.len() >= MAX_WAITING {
+            self.list.pop_front();
+        }
+        self.list.push_back((tick, *fact));
+    }
+
+    /// An op was refused: nothing of it happened.
+    pub(crate) fn undo(&mut self, root: OpId, out: &mut NetFacts) {
+        self.list.retain(|(_, f)| {
+            if f.root == root {
+                out.push(*f, None, Certainty::Undone);
+            }
+            f.root != root
+        });
+    }
+
+    /// Up to a tick everything that is settled happened.
+    pub(crate) fn confirm(&mut self, until: Tick, is_settled: impl Fn(&Fact) -> bool, out: &mut NetFacts) {
+        self.list.retain(|(tick, f)| {
+            let sure = *tick <= until && is_settled(f);
+            if sure {
+                out.push(*f, None, Certainty::Confirmed);
+            }
+            !sure
+        });
+    }
+
+    /// A controller was run again from the end of a tick on: what is not there any more is undone, what is new is told.
+    /// What only has other numbers is no news. Gives what was undone or told.
+    pub(crate) fn compare(&mut self, run: Run<'_>, out: &mut NetFacts) -> Vec<Fact> {
+        let Run { who, after, length, again } = run;
+        let is_mine = |(tick, f): &(Tick, Fact)| f.who == who && *tick > after;
+        let mut told: Vec<(Identity, bool)> =
+            self.list.iter().filter(|e| is_mine(e)).map(|(_, f)| (identity(f), false)).collect();
+        let mut news = Vec::new();
+        for fact in again.list.iter().filter(|f| f.who == who) {
+            let id = identity(fact);
+            match told.iter_mut().find(|(known, found)| !found && *known == id) {
+                Some((_, found)) => *found = true,
+                None => news.push(*fact),
+            }
+        }
+        let mut touched = Vec::new();
+        let mut at = 0;
+        self.list.retain(|entry| {
+            if !is_mine(entry) {
+                return true;
+            }
+            let keep = told[at].1;
+            at += 1;
+            if !keep {
+                touched.push(entry.1);
+                out.push(entry.1, None, Certainty::Undone);
+            }
+            keep
+        });
+        for fact in news {
+            touched.push(fact);
+            let tick = Tick((fact.at.0 / length.0.max(1)) as u32).plus(1);
+            self.predict(tick, &fact, again, out);
+        }
+        touched
+    }
+
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+}
+
+/// A controller that was run again.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) who: ControllerId,
+    /// The tick it was run from.
+    pub(crate) after: Tick,
+    pub(crate) length: SimTime,
+    /// What was said of it.
+    pub(crate) again: &'a Facts,
+}

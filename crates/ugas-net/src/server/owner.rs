@@ -1,0 +1,164 @@
+//! What the server knows of a controller that a client runs ahead: what it was at each tick, and what the client has.
+
+use crate::types::Tick;
+use crate::wire::bits::BitWriter;
+use crate::wire::delta::Coder;
+use crate::wire::number::put_uint;
+use crate::wire::token::Tokens;
+use std::collections::VecDeque;
+use ugas_core::{ControllerId, Refusal, Sim};
+
+/// States that may be under way, and ticks whose hashes are remembered.
+const KEPT: usize = 128;
+
+/// How an owned controller stands in a packet: two bits.
+pub(crate) const NOTHING: u64 = 0;
+/// The client has it right as of a tick.
+pub(crate) const MATCHED: u64 = 1;
+/// A difference follows.
+pub(crate) const DELTA: u64 = 2;
+/// It is gone.
+pub(crate) const GONE: u64 = 3;
+
+/// One owned controller.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    pub(crate) who: ControllerId,
+    /// Hashes of the last ticks, as the owner may know them.
+    hashes: VecDeque<(Tick, u32)>,
+    /// What the client says it had at ticks that are still to come here.
+    claims: VecDeque<(Tick, u32)>,
+    /// The last tick the client had right.
+    matched: Option<Tick>,
+    /// States the client has or that are on their way, by rising tick. The first is what it surely has, if `have` says so.
+    states: VecDeque<(Tick, Tokens)>,
+    have: Option<Tick>,
+    spare: Vec<Tokens>,
+    /// A state too long for a packet was sent in the ordered stream at this tick.
+    streamed: Option<Tick>,
+}
+
+impl Owned {
+    pub(crate) fn new(who: ControllerId) -> Owned {
+        Owned {
+            who,
+            hashes: VecDeque::new(),
+            claims: VecDeque::new(),
+            matched: None,
+            states: VecDeque::new(),
+            have: None,
+            spare: Vec::new(),
+            streamed: None,
+        }
+    }
+
+    /// The tick is over: what the controller is now.
+    pub(crate) fn note(&mut self, tick: Tick, hash: u32) {
+        if self.hashes.len() >= KEPT {
+            self.hashes.pop_front();
+        }
+        self.hashes.push_back((tick, hash));
+        while let Some(&(claimed, theirs)) = self.claims.front() {
+            if claimed > tick {
+                break;
+            }
+            self.claims.pop_front();
+            self.compare(claimed, theirs);
+        }
+    }
+
+    /// What the client says it had at a tick, and the newest state it holds.
+    pub(crate) fn claim(&mut self, now: Tick, tick: Tick, hash: Option<u32>, have: Option<Tick>) {
+        if have > self.have && self.states.iter().any(|(t, _)| Some(*t) == have) {
+            self.have = have;
+            while self.states.front().is_some_and(|(t, _)| Some(*t) < have) {
+                self.spare.extend(self.states.pop_front().map(|(_, tokens)| tokens));
+            }
+        }
+        let Some(hash) = hash else { return };
+        if tick <= now {
+            self.compare(tick, hash);
+        } else if self.claims.len() < KEPT && self.claims.back().is_none_or(|(last, _)| *last < tick) {
+            self.claims.push_back((tick, hash));
+        }
+    }
+
+    fn compare(&mut self, tick: Tick, theirs: u32) {
+        let ours = self.hashes.binary_search_by_key(&tick, |(t, _)| *t);
+        if ours.is_ok_and(|at| self.hashes[at].1 == theirs) && Some(tick) > self.matched {
+            self.matched = Some(tick);
+        }
+    }
+
+    /// Whether nothing changed after a tick, as far as is remembered.
+    fn is_still(&self, since: Tick) -> bool {
+        let Ok(at) = self.hashes.binary_search_by_key(&since, |(t, _)| *t) else { return false };
+        self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
+    }
+
+    /// Writes how the controller stands. `false` if it was too long for the room: nothing was written then, and the
+    /// state is in the tokens last kept.
+    pub(crate) fn write(
+        &mut self,
+        sim: &Sim,
+        tick: Tick,
+        hidden: &[ugas_core::AttributeId],
+        delta: &mut Coder,
+        out: &mut BitWriter,
+        room_bits: usize,
+    ) -> Result<bool, Refusal> {
+        if let Some(matched) = self.matched.filter(|&m| self.is_still(m)) {
+            out.bits(MATCHED, 2);
+            put_uint(out, (tick.0 - matched.0) as u64);
+            return Ok(true);
+        }
+        // A whole state in the ordered stream takes its time.
+        if self.have.is_none() && self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {
+            out.bits(NOTHING, 2);
+            return Ok(true);
+        }
+        let mut portable = sim.peek_without(self.who, hidden)?;
+        portable.strip();
+        let mut tokens = self.spare.pop().unwrap_or_default();
+        tokens.clear();
+        if tokens.write(&portable).is_err() {
+            return Err(Refusal::Mismatch);
+        }
+        let begun = out.bit_len();
+        out.bits(DELTA, 2);
+        match (self.have, self.states.front()) {
+            (Some(have), Some((at, old))) if have == *at => {
+                put_uint(out, (tick.0 - have.0) as u64);
+                delta.encode(old, &tokens, out);
+            }
+            _ => {
+                put_uint(out, 0);
+                delta.encode(&Tokens::new(), &tokens, out);
+            }
+        }
+        let fits = out.bit_len() <= room_bits;
+        if !fits {
+            out.truncate(begun);
+        }
+        if self.states.len() >= KEPT {
+            let oldest = if self.have.is_some() { 1 } else { 0 };
+            self.spare.extend(self.states.remove(oldest).map(|(_, tokens)| tokens));
+        }
+        if self.states.back().is_none_or(|(t, _)| *t < tick) {
+            self.states.push_back((tick, tokens));
+        }
+        Ok(fits)
+    }
+
+    /// The state last kept as a difference to nothing, for the ordered stream.
+    pub(crate) fn whole(&mut self, tick: Tick, delta: &mut Coder, out: &mut BitWriter) -> bool {
+        if self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {
+            return false;
+        }
+        let Some((at, tokens)) = self.states.back().filter(|(at, _)| *at == tick) else { return false };
+        out.clear();
+        delta.encode(&Tokens::new(), tokens, out);
+        self.streamed = Some(*at);
+        true
+    }
+}

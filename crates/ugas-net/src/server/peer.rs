@@ -1,0 +1,175 @@
+//! One client as the server knows it.
+
+use super::owner::Owned;
+use crate::authority::{Claims, Reason, check_tick};
+use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::message::{Command, Verdict};
+use crate::types::Tick;
+use std::collections::{BTreeMap, VecDeque};
+use ugas_core::ControllerId;
+
+/// Commands that may wait for their tick.
+const MAX_WAITING: usize = 256;
+/// Packets whose fate is not known; the carrier decides on each sooner.
+const MAX_FLYING: usize = 1024;
+
+/// How far a client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It has not said what it is.
+    Silent,
+    /// It plays.
+    Playing,
+    /// It was told why not.
+    Denied,
+}
+
+/// What one packet told: whom it showed since when, and how many verdicts it held.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) number: u64,
+    pub(crate) actors: Vec<(ControllerId, Tick)>,
+    pub(crate) verdicts: Vec<(u32, u16)>,
+}
+
+/// Tokens that fill up with the ticks: what a client may send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    left: u32,
+    most: u32,
+}
+
+impl Bucket {
+    pub(crate) fn new(most: u32) -> Bucket {
+        Bucket { left: most, most }
+    }
+
+    pub(crate) fn take(&mut self) -> bool {
+        let some = self.left > 0;
+        self.left -= some as u32;
+        some
+    }
+
+    pub(crate) fn fill(&mut self, by: u32) {
+        self.left = self.left.saturating_add(by).min(self.most);
+    }
+}
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) client: u16,
+    pub(crate) phase: Phase,
+    pub(crate) carrier: Carrier,
+    pub(crate) owned: Vec<ControllerId>,
+    pub(crate) rows: Vec<Owned>,
+    /// Commands that wait for their tick, by key.
+    waiting: BTreeMap<(u32, u16), Command>,
+    /// The last key that was done, and its tick.
+    pub(crate) last: Option<(u32, u16)>,
+    pub(crate) last_tick: Tick,
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) flying: VecDeque<Told>,
+    pub(crate) spare: Vec<Told>,
+    /// The tick up to which each actor was told, by rising id.
+    pub(crate) since: Vec<(ControllerId, Tick)>,
+    pub(crate) claims: Claims,
+    pub(crate) packets: Bucket,
+    pub(crate) commands: Bucket,
+    /// By how many ticks the newest packet came before its tick.
+    pub(crate) slack: i32,
+    /// Definitions made at run time that were told.
+    pub(crate) defined: u32,
+}
+
+impl Peer {
+    pub(crate) fn new(client: u16, owned: &[ControllerId], carrier: CarrierConfig, rates: (u32, u32)) -> Peer {
+        Peer {
+            client,
+            phase: Phase::Silent,
+            carrier: Carrier::new(carrier),
+            owned: owned.to_vec(),
+            rows: Vec::new(),
+            waiting: BTreeMap::new(),
+            last: None,
+            last_tick: Tick(0),
+            verdicts: Vec::new(),
+            flying: VecDeque::new(),
+            spare: Vec::new(),
+            since: Vec::new(),
+            claims: Claims::default(),
+            packets: Bucket::new(rates.0),
+            commands: Bucket::new(rates.1),
+            slack: 0,
+            defined: 0,
+        }
+    }
+
+    /// Keeps a command until its tick. One that is known already is said again until it is heard: no news.
+    pub(crate) fn keep(&mut self, command: Command, now: Tick, ahead: u32, behind: u32) -> Result<(), Reason> {
+        let key = (command.base, command.sub);
+        if self.last.is_some_and(|last| key <= last) {
+            return Ok(());
+        }
+        if let Some(known) = self.waiting.get(&key) {
+            return if *known == command { Ok(()) } else { Err(Reason::Key) };
+        }
+        check_tick(command.tick, now, ahead, behind)?;
+        let near = |key: &(u32, u16), c: &Command, other: &Command| {
+            (*key < (other.base, other.sub)) == (c.tick <= other.tick) || c.tick == other.tick
+        };
+        if self.waiting.values().any(|other| !near(&key, &command, other)) {
+            return Err(Reason::Key);
+        }
+        if self.waiting.len() >= MAX_WAITING || !self.commands.take() {
+            return Err(Reason::CommandRate);
+        }
+        self.waiting.insert(key, command);
+        Ok(())
+    }
+
+    /// The next command whose tick has come, in the order of keys.
+    pub(crate) fn next_due(&mut self, now: Tick) -> Option<Command> {
+        let first = self.waiting.first_entry()?;
+        if first.get().tick > now {
+            return None;
+        }
+        let command = first.remove();
+        self.last = Some((command.base, command.sub));
+        Some(command)
+    }
+
+    /// How many commands wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Takes in what became of packets: what was lost is told again, what arrived need not be.
+    pub(crate) fn settle(&mut self, verdicts: &mut Vec<(PacketNumber, bool)>) {
+        self.carrier.take_verdicts(verdicts);
+        for &(number, arrived) in verdicts.iter() {
+            let Ok(at) = self.flying.binary_search_by_key(&number.0, |t| t.number) else { continue };
+            let Some(mut told) = self.flying.remove(at) else { continue };
+            if arrived {
+                self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
+            } else {
+                for &(who, since) in &told.actors {
+                    if let Ok(at) = self.since.binary_search_by_key(&who, |s| s.0) {
+                        self.since[at].1 = self.since[at].1.min(since);
+                    }
+                }
+            }
+            told.actors.clear();
+            told.verdicts.clear();
+            self.spare.push(told);
+        }
+    }
+
+    /// Keeps what a packet told until its fate is known.
+    pub(crate) fn tell(&mut self, told: Told) {
+        if self.flying.len() >= MAX_FLYING {
+            self.flying.pop_front();
+        }
+        self.flying.push_back(told);
+    }
+}

@@ -1,0 +1,292 @@
+//! The server's side: one record per replicated controller, by rising id.
+
+use super::code::Cx;
+use super::record::{Memo, Record, Scratch};
+use super::{Pose, Shapes};
+use crate::types::Tick;
+use crate::wire::bits::BitWriter;
+use std::sync::Arc;
+use ugas_core::{
+    ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId,
+};
+use ugas_doc::ControllerReplication;
+
+/// What observers see of every replicated controller, and when it changed.
+///
+/// ```
+/// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec};
+/// use ugas_doc::{Attribute, AttributeSet, ControllerReplication};
+/// use ugas_net::types::Tick;
+/// use ugas_net::view::Board;
+/// use ugas_net::wire::bits::BitWriter;
+/// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
+/// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+/// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()]))?;
+/// let (mut board, mut out) = (Board::new(rules, SimTime::millis(20)), BitWriter::new());
+/// board.add(&sim, who, ControllerReplication::Full, Tick(1))?;
+/// board.update(&sim, Tick(1), &[who]);
+/// assert!(board.write(who, Tick(0), &mut out), "whoever knows nothing is told everything");
+/// assert!(!board.write(who, Tick(1), &mut out), "whoever is at tick 1 knows it already");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Board {
+    shapes: Shapes,
+    length: SimTime,
+    tick: Tick,
+    /// Rising. The lists after it lie alongside.
+    ids: Vec<ControllerId>,
+    /// When observers were last given anything new.
+    stamps: Vec<Tick>,
+    /// When its shape last changed.
+    shaped: Vec<Tick>,
+    poses: Vec<Option<Pose>>,
+    moved: Vec<Tick>,
+    slots: Vec<u32>,
+    records: Vec<Option<Record>>,
+    free: Vec<u32>,
+    roster: u64,
+    /// What was written in this tick, for the next client that needs the same.
+    written: BitWriter,
+    scratch: Scratch,
+}
+
+impl Board {
+    /// An empty one, for ticks of this length.
+    pub fn new(rules: Arc<Rules>, length: SimTime) -> Board {
+        Board {
+            shapes: Shapes::new(rules),
+            length,
+            tick: Tick(0),
+            ids: Vec::new(),
+            stamps: Vec::new(),
+            shaped: Vec::new(),
+            poses: Vec::new(),
+            moved: Vec::new(),
+            slots: Vec::new(),
+            records: Vec::new(),
+            free: Vec::new(),
+            roster: 0,
+            written: BitWriter::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    // Who ---------------------------------------------------------------------------------------------------------
+
+    /// Takes a controller in. One that is not replicated at all is left out; says whether it is in.
+    pub fn add(
+        &mut self,
+        sim: &Sim,
+        who: ControllerId,
+        mode: ControllerReplication,
+        tick: Tick,
+    ) -> Result<bool, Refusal> {
+        if mode == ControllerReplication::None {
+            self.remove(who);
+            return Ok(false);
+        }
+        self.begin(tick);
+        let shape = self.shapes.of(sim.set_list(who)?, mode);
+        let at = match self.ids.binary_search(&who) {
+            Ok(at) => at,
+            Err(at) => {
+                self.insert(at, who, Record::new(shape, tick));
+                at
+            }
+        };
+        if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
+            record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
+        }
+        self.stamps[at] = tick;
+        self.refresh(sim, at)?;
+        Ok(true)
+    }
+
+    fn insert(&mut self, at: usize, who: ControllerId, record: Record) {
+        let slot = self.free.pop().unwrap_or(self.records.len() as u32);
+        if slot as usize == self.records.len() {
+            self.records.push(None);
+        }
+        self.records[slot as usize] = Some(record);
+        self.ids.insert(at, who);
+        self.stamps.insert(at, Tick(0));
+        self.shaped.insert(at, Tick(0));
+        self.poses.insert(at, None);
+        self.moved.insert(at, Tick(0));
+        self.slots.insert(at, slot);
+        self.roster += 1;
+    }
+
+    /// Forgets a controller; nothing if it is not in.
+    pub fn remove(&mut self, who: ControllerId) {
+        let Ok(at) = self.ids.binary_search(&who) else { return };
+        let slot = self.slots.remove(at);
+        self.records[slot as usize] = None;
+        self.free.push(slot);
+        self.ids.remove(at);
+        self.stamps.remove(at);
+        self.shaped.remove(at);
+        self.poses.remove(at);
+        self.moved.remove(at);
+        self.roster += 1;
+    }
+
+    /// Everybody who is in, by rising id.
+    pub fn ids(&self) -> &[ControllerId] {
+        &self.ids
+    }
+
+    /// For each of [`Board::ids`] the tick of the last change that observers see.
+    pub fn stamps(&self) -> &[Tick] {
+        &self.stamps
+    }
+
+    /// For each of [`Board::ids`] the tick at which its sets or its mode last changed. Only who has confirmed a section of
+    /// that tick or later may be sent less than everything: without it nothing can be read.
+    pub fn shaped(&self) -> &[Tick] {
+        &self.shaped
+    }
+
+    /// For each of [`Board::ids`] the tick it last moved.
+    pub fn moved(&self) -> &[Tick] {
+        &self.moved
+    }
+
+    /// Another number than before if somebody came or went.
+    pub fn roster(&self) -> u64 {
+        self.roster
+    }
+
+    /// How a controller is replicated; none if it is not in.
+    pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
+        let at = self.ids.binary_search(&who).ok()?;
+        self.records.get(self.slots[at] as usize)?.as_ref().map(|r| r.shape.mode)
+    }
+
+    /// Where a controller stands, rounded as observers see it.
+    pub fn pose(&self, who: ControllerId) -> Option<Pose> {
+        self.pose_at(self.ids.binary_search(&who).ok()?)
+    }
+
+    /// The same for a place among [`Board::ids`].
+    pub fn pose_at(&self, at: usize) -> Option<Pose> {
+        self.poses.get(at).copied().flatten()
+    }
+
+    // What --------------------------------------------------------------------------------------------------------
+
+    /// A tick began: what was written for the last one cannot be copied any more.
+    fn begin(&mut self, tick: Tick) {
+        if self.tick != tick {
+            self.tick = tick;
+            self.written.clear();
+        }
+    }
+
+    /// Takes over what the rows show that changed since the last tick; of others nothing is looked at. A change that
+    /// observers do not see leaves no trace.
+    pub fn update(&mut self, sim: &Sim, tick: Tick, changed: &[ControllerId]) {
+        self.begin(tick);
+        for &who in changed {
+            if let Ok(at) = self.ids.binary_search(&who) {
+                // A row that is gone stays as it was until somebody removes it here too.
+                let _ = self.refresh(sim, at);
+            }
+        }
+    }
+
+    fn refresh(&mut self, sim: &Sim, at: usize) -> Result<(), Refusal> {
+        let (who, tick) = (self.ids[at], self.tick);
+        let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
+            return Ok(());
+        };
+        if record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))? {
+            self.stamps[at] = tick;
+            record.memos.clear();
+        }
+        self.shaped[at] = record.shaped;
+        let pose = sim.anchor(who)?.map(Pose::from);
+        if pose != self.poses[at] {
+            (self.poses[at], self.moved[at]) = (pose, tick);
+        }
+        Ok(())
+    }
+
+    /// Takes over the cues that play once, after [`Board::update`] for the same tick.
+    pub fn bursts(&mut self, facts: &Facts) {
+        for fact in &facts.list {
+            if let FactKind::Cue { tag, cue: CueType::Execute, .. } = fact.kind {
+                let place = facts.params(fact).find_map(|(name, value)| match value {
+                    ParamValue::Vector(place) if name == "Position" => Some(place),
+                    _ => None,
+                });
+                self.burst(fact.who, burst_key(fact.key, fact.root, fact.who), tag, place);
+            }
+        }
+    }
+
+    /// Takes over one cue that plays once.
+    pub fn burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, place: Option<[f64; 3]>) {
+        let Ok(at) = self.ids.binary_search(&who) else { return };
+        if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
+            record.burst(key, cue, place, self.tick);
+            record.memos.clear();
+            self.stamps[at] = self.tick;
+        }
+    }
+
+    // Bits --------------------------------------------------------------------------------------------------------
+
+    /// Writes everything that observers see of a controller and that changed after a tick. Values are absolute, so it may
+    /// be written again from an older tick; from tick 0, or a tick whose past is forgotten, everything is written anew.
+    /// Nothing and `false` if nothing changed or it is not in.
+    ///
+    /// The reader must take it as of the tick of the last [`Board::update`].
+    pub fn write(&mut self, who: ControllerId, since: Tick, out: &mut BitWriter) -> bool {
+        let Some(memo) = self.section(who, since) else { return false };
+        memo.bits > 0 && out.append(self.written.finish(), memo.begin, memo.bits).is_ok()
+    }
+
+    /// How many bits [`Board::write`] would write.
+    pub fn size(&mut self, who: ControllerId, since: Tick) -> usize {
+        self.section(who, since).map_or(0, |memo| memo.bits)
+    }
+
+    /// Where the section of a controller for clients at a tick lies; it is written if it is not there yet.
+    fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
+        let at = self.ids.binary_search(&who).ok()?;
+        if self.stamps[at] <= since && since != Tick(0) {
+            return None;
+        }
+        let record = self.records.get_mut(self.slots[at] as usize)?.as_mut()?;
+        if record.memo_of != self.tick {
+            record.memo_of = self.tick;
+            record.memos.clear();
+        }
+        if let Some(known) = record.memos.iter().find(|m| m.since == since) {
+            return Some(*known);
+        }
+        let cx = Cx {
+            rules: self.shapes.rules(),
+            tag_bits: self.shapes.tag_bits,
+            effect_bits: self.shapes.effect_bits,
+            tick: self.tick,
+            length: self.length,
+        };
+        let begin = self.written.bit_len();
+        record.write(&cx, since, &mut self.written);
+        let memo = Memo { since, begin, bits: self.written.bit_len() - begin };
+        record.memos.push(memo);
+        Some(memo)
+    }
+}
+
+/// What a burst goes by. A cue of an ability has no application; the op at its root stands for it.
+pub(super) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
+    if key == EffectKey::NONE {
+        EffectKey { birth: root.0, target: who, ordinal: 0 }
+    } else {
+        EffectKey { target: who, ..key }
+    }
+}

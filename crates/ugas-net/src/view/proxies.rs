@@ -1,0 +1,145 @@
+//! All proxies of a client, by rising id.
+
+use super::code::Cx;
+use super::proxy::{Change, News, Proxy, get_head};
+use super::{Shape, Shapes};
+use crate::types::Tick;
+use crate::wire::bits::{BitReader, WireError};
+use std::sync::Arc;
+use ugas_core::{ControllerId, Rules, SimTime};
+
+/// How many proxies that went are remembered, so that packets that were overtaken can still be read.
+const GRAVES: usize = 256;
+
+/// The controllers a client is told of.
+///
+/// ```
+/// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec};
+/// use ugas_doc::{Attribute, AttributeSet, ControllerReplication};
+/// use ugas_net::types::Tick;
+/// use ugas_net::view::{Board, Change, Proxies};
+/// use ugas_net::wire::bits::{BitReader, BitWriter};
+/// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
+/// let (length, health) = (SimTime::millis(20), rules.attribute("Health").unwrap());
+/// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+/// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()]))?;
+/// let (mut board, mut out) = (Board::new(rules.clone(), length), BitWriter::new());
+/// board.add(&sim, who, ControllerReplication::Full, Tick(1))?;
+/// board.write(who, Tick(0), &mut out);
+///
+/// let (mut proxies, mut changes) = (Proxies::new(rules, length), Vec::new());
+/// proxies.read(&mut BitReader::new(out.finish()), who, Tick(1), &mut changes)?;
+/// assert_eq!(proxies.get(who).unwrap().value(health), Some(9.0));
+/// assert_eq!(changes[1].1, Change::Attribute { attribute: health, old: None, new: 9.0 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Proxies {
+    shapes: Shapes,
+    length: SimTime,
+    /// By rising id.
+    list: Vec<Proxy>,
+    /// Those that went, oldest first.
+    graves: Vec<Grave>,
+    places: Vec<usize>,
+}
+
+/// A proxy that went.
+#[derive(Clone, Debug)]
+struct Grave {
+    who: ControllerId,
+    /// What is not later than this is about what went.
+    at: Tick,
+    shape: Arc<Shape>,
+}
+
+impl Proxies {
+    /// None yet, for ticks of this length.
+    pub fn new(rules: Arc<Rules>, length: SimTime) -> Proxies {
+        Proxies { shapes: Shapes::new(rules), length, list: Vec::new(), graves: Vec::new(), places: Vec::new() }
+    }
+
+    /// One of them.
+    pub fn get(&self, who: ControllerId) -> Option<&Proxy> {
+        self.list.get(self.find(who).ok()?)
+    }
+
+    /// One of them, to foresee its bursts.
+    pub fn get_mut(&mut self, who: ControllerId) -> Option<&mut Proxy> {
+        let at = self.find(who).ok()?;
+        self.list.get_mut(at)
+    }
+
+    /// All of them, by rising id.
+    pub fn iter(&self) -> impl Iterator<Item = &Proxy> {
+        self.list.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn find(&self, who: ControllerId) -> Result<usize, usize> {
+        self.list.binary_search_by_key(&who, Proxy::who)
+    }
+
+    /// A controller is gone or out of sight since a tick. News of that tick and before are about what went.
+    pub fn remove(&mut self, who: ControllerId, at: Tick) {
+        if let Ok(place) = self.find(who) {
+            let shape = self.list.remove(place).shape().clone();
+            if self.graves.len() >= GRAVES {
+                self.graves.remove(0);
+            }
+            self.graves.push(Grave { who, at, shape });
+        }
+    }
+
+    /// Reads the section of one controller, of this tick; what changed is added to the list. A section about somebody
+    /// unknown is read past if he went lately, and else cannot be read: then neither can the rest of its packet, and the
+    /// session asks for everything anew. After an error some of the section may have been taken over.
+    pub fn read(
+        &mut self,
+        from: &mut BitReader,
+        who: ControllerId,
+        tick: Tick,
+        changes: &mut Vec<(ControllerId, Change)>,
+    ) -> Result<(), WireError> {
+        let (parts, all) = get_head(from, &mut self.shapes)?;
+        let cx = Cx {
+            rules: self.shapes.rules(),
+            tag_bits: self.shapes.tag_bits,
+            effect_bits: self.shapes.effect_bits,
+            tick,
+            length: self.length,
+        };
+        let mut news = News { changes, places: &mut self.places };
+        let found = self.list.binary_search_by_key(&who, Proxy::who);
+        if let Ok(at) = found {
+            return match all {
+                Some(shape) => self.list[at].read_all(from, &cx, shape, &mut news),
+                None => self.list[at].read(from, &cx, parts, &mut news),
+            };
+        }
+        let grave = self.graves.iter().rev().find(|g| g.who == who);
+        let older = grave.map(|g| g.shape.clone());
+        let (Some(shape), Err(at)) = (all, found) else {
+            let shape = older.ok_or(WireError::BadValue { what: "an actor nothing is known of" })?;
+            let mut unseen = News { changes: &mut Vec::new(), places: news.places };
+            return Proxy::new(who, shape, None).read(from, &cx, parts, &mut unseen);
+        };
+        let mut proxy = Proxy::new(who, shape.clone(), older);
+        if grave.is_some_and(|g| tick <= g.at) {
+            let mut unseen = News { changes: &mut Vec::new(), places: news.places };
+            return proxy.read_all(from, &cx, shape, &mut unseen);
+        }
+        proxy.read_all(from, &cx, shape, &mut news)?;
+        self.list.insert(at, proxy);
+        Ok(())
+    }
+}

@@ -1,0 +1,382 @@
+//! Two token lists into bits.
+
+use super::super::bits::BitWriter;
+use super::super::number::{put_f64, put_int, put_uint};
+use super::super::token::{Kind, Tokens};
+use super::{CHAR_BITS, Coder, KIND_BITS, NOTHING, fraction_before, set};
+
+/// A member of a group that changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    index: u32,
+    old: u32,
+    new: u32,
+    /// Leading tokens that are known to agree.
+    same: u32,
+}
+
+/// How far ahead in the old list a new element's partner is looked for.
+const LOOK_AHEAD: usize = 32;
+/// In the place of a partner: the element is new.
+const ALONE: u32 = u32::MAX;
+
+pub(super) fn encode(coder: &mut Coder, old: &Tokens, new: &Tokens, out: &mut BitWriter) {
+    coder.changed.clear();
+    coder.stack.clear();
+    if old == new {
+        return out.bit(false);
+    }
+    out.bit(true);
+    let mut pass = Pass { coder, new, out };
+    if new.is_empty() {
+        pass.escape(old, 0, None);
+        pass.out.bits(NOTHING, KIND_BITS);
+    } else if old.is_empty() {
+        pass.full(0);
+    } else {
+        pass.change(old, 0, 0, old.common(0, new, 0));
+    }
+}
+
+struct Pass<'c> {
+    coder: &'c mut Coder,
+    new: &'c Tokens,
+    out: &'c mut BitWriter,
+}
+
+impl Pass<'_> {
+    /// Writes a value that differs from the old one from token `same` on.
+    fn change(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
+        let (was, is) = (old.at(o), self.new.at(n));
+        let is_alike = was.kind == is.kind && (is.kind != Kind::Tuple || was.bits == is.bits);
+        let before = n.checked_sub(1).map(|b| self.new.at(b));
+        if !is_alike {
+            self.escape(old, o, fraction_before(before));
+            return self.full(n);
+        }
+        match is.kind {
+            Kind::Unit | Kind::None => {}
+            Kind::Bool => self.out.bit(false),
+            Kind::Some => {
+                self.out.bit(false);
+                self.change(old, o + 1, n + 1, same.saturating_sub(1));
+            }
+            Kind::Unsigned | Kind::Signed => put_int(self.out, is.bits.wrapping_sub(was.bits) as i64),
+            Kind::Float => self.fraction(is.bits, was.bits, fraction_before(before)),
+            Kind::Float32 => self.out.bits(is.bits, 32),
+            Kind::Char => self.out.bits(is.bits, CHAR_BITS),
+            Kind::Str | Kind::Bytes => {
+                self.out.bit(false);
+                self.stored(n);
+            }
+            Kind::Tuple => self.members(old, o, n, same),
+            Kind::Seq | Kind::Map => self.list(old, o, n, same),
+            Kind::Variant if was.bits == is.bits => {
+                self.out.bit(false);
+                self.members(old, o, n, same);
+            }
+            Kind::Variant => {
+                self.out.bits(0b01, 2);
+                self.variant(n);
+            }
+        }
+    }
+
+    /// Writes that a value of another kind follows: the code for a change to the old value itself.
+    fn escape(&mut self, old: &Tokens, o: usize, before: Option<u64>) {
+        let was = old.at(o);
+        match was.kind {
+            Kind::Unit | Kind::None => {}
+            Kind::Some | Kind::Bool | Kind::Str | Kind::Bytes => self.out.bit(true),
+            Kind::Unsigned | Kind::Signed => put_int(self.out, 0),
+            Kind::Float => {
+                if before.is_some() {
+                    self.out.bit(false);
+                }
+                put_f64(self.out, f64::from_bits(was.bits), f64::from_bits(was.bits));
+            }
+            Kind::Float32 => self.out.bits(was.bits, 32),
+            Kind::Char => self.out.bits(was.bits, CHAR_BITS),
+            Kind::Tuple => set::put(self.out, was.count(), [].into_iter()),
+            Kind::Seq | Kind::Map | Kind::Variant => self.out.bits(0b11, 2),
+        }
+    }
+
+    fn fraction(&mut self, is: u64, was: u64, before: Option<u64>) {
+        if let Some(before) = before {
+            self.out.bit(before == is);
+            if before == is {
+                return;
+            }
+        }
+        put_f64(self.out, f64::from_bits(is), f64::from_bits(was));
+    }
+
+    fn stored(&mut self, n: usize) {
+        let bytes = self.new.stored(self.new.at(n));
+        put_uint(self.out, bytes.len() as u64);
+        self.out.bytes(bytes);
+    }
+
+    /// Writes a value without an old one.
+    fn full(&mut self, n: usize) {
+        let is = self.new.at(n);
+        self.out.bits(is.kind as u64, KIND_BITS);
+        match is.kind {
+            Kind::Unit | Kind::None => {}
+            Kind::Some => self.full(n + 1),
+            Kind::Bool => self.out.bit(is.bits != 0),
+            Kind::Unsigned => put_uint(self.out, is.bits),
+            Kind::Signed => put_int(self.out, is.bits as i64),
+            Kind::Float => self.fraction(is.bits, 0, fraction_before(n.checked_sub(1).map(|b| self.new.at(b)))),
+            Kind::Float32 => self.out.bits(is.bits, 32),
+            Kind::Char => self.out.bits(is.bits, CHAR_BITS),
+            Kind::Str | Kind::Bytes => self.stored(n),
+            Kind::Tuple => {
+                put_uint(self.out, is.count() as u64);
+                self.children_in_full(n);
+            }
+            Kind::Seq | Kind::Map => {
+                put_uint(self.out, is.count() as u64);
+                let mut previous = None;
+                let mut child = n + 1;
+                for _ in 0..is.count() {
+                    self.element(previous, child);
+                    previous = Some(child);
+                    child += self.new.at(child).size as usize;
+                }
+            }
+            Kind::Variant => self.variant(n),
+        }
+    }
+
+    fn variant(&mut self, n: usize) {
+        let is = self.new.at(n);
+        put_uint(self.out, is.index() as u64);
+        put_uint(self.out, is.count() as u64);
+        self.children_in_full(n);
+    }
+
+    fn children_in_full(&mut self, n: usize) {
+        let mut child = n + 1;
+        for _ in 0..self.new.at(n).count() {
+            self.full(child);
+            child += self.new.at(child).size as usize;
+        }
+    }
+
+    /// Writes a new element of a list, against the one before it if there is one.
+    fn element(&mut self, previous: Option<usize>, n: usize) {
+        match previous {
+            Some(previous) => self.against(self.new, previous, n),
+            None => self.full(n),
+        }
+    }
+
+    /// Writes a value that may equal a model.
+    fn against(&mut self, model: &Tokens, m: usize, n: usize) {
+        let same = model.common(m, self.new, n);
+        let is_equal = same == self.new.at(n).size as usize;
+        self.out.bit(!is_equal);
+        if !is_equal {
+            self.change(model, m, n, same);
+        }
+    }
+
+    /// Writes the changed ones of members that stand in the same places.
+    fn members(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
+        let base = self.coder.changed.len();
+        let count = self.new.at(n).count();
+        let (mut old_child, mut child) = (o + 1, n + 1);
+        for index in 0..count {
+            let (offset, size) = (child - n, self.new.at(child).size as usize);
+            let known = if offset + size <= same {
+                size
+            } else if offset <= same {
+                same - offset
+            } else {
+                old.common(old_child, self.new, child)
+            };
+            if known < size {
+                self.note(index, old_child, child, known);
+            }
+            old_child += old.at(old_child).size as usize;
+            child += size;
+        }
+        set::put(self.out, count, self.coder.changed[base..].iter().map(|m| m.index as usize));
+        self.changes(old, base);
+    }
+
+    fn note(&mut self, index: usize, old: usize, new: usize, same: usize) {
+        let (index, old, new, same) = (index as u32, old as u32, new as u32, same as u32);
+        self.coder.changed.push(Member { index, old, new, same });
+    }
+
+    /// Writes the changes noted from `base` on and forgets them.
+    fn changes(&mut self, old: &Tokens, base: usize) {
+        for at in base..self.coder.changed.len() {
+            let m = self.coder.changed[at];
+            self.change(old, m.old as usize, m.new as usize, m.same as usize);
+        }
+        self.coder.changed.truncate(base);
+    }
+
+    fn list(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
+        let (was, is) = (old.at(o).count(), self.new.at(n).count());
+        let base = self.coder.stack.len();
+        let stays = self.pair(old, o, n);
+        if was == is && stays {
+            self.coder.stack.truncate(base);
+            self.out.bit(false);
+            return self.members(old, o, n, same);
+        }
+        self.out.bits(0b01, 2);
+        put_int(self.out, is as i64 - was as i64);
+        Script { base, was, is }.write(self, old);
+        self.coder.stack.truncate(base);
+    }
+
+    /// Puts the places of all old and new elements on the stack and then the partner of each new one. True if as many
+    /// would agree by their places alone.
+    fn pair(&mut self, old: &Tokens, o: usize, n: usize) -> bool {
+        let stack = &mut self.coder.stack;
+        let base = stack.len();
+        let (was, is) = (old.at(o).count(), self.new.at(n).count());
+        for (tokens, head, count) in [(old, o, was), (self.new, n, is)] {
+            let mut child = head + 1;
+            for _ in 0..count {
+                stack.push(child as u32);
+                child += tokens.at(child).size as usize;
+            }
+        }
+        let (mut next, mut matched, mut in_place) = (0, 0, 0);
+        for j in 0..is {
+            let key = leaf(self.new, stack[base + was + j]);
+            let is_partner = |i: &usize| self.new.is_same(key, old, leaf(old, stack[base + i]));
+            in_place += (j < was && is_partner(&j)) as usize;
+            let found = (next..was.min(next + LOOK_AHEAD)).find(is_partner);
+            stack.push(found.map_or(ALONE, |i| i as u32));
+            if let Some(i) = found {
+                next = i + 1;
+                matched += 1;
+            }
+        }
+        in_place >= matched
+    }
+}
+
+/// The first leaf of an element, which mostly is its name or number.
+fn leaf(tokens: &Tokens, element: u32) -> usize {
+    let mut at = element as usize;
+    while tokens.at(at).count() > 0 {
+        at += 1;
+    }
+    at
+}
+
+/// How a list changed: places and partners on the stack from `base` on.
+struct Script {
+    base: usize,
+    was: usize,
+    is: usize,
+}
+
+impl Script {
+    fn old_at(&self, pass: &Pass, i: usize) -> usize {
+        pass.coder.stack[self.base + i] as usize
+    }
+
+    fn new_at(&self, pass: &Pass, j: usize) -> usize {
+        pass.coder.stack[self.base + self.was + j] as usize
+    }
+
+    fn partner(&self, pass: &Pass, j: usize) -> Option<usize> {
+        let i = pass.coder.stack[self.base + self.was + self.is + j];
+        (i != ALONE).then_some(i as usize)
+    }
+
+    /// Writes which old elements left, which are new, which of those that stayed changed; then what is new or changed,
+    /// in the new order.
+    fn write(&self, pass: &mut Pass, old: &Tokens) {
+        let base = pass.coder.changed.len();
+        if self.is == 0 {
+            return;
+        }
+        let (mut next, mut kept) = (0, 0);
+        for j in 0..=self.is {
+            let until = if j == self.is { Some(self.was) } else { self.partner(pass, j) };
+            for i in next..until.unwrap_or(next) {
+                pass.note(i, 0, 0, 0);
+            }
+            next = until.map_or(next, |i| i + 1);
+            kept += (j < self.is && until.is_some()) as usize;
+        }
+        self.put_picked(pass, self.was, base);
+        pass.coder.changed.truncate(base);
+
+        if kept > 0 && kept < self.is {
+            for j in 0..self.is {
+                if self.partner(pass, j).is_none() {
+                    pass.note(j, 0, 0, 0);
+                }
+            }
+            set::put(pass.out, self.is, pass.coder.changed[base..].iter().map(|m| m.index as usize));
+            pass.coder.changed.truncate(base);
+        }
+
+        let mut stayed = 0;
+        for j in 0..self.is {
+            if let Some(i) = self.partner(pass, j) {
+                let (o, n) = (self.old_at(pass, i), self.new_at(pass, j));
+                let same = old.common(o, pass.new, n);
+                if same < pass.new.at(n).size as usize {
+                    pass.note(stayed, o, n, same);
+                }
+                stayed += 1;
+            }
+        }
+        self.put_picked(pass, kept, base);
+        self.elements(pass, old, base);
+        pass.coder.changed.truncate(base);
+    }
+
+    fn elements(&self, pass: &mut Pass, old: &Tokens, base: usize) {
+        let mut change = base;
+        let end = pass.coder.changed.len();
+        let (mut next, mut ahead) = (0, 0);
+        for j in 0..self.is {
+            let n = self.new_at(pass, j);
+            if let Some(i) = self.partner(pass, j) {
+                if change < end && pass.coder.changed[change].new as usize == n {
+                    let m = pass.coder.changed[change];
+                    pass.change(old, m.old as usize, n, m.same as usize);
+                    change += 1;
+                }
+                next = i + 1;
+                continue;
+            }
+            // The old element that stood here and left is the best model.
+            while ahead < self.is && (ahead < j || self.partner(pass, ahead).is_none()) {
+                ahead += 1;
+            }
+            let until = if ahead < self.is { self.partner(pass, ahead) } else { None };
+            if next < until.unwrap_or(self.was) {
+                pass.against(old, self.old_at(pass, next), n);
+                next += 1;
+            } else {
+                pass.element(j.checked_sub(1).map(|k| self.new_at(pass, k)), n);
+            }
+        }
+    }
+
+    /// Writes a set that may be empty.
+    fn put_picked(&self, pass: &mut Pass, of: usize, base: usize) {
+        let picked = &pass.coder.changed[base..];
+        if of > 0 {
+            pass.out.bit(!picked.is_empty());
+        }
+        if !picked.is_empty() {
+            set::put(pass.out, of, picked.iter().map(|m| m.index as usize));
+        }
+    }
+}
