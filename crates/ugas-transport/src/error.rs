@@ -51,7 +51,9 @@ pub enum TransportError {
         address: SocketAddr,
     },
     /// The carrier is not part of this build.
-    #[error("this build has no {carrier}: turn on the feature of that name")]
+    #[error(
+        "this build has no {carrier} here: turn on the feature of that name (for clients, WebTransport is the browsers')"
+    )]
     NotBuilt {
         /// Which.
         carrier: Carrier,

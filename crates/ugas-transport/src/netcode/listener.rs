@@ -84,6 +84,7 @@ pub struct Listener {
 struct Endpoint {
     socket: Box<dyn ServerSocket>,
     public: SocketAddr,
+    certificate: Option<[u8; 32]>,
 }
 
 struct Peer {
@@ -109,6 +110,11 @@ impl Listener {
     /// Where players reach it on a carrier.
     pub fn address(&self, carrier: Carrier) -> Option<SocketAddr> {
         self.sockets[carrier as usize].as_ref().map(|endpoint| endpoint.public)
+    }
+
+    /// The hash of the certificate that a browser is to trust on this carrier (WebTransport).
+    pub fn certificate(&self, carrier: Carrier) -> Option<[u8; 32]> {
+        self.sockets[carrier as usize].as_ref()?.certificate
     }
 
     /// A token for this server, good from now on. See [`Identity`] for what is said about the player.
@@ -249,16 +255,14 @@ impl Listener {
         let mut silent = Vec::new();
         for peer in self.peers.values() {
             let Some(endpoint) = &mut self.sockets[peer.carrier as usize] else { continue };
-            match self.netcode.update_client(peer.slot, peer.client) {
-                ServerResult::ClientDisconnected { payload, addr, .. } => {
-                    if let Some(payload) = payload {
-                        let _ = endpoint.socket.send(addr, payload);
-                    }
-                    endpoint.socket.close(addr);
-                    silent.push(peer.client);
-                    continue;
+            let result = self.netcode.update_client(peer.slot, peer.client);
+            if let ServerResult::ClientDisconnected { payload, addr, .. } = result {
+                if let Some(payload) = payload {
+                    let _ = endpoint.socket.send(addr, payload);
                 }
-                _ => {}
+                endpoint.socket.close(addr);
+                silent.push(peer.client);
+                continue;
             }
             if let ServerResult::PacketToSend { addr, payload, .. } =
                 self.netcode.generate_client_ping(peer.slot, peer.client)
@@ -348,12 +352,12 @@ impl ListenerBuilder {
         address: SocketAddr,
         public: Option<SocketAddr>,
     ) -> Result<ListenerBuilder, TransportError> {
-        let (socket, bound) = open(carrier, address, self.config.limits.peers)?;
+        let (socket, bound, certificate) = open(carrier, address, self.config.limits.peers)?;
         let public = public.unwrap_or(bound);
         if public.ip().is_unspecified() && matches!(self.config.auth, Auth::Key(_)) {
             return Err(TransportError::NoPublicAddress { carrier, address });
         }
-        self.sockets[carrier as usize] = Some(Endpoint { socket, public });
+        self.sockets[carrier as usize] = Some(Endpoint { socket, public, certificate });
         Ok(self)
     }
 
@@ -403,7 +407,7 @@ impl ListenerBuilder {
     }
 }
 
-type Opened = (Box<dyn ServerSocket>, SocketAddr);
+type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
 
 fn open(carrier: Carrier, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
     let cannot = |cause| TransportError::Bind { carrier, address, cause };
@@ -411,12 +415,17 @@ fn open(carrier: Carrier, address: SocketAddr, peers: usize) -> Result<Opened, T
         #[cfg(feature = "udp")]
         Carrier::Udp => {
             let (socket, bound) = crate::socket::udp::Udp::bind(address).map_err(cannot)?;
-            Ok((Box::new(socket), bound))
+            Ok((Box::new(socket), bound, None))
         }
         #[cfg(feature = "websocket")]
         Carrier::WebSocket => {
             let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, peers).map_err(cannot)?;
-            Ok((Box::new(socket), bound))
+            Ok((Box::new(socket), bound, None))
+        }
+        #[cfg(feature = "webtransport")]
+        Carrier::WebTransport => {
+            let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
+            Ok((Box::new(socket), bound, Some(certificate)))
         }
         #[allow(unreachable_patterns, reason = "which carriers are built is a matter of features")]
         _ => {

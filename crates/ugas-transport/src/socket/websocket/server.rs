@@ -8,10 +8,10 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tungstenite::WebSocket;
 use tungstenite::handshake::server::{Callback, ErrorResponse, Request, Response, ServerHandshake};
 use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::http::StatusCode;
-use tungstenite::WebSocket;
 
 use super::super::{ServerSocket, put};
 use super::{config, flush, from_query, read, write};
@@ -41,7 +41,7 @@ struct Line {
 }
 
 enum Stage {
-    Handshake(MidHandshake<ServerHandshake<TcpStream, Wish>>, Wish),
+    Handshake(Box<MidHandshake<ServerHandshake<TcpStream, Wish>>>, Wish),
     Open { line: Box<WebSocket<TcpStream>>, request: Option<Vec<u8>> },
     Closed,
 }
@@ -86,17 +86,14 @@ impl WebSocketServer {
             }
             let wish = Wish::default();
             let handshake = ServerHandshake::start(stream, wish.clone(), Some(config()));
-            let line = Line { stage: Stage::Handshake(handshake, wish), age: Duration::ZERO, is_player: false };
+            let line =
+                Line { stage: Stage::Handshake(Box::new(handshake), wish), age: Duration::ZERO, is_player: false };
             self.lines.insert(who, line);
         }
     }
 
     /// The next line that has something, after the one that was read last.
-    fn read_after(
-        &mut self,
-        start: Option<SocketAddr>,
-        buffer: &mut [u8],
-    ) -> Option<(usize, SocketAddr)> {
+    fn read_after(&mut self, start: Option<SocketAddr>, buffer: &mut [u8]) -> Option<(usize, SocketAddr)> {
         let range = (start.map_or(Unbounded, Excluded), Unbounded);
         for (&who, line) in self.lines.range_mut(range) {
             match line.receive(buffer) {
@@ -129,7 +126,7 @@ impl Line {
                     self.age = Duration::ZERO;
                     Stage::Open { line: Box::new(line), request: wish.0.get().cloned() }
                 }
-                Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(handshake, wish),
+                Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(Box::new(handshake), wish),
                 Err(HandshakeError::Failure(_)) => Stage::Closed,
             },
             Stage::Open { .. } if !self.is_player && self.age > JOIN_TIME => Stage::Closed,
