@@ -1,11 +1,9 @@
 //! What must not come in does not, what comes in too fast or too long is dropped and counted, and nobody else notices.
 
-mod common;
-
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use common::{CALL, Heard, NOW, PROTOCOL, call, hear, join, key, listen, read, until};
+use crate::rig::{CALL, Heard, NOW, PROTOCOL, call, hear, join, key, listen, read, until};
 use renetcode2::{ClientAuthentication, ConnectToken, NetcodeClient};
 use ugas_transport::memory::MemoryServer;
 use ugas_transport::{

@@ -1,11 +1,9 @@
 //! Datagrams go there and come back, on every carrier and on all of them at once.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::{Heard, call, hear, join, key, listen, read, until};
+use crate::rig::{Heard, call, hear, join, key, listen, read, until};
 use ugas_transport::memory::MemoryServer;
 use ugas_transport::{
     Auth, Carrier, ClientTransport, Gone, Limits, MAX_DATAGRAM, PeerId, SendError, ServerTransport, State,
@@ -117,8 +115,8 @@ fn an_open_server_needs_no_token() {
     for (carrier, number) in [(Carrier::Udp, 1), (Carrier::WebSocket, 2)] {
         let address = server.address(carrier).expect("it listens");
         let who = ugas_transport::Identity { client: number, user_data: b"Ana", carrier, address };
-        let mut client =
-            ugas_transport::Caller::connect_open(common::PROTOCOL, who, common::CALL).expect("the server listens");
+        let mut client = ugas_transport::Caller::connect_open(crate::rig::PROTOCOL, who, crate::rig::CALL)
+            .expect("the server listens");
         join(&mut server, &mut client);
     }
 }

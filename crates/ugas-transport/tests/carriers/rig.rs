@@ -8,22 +8,22 @@ use ugas_transport::{
     ServerTransport, State, Token,
 };
 
-pub const PROTOCOL: u64 = 0x75_67_61_73;
-pub const NOW: Duration = Duration::from_secs(1_800_000_000);
-pub const CALL: CallerConfig = CallerConfig { now: NOW, patience: Duration::from_secs(10) };
+pub(crate) const PROTOCOL: u64 = 0x75_67_61_73;
+pub(crate) const NOW: Duration = Duration::from_secs(1_800_000_000);
+pub(crate) const CALL: CallerConfig = CallerConfig { now: NOW, patience: Duration::from_secs(10) };
 /// Rounds until a test gives up: twenty seconds of pauses.
 const ROUNDS: usize = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-pub fn key() -> Key {
+pub(crate) fn key() -> Key {
     Key::from_bytes([7; 32])
 }
 
-pub fn loopback() -> SocketAddr {
+pub(crate) fn loopback() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
 }
 
-pub fn listen(auth: Auth, limits: Limits) -> Listener {
+pub(crate) fn listen(auth: Auth, limits: Limits) -> Listener {
     let config = ListenerConfig { protocol: PROTOCOL, auth, limits, now: NOW, token_lifetime: 60 };
     let builder = Listener::builder(config);
     let builder = builder.bind(Carrier::Udp, loopback(), None).expect("a free port");
@@ -31,19 +31,19 @@ pub fn listen(auth: Auth, limits: Limits) -> Listener {
     builder.start().expect("two sockets")
 }
 
-pub fn call(token: Token) -> Caller {
+pub(crate) fn call(token: Token) -> Caller {
     Caller::connect(token, CALL).expect("the server listens")
 }
 
 /// What a server heard, in order.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub(crate) enum Heard {
     Connected(PeerId, Vec<u8>),
     Disconnected(PeerId, Gone),
     Datagram(PeerId, Vec<u8>),
 }
 
-pub fn hear(server: &mut dyn ServerTransport, elapsed: Duration) -> Vec<Heard> {
+pub(crate) fn hear(server: &mut dyn ServerTransport, elapsed: Duration) -> Vec<Heard> {
     let mut heard = Vec::new();
     let polled = server.poll(elapsed, &mut |event| {
         heard.push(match event {
@@ -56,14 +56,14 @@ pub fn hear(server: &mut dyn ServerTransport, elapsed: Duration) -> Vec<Heard> {
     heard
 }
 
-pub fn read(client: &mut dyn ClientTransport, elapsed: Duration) -> Vec<Vec<u8>> {
+pub(crate) fn read(client: &mut dyn ClientTransport, elapsed: Duration) -> Vec<Vec<u8>> {
     let mut read = Vec::new();
     client.poll(elapsed, &mut |datagram| read.push(datagram.to_vec())).expect("the socket works");
     read
 }
 
 /// Polls everybody with little pauses until it is done; fails the test if that never happens.
-pub fn until(what: &str, mut is_done: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_done: impl FnMut() -> bool) {
     for _ in 0..ROUNDS {
         if is_done() {
             return;
@@ -74,7 +74,7 @@ pub fn until(what: &str, mut is_done: impl FnMut() -> bool) {
 }
 
 /// Connects and tells the peer's number.
-pub fn join(server: &mut Listener, client: &mut Caller) -> PeerId {
+pub(crate) fn join(server: &mut Listener, client: &mut Caller) -> PeerId {
     let mut found = None;
     until("joining", || {
         let heard = hear(server, PAUSE);

@@ -1,11 +1,7 @@
 //! The server's side of WebTransport; its clients are browsers.
-#![cfg(feature = "webtransport")]
-
-mod common;
-
 use std::time::Duration;
 
-use common::{NOW, PROTOCOL, hear, key, loopback};
+use crate::rig::{NOW, PROTOCOL, hear, key, loopback};
 use ugas_transport::{Auth, Carrier, Limits, Listener, ListenerConfig};
 
 #[test]
@@ -27,5 +23,5 @@ fn it_listens_beside_the_others_and_tells_its_certificate() {
     assert_eq!(server.certificate(Carrier::Udp), None);
     let token = server.issue(Carrier::WebTransport, 1, b"Ana").expect("a token");
     assert_eq!(Some(token.address()), server.address(Carrier::WebTransport));
-    assert!(ugas_transport::Caller::connect(token, common::CALL).is_err(), "only browsers have a client for it");
+    assert!(ugas_transport::Caller::connect(token, crate::rig::CALL).is_err(), "only browsers have a client for it");
 }
