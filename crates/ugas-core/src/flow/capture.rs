@@ -87,6 +87,11 @@ impl Journal {
         (self.dropped, self.reacted) = (self.next, false);
     }
 
+    /// The serial from which on nothing is missing.
+    pub(crate) fn start(&self) -> u64 {
+        self.dropped
+    }
+
     /// Forgets what was noted before a serial.
     pub(crate) fn forget_before(&mut self, serial: u64) {
         while self.entries.front().is_some_and(|e| e.serial < serial) {

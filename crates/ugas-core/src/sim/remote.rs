@@ -78,6 +78,11 @@ impl Sim {
         self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.next, dues: j.dues })
     }
 
+    /// The point from which on a journal still holds everything.
+    pub fn journal_start(&self, who: ControllerId) -> JournalMark {
+        self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.start(), dues: 0 })
+    }
+
     /// Forgets what a journal noted before a mark.
     pub fn forget_journal(&mut self, who: ControllerId, before: JournalMark) {
         if let Some(journal) = self.journals.get_mut(&who) {

@@ -687,7 +687,7 @@ impl Client {
             self.begin(at);
         }
         if played.is_none() || played != told {
-            self.counts.corrections += u64::from(!first);
+            self.counts.corrections += u64::from(played.is_some());
             self.rerun(at);
         }
         if first {
@@ -790,8 +790,8 @@ impl Client {
             tags: &snapshot.tags,
             anchor: self.sim.anchor(who).ok().flatten(),
         };
-        let start = if marks.is_some() { JournalMark::default() } else { self.sim.mark(who) };
-        let image = self.sim.image_of_proxy(&row, mark.unwrap_or(start));
+        let start = self.sim.journal_start(who);
+        let image = self.sim.image_of_proxy(&row, mark.map_or(start, |m| m.max(start)));
         let end = (self.sim.now(), self.sim.mark(who));
         let done = image.and_then(|image| self.sim.rerun(&image, &[end], &mut [RowImage::default()]));
         self.sim.take_facts(&mut self.facts);
