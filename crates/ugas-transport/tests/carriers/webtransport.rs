@@ -1,4 +1,5 @@
 //! The server's side of WebTransport; its clients are browsers.
+
 use std::time::Duration;
 
 use crate::rig::{NOW, PROTOCOL, hear, key, loopback};
