@@ -243,6 +243,11 @@ impl ClientPart<'_> {
         &mut self.client
     }
 
+    /// Length of a tick, as the file says.
+    pub fn length(&self) -> Option<SimTime> {
+        self.runner.scenario.network.as_ref().map(|network| network.tick)
+    }
+
     /// The last tick of the scenario.
     pub fn end(&self) -> Tick {
         self.end
