@@ -2,7 +2,7 @@
 //! in real time, and tells what everything came to.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,6 +60,15 @@ fn listen(args: &ServeArgs, scenario: &Scenario) -> Result<Listener, TransportEr
     args.listen.iter().try_fold(builder, bind)?.start()
 }
 
+/// Who can read a token can be that player, so only the one who started the server can.
+fn write_secret(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())
+}
+
 struct Host<'s> {
     scenario: &'s Scenario,
     part: ServerPart<'s>,
@@ -88,7 +97,7 @@ impl Host<'_> {
             let number = number_of(self.scenario, name).unwrap_or_default();
             let token = self.listener.issue(endpoint.carrier, number, name.as_bytes()).map_err(io::Error::other)?;
             let file = folder.join(format!("{name}.{}.token", endpoint.carrier.scheme()));
-            std::fs::write(file, token.to_string())?;
+            write_secret(&file, &token.to_string())?;
         }
         Ok(())
     }
