@@ -383,6 +383,23 @@ fn damage_and_pools_link() {
 }
 
 #[test]
+fn rounding_on_the_wire_needs_a_range_and_bits() {
+    let with = |min, max, bits| {
+        let quantize = Some(ugas_doc::Quantize { min, max, bits });
+        base().add(AttributeSet::new("S").with(Attribute { quantize, ..Attribute::new("Rage", 1.0) }))
+    };
+    for (min, max) in [(5.0, 5.0), (6.0, 5.0), (0.0, f64::NAN), (f64::MIN, f64::MAX)] {
+        says(&error(with(min, max, 8), "bad-quantize"), "S", &["Rage: Quantize", "Min below Max"]);
+    }
+    for bits in [0, 33] {
+        says(&error(with(0.0, 5.0, bits), "bad-quantize"), "S", &["Rage: Quantize", "1 to 32"]);
+    }
+    let rules = with(0.0, 5.0, 32).build().unwrap();
+    let rage = &rules.set_attributes(rules.set("S").unwrap()).unwrap()[0];
+    assert_eq!(rage.quantize.map(|q| q.bits), Some(32));
+}
+
+#[test]
 fn names_keep_their_ids_across_rebuilds() {
     let first = effects().add(Ability::new("GA_A").owned("State.A")).add(AbilitySet::new("AS_A")).build().unwrap();
     let docs = || effects().after(first.clone()).add(Ability::new("GA_New")).add(AbilitySet::new("AS_New"));

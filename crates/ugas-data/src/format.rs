@@ -22,8 +22,9 @@ const STEP: usize = 2;
 pub fn format(file: &str, text: &str) -> Result<String, ReadErrors> {
     let plain = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let name: Arc<str> = file.into();
-    // A carriage return alone is a line break of its own; before a line feed it would become a part of another.
-    if plain.contains('\r') {
+    // A carriage return alone is a line break of its own; before a line feed it would become a part of another. A byte
+    // order mark further down would become one at the start if only white space is before it.
+    if plain.contains(['\r', '\u{feff}']) {
         let (_, errors) = parse(&name, text);
         return ReadErrors::unless(errors, text.to_owned());
     }

@@ -1,1 +1,282 @@
 //! A server and its clients over simulated links, stepped in virtual time.
+//!
+//! For tests of games as much as for tests of this crate: a [`Harness`] takes a [`Server`], lets any number of named
+//! clients join it over links with a profile each, and moves everything one tick at a time. One seed decides all that
+//! happens to datagrams, so that what went wrong once goes wrong again.
+//!
+//! A step is: what has arrived at the server, its tick, its datagrams into the links; and half a tick later what has
+//! arrived at clients, their update and their datagrams. The half tick stands for clocks that never strike together.
+
+use ugas_core::{ControllerId, Host, NoHost, SimTime};
+
+use crate::client::{Client, ClientConfig};
+use crate::link::{Link, LinkProfile};
+use crate::server::{ConnectError, Server};
+use crate::types::{PeerId, Tick};
+
+/// A client of a [`Harness`], its links and what it owns.
+pub struct Player {
+    name: String,
+    peer: Option<PeerId>,
+    client: Client,
+    config: ClientConfig,
+    owns: Vec<ControllerId>,
+    /// From the client to the server.
+    pub up: Link,
+    /// From the server to the client.
+    pub down: Link,
+}
+
+impl Player {
+    /// What it was called when it joined.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of its connection, while it has one.
+    pub fn peer(&self) -> Option<PeerId> {
+        self.peer
+    }
+
+    /// Its side of the session.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Its side of the session, to give commands and take facts.
+    pub fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+}
+
+/// One server, its clients, the links between them, and virtual time.
+///
+/// ```
+/// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+/// use ugas_doc::{Attribute, AttributeSet};
+/// use ugas_net::client::ClientState;
+/// use ugas_net::harness::Harness;
+/// use ugas_net::link::LinkProfile;
+/// use ugas_net::server::{Server, ServerConfig};
+///
+/// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
+/// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+///
+/// let mut play = Harness::new(Server::new(sim, ServerConfig::default()), 42);
+/// play.join("Ann", LinkProfile::GOOD, &[hero])?;
+/// play.run(60);
+/// assert!(matches!(play.client("Ann").state(), ClientState::Playing));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Harness {
+    server: Server,
+    players: Vec<Player>,
+    now: SimTime,
+    seed: u64,
+    links: u64,
+    peers: u32,
+}
+
+impl Harness {
+    /// A server nobody has joined yet.
+    pub fn new(server: Server, seed: u64) -> Harness {
+        let now = server.tick().time(server.length());
+        Harness { server, players: Vec::new(), now, seed, links: 0, peers: 0 }
+    }
+
+    /// Lets a client join whose links are alike both ways.
+    ///
+    /// # Panics
+    /// If the name is taken.
+    pub fn join(&mut self, name: &str, profile: LinkProfile, owns: &[ControllerId]) -> Result<(), ConnectError> {
+        self.join_over(name, ClientConfig::default(), [profile, profile], owns)
+    }
+
+    /// Lets a client join over a link up to the server and another down from it.
+    ///
+    /// # Panics
+    /// If the name is taken.
+    pub fn join_over(
+        &mut self,
+        name: &str,
+        config: ClientConfig,
+        [up, down]: [LinkProfile; 2],
+        owns: &[ControllerId],
+    ) -> Result<(), ConnectError> {
+        assert!(self.players.iter().all(|player| player.name != name), "a client named {name} has joined already");
+        let peer = self.connect(owns)?;
+        let client = Client::new(self.server.sim().rules().clone(), config.clone());
+        let (up, down) = (self.link(up), self.link(down));
+        let name = name.to_owned();
+        self.players.push(Player { name, peer: Some(peer), client, config, owns: owns.to_vec(), up, down });
+        Ok(())
+    }
+
+    /// Ends a client's connection, as when its process is stopped: what is under way is lost, its controllers stay.
+    ///
+    /// # Panics
+    /// If nobody has that name.
+    pub fn disconnect(&mut self, name: &str) {
+        let player = find(&mut self.players, name);
+        if let Some(peer) = player.peer.take() {
+            self.server.disconnect(peer);
+        }
+        player.up.clear();
+        player.down.clear();
+    }
+
+    /// Lets a client join again, with nothing remembered, over the same links and with the same controllers.
+    ///
+    /// # Panics
+    /// If nobody has that name.
+    pub fn reconnect(&mut self, name: &str) -> Result<(), ConnectError> {
+        self.disconnect(name);
+        let owns = find(&mut self.players, name).owns.clone();
+        let peer = self.connect(&owns)?;
+        let rules = self.server.sim().rules().clone();
+        let player = find(&mut self.players, name);
+        player.peer = Some(peer);
+        player.client = Client::new(rules, player.config.clone());
+        Ok(())
+    }
+
+    /// One tick of virtual time, with a host that does nothing.
+    pub fn step(&mut self) {
+        self.step_with(&mut NoHost);
+    }
+
+    /// One tick of virtual time, with the server's host.
+    pub fn step_with(&mut self, host: &mut dyn Host) {
+        let Harness { server, players, now, .. } = self;
+        let length = server.length();
+        let midway = *now + SimTime(length.0 / 2);
+        for player in players.iter_mut() {
+            let Some(peer) = player.peer else { continue };
+            player.up.receive(*now, &mut |datagram| server.receive(peer, datagram));
+        }
+        server.step(host);
+        server.send(&mut |peer, datagram| {
+            if let Some(player) = players.iter_mut().find(|player| player.peer == Some(peer)) {
+                player.down.send(*now, datagram);
+            }
+        });
+        for Player { peer, client, up, down, .. } in players.iter_mut() {
+            if peer.is_none() {
+                continue;
+            }
+            down.receive(midway, &mut |datagram| client.receive(datagram));
+            client.update(length);
+            client.send(&mut |datagram| up.send(midway, datagram));
+        }
+        *now += length;
+    }
+
+    /// So many ticks.
+    pub fn run(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            self.step();
+        }
+    }
+
+    /// Ticks until something holds, at most so many. Gives how many it took, or `None` if it never held.
+    pub fn run_until(&mut self, most: u32, mut holds: impl FnMut(&Harness) -> bool) -> Option<u32> {
+        for tick in 0..most {
+            if holds(self) {
+                return Some(tick);
+            }
+            self.step();
+        }
+        holds(self).then_some(most)
+    }
+
+    /// All links become perfect; what is under way arrives as it would have.
+    pub fn heal(&mut self) {
+        for link in self.players.iter_mut().flat_map(|player| [&mut player.up, &mut player.down]) {
+            link.set_profile(LinkProfile::PERFECT);
+            link.cut(SimTime::ZERO);
+        }
+    }
+
+    /// Whatever is sent to or by a client is lost for this long.
+    ///
+    /// # Panics
+    /// If nobody has that name.
+    pub fn cut(&mut self, name: &str, length: SimTime) {
+        let until = self.now + length;
+        let player = find(&mut self.players, name);
+        player.up.cut(until);
+        player.down.cut(until);
+    }
+
+    /// The server.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The server, for the host's own ops.
+    pub fn server_mut(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// A client.
+    ///
+    /// # Panics
+    /// If nobody has that name.
+    pub fn client(&self, name: &str) -> &Client {
+        self.player(name).client()
+    }
+
+    /// A client, to give commands and take facts.
+    ///
+    /// # Panics
+    /// If nobody has that name.
+    pub fn client_mut(&mut self, name: &str) -> &mut Client {
+        &mut find(&mut self.players, name).client
+    }
+
+    /// A client with its links.
+    ///
+    /// # Panics
+    /// If nobody has that name.
+    pub fn player(&self, name: &str) -> &Player {
+        self.players.iter().find(|player| player.name == name).unwrap_or_else(|| panic!("no client is named {name}"))
+    }
+
+    /// Everybody who joined, in order.
+    pub fn players(&self) -> &[Player] {
+        &self.players
+    }
+
+    /// Everybody who joined, to change their links.
+    pub fn players_mut(&mut self) -> &mut [Player] {
+        &mut self.players
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// The server's tick.
+    pub fn tick(&self) -> Tick {
+        self.server.tick()
+    }
+
+    fn connect(&mut self, owns: &[ControllerId]) -> Result<PeerId, ConnectError> {
+        let peer = PeerId(self.peers + 1);
+        self.server.connect(peer, owns)?;
+        self.peers += 1;
+        Ok(peer)
+    }
+
+    /// Each link has chance of its own: who joins later changes nothing for those who are here.
+    fn link(&mut self, profile: LinkProfile) -> Link {
+        self.links += 1;
+        Link::new(profile, self.seed.wrapping_add(self.links.wrapping_mul(0xD605_BBB5_8C8A_BC03)))
+    }
+}
+
+fn find<'p>(players: &'p mut [Player], name: &str) -> &'p mut Player {
+    players.iter_mut().find(|player| player.name == name).unwrap_or_else(|| panic!("no client is named {name}"))
+}

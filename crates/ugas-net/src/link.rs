@@ -1,1 +1,308 @@
 //! A simulated link with a seed: latency, jitter, loss in bursts, reordering, duplication, bandwidth.
+//!
+//! A network is judged by its bad days, and those must come again when a test fails. A [`Link`] carries datagrams one
+//! way in virtual time; what happens to each follows from the profile, the seed and the calls alone. Two links make a
+//! connection, and need not be alike.
+//!
+//! Jitter alone never changes the order, as in a network of queues; datagrams that are overtaken are asked for apart
+//! ([`LinkProfile::reorder`]).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ugas_core::{FLICKS_PER_SECOND, SimTime};
+
+/// What a link does to datagrams, one way.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// use ugas_net::link::LinkProfile;
+///
+/// let mobile = LinkProfile::named("mobile").unwrap();
+/// assert_eq!(mobile.latency, SimTime::millis(75), "half of the round trip");
+/// let upload = LinkProfile { bandwidth: Some(16_000), ..mobile };
+/// assert_eq!(upload.loss, 0.05);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkProfile {
+    /// Mean time from one end to the other.
+    pub latency: SimTime,
+    /// How much earlier or later than the mean, at most.
+    pub jitter: SimTime,
+    /// Share of datagrams lost, from 0 to 1.
+    pub loss: f64,
+    /// Mean number of datagrams lost in a row (Gilbert–Elliott). Losses are independent of each other where this is
+    /// below the length that chance alone gives, 1 / (1 − loss).
+    pub burst: f64,
+    /// Share of datagrams that arrive twice.
+    pub duplicate: f64,
+    /// Share of datagrams held back for up to half a latency more, so that later ones overtake them.
+    pub reorder: f64,
+    /// Bytes a second; without it nothing queues.
+    pub bandwidth: Option<u32>,
+    /// Bytes that may wait for bandwidth; what comes then is dropped.
+    pub queue: usize,
+    /// The longest datagram carried; a longer one is dropped.
+    pub mtu: usize,
+}
+
+impl LinkProfile {
+    /// Everything arrives at once.
+    pub const PERFECT: LinkProfile = LinkProfile {
+        latency: SimTime::ZERO,
+        jitter: SimTime::ZERO,
+        loss: 0.0,
+        burst: 1.0,
+        duplicate: 0.0,
+        reorder: 0.0,
+        bandwidth: None,
+        queue: 64 * 1024,
+        mtu: 1400,
+    };
+
+    /// Round trip 2 ms, nothing lost.
+    pub const LAN: LinkProfile = LinkProfile { latency: SimTime::millis(1), ..LinkProfile::PERFECT };
+
+    /// Round trip 50 ms ± 5, 0.5 % lost.
+    pub const GOOD: LinkProfile = LinkProfile { loss: 0.005, ..LinkProfile::round_trip(50, 5) };
+
+    /// Round trip 150 ms ± 40, 5 % lost, four in a row.
+    pub const MOBILE: LinkProfile = LinkProfile { loss: 0.05, burst: 4.0, ..LinkProfile::round_trip(150, 40) };
+
+    /// Round trip 250 ms ± 60, 20 % lost, 2 % twice, 5 % overtaken.
+    pub const BAD: LinkProfile =
+        LinkProfile { loss: 0.2, duplicate: 0.02, reorder: 0.05, ..LinkProfile::round_trip(250, 60) };
+
+    /// Round trip 300 ms ± 100, 60 % lost.
+    pub const TORTURE: LinkProfile = LinkProfile { loss: 0.6, ..LinkProfile::round_trip(300, 100) };
+
+    /// The five profiles figures are told for, from kind to cruel.
+    pub const ALL: [(&'static str, LinkProfile); 5] = [
+        ("lan", LinkProfile::LAN),
+        ("good", LinkProfile::GOOD),
+        ("mobile", LinkProfile::MOBILE),
+        ("bad", LinkProfile::BAD),
+        ("torture", LinkProfile::TORTURE),
+    ];
+
+    /// The profile of that name among [`LinkProfile::ALL`], in any case, or `perfect`.
+    pub fn named(name: &str) -> Option<LinkProfile> {
+        if name.eq_ignore_ascii_case("perfect") {
+            return Some(LinkProfile::PERFECT);
+        }
+        LinkProfile::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, profile)| *profile)
+    }
+
+    /// One way of a round trip of so many milliseconds, give or take so many, both ways alike.
+    pub const fn round_trip(millis: i64, jitter: i64) -> LinkProfile {
+        LinkProfile {
+            latency: SimTime(SimTime::millis(millis).0 / 2),
+            jitter: SimTime(SimTime::millis(jitter).0 / 2),
+            ..LinkProfile::PERFECT
+        }
+    }
+}
+
+/// What happened on a link so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounts {
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// Datagrams that came out, copies included.
+    pub delivered: u64,
+    /// Lost on the way, or while the link was cut.
+    pub lost: u64,
+    /// Copied.
+    pub duplicated: u64,
+    /// Held back.
+    pub reordered: u64,
+    /// Dropped because they were longer than the MTU.
+    pub too_long: u64,
+    /// Dropped because the queue was full.
+    pub overflowed: u64,
+}
+
+/// One direction of a simulated connection.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// use ugas_net::link::{Link, LinkProfile};
+///
+/// let mut link = Link::new(LinkProfile::LAN, 7);
+/// link.send(SimTime::ZERO, b"hello");
+/// let mut got = Vec::new();
+/// link.receive(SimTime::millis(1), &mut |datagram| got.extend_from_slice(datagram));
+/// assert_eq!(got, b"hello");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Link {
+    profile: LinkProfile,
+    chance: Chance,
+    /// In a run of losses (Gilbert–Elliott).
+    bad: bool,
+    /// Until when the sender's queue is busy.
+    busy_until: SimTime,
+    cut_until: SimTime,
+    /// When the last datagram that was not held back arrives.
+    last_arrival: SimTime,
+    order: u64,
+    under_way: BinaryHeap<Reverse<(SimTime, u64, Vec<u8>)>>,
+    spare: Vec<Vec<u8>>,
+    counts: LinkCounts,
+}
+
+impl Link {
+    /// A link on which nothing is under way.
+    pub fn new(profile: LinkProfile, seed: u64) -> Link {
+        let mut chance = Chance(seed);
+        let bad = chance.happens(profile.loss);
+        Link {
+            profile,
+            chance,
+            bad,
+            busy_until: SimTime::ZERO,
+            cut_until: SimTime::ZERO,
+            last_arrival: SimTime::ZERO,
+            order: 0,
+            under_way: BinaryHeap::new(),
+            spare: Vec::new(),
+            counts: LinkCounts::default(),
+        }
+    }
+
+    /// What the link does.
+    pub fn profile(&self) -> &LinkProfile {
+        &self.profile
+    }
+
+    /// Does something else from now on; what is under way arrives as it would have.
+    pub fn set_profile(&mut self, profile: LinkProfile) {
+        self.profile = profile;
+        self.bad = self.chance.happens(profile.loss);
+    }
+
+    /// Loses everything sent before this time.
+    pub fn cut(&mut self, until: SimTime) {
+        self.cut_until = until;
+    }
+
+    /// Loses everything under way.
+    pub fn clear(&mut self) {
+        self.counts.lost += self.under_way.len() as u64;
+        self.under_way.clear();
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> &LinkCounts {
+        &self.counts
+    }
+
+    /// Datagrams under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// Puts a datagram in at this end.
+    pub fn send(&mut self, now: SimTime, datagram: &[u8]) {
+        self.counts.sent += 1;
+        self.counts.bytes += datagram.len() as u64;
+        if datagram.len() > self.profile.mtu {
+            self.counts.too_long += 1;
+            return;
+        }
+        let Some(departs) = self.queued(now, datagram.len()) else {
+            self.counts.overflowed += 1;
+            return;
+        };
+        if self.loses() || now < self.cut_until {
+            self.counts.lost += 1;
+            return;
+        }
+        let arrival = departs + self.delay();
+        if self.chance.happens(self.profile.reorder) {
+            self.counts.reordered += 1;
+            let held = SimTime((self.profile.latency.0 as f64 * 0.5 * self.chance.share()) as i64);
+            self.deliver(arrival.max(self.last_arrival) + held, datagram);
+        } else {
+            self.last_arrival = self.last_arrival.max(arrival);
+            self.deliver(self.last_arrival, datagram);
+        }
+        if self.chance.happens(self.profile.duplicate) {
+            self.counts.duplicated += 1;
+            let again = departs + self.delay();
+            self.deliver(again.max(self.last_arrival), datagram);
+        }
+    }
+
+    /// Takes out at the other end what has arrived by now, in order of arrival.
+    pub fn receive(&mut self, now: SimTime, take: &mut dyn FnMut(&[u8])) {
+        while self.under_way.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
+            let Some(Reverse((_, _, mut datagram))) = self.under_way.pop() else { break };
+            self.counts.delivered += 1;
+            take(&datagram);
+            datagram.clear();
+            self.spare.push(datagram);
+        }
+    }
+
+    /// When the datagram leaves the sender's queue, if it finds room in it.
+    fn queued(&mut self, now: SimTime, length: usize) -> Option<SimTime> {
+        let Some(bandwidth) = self.profile.bandwidth else { return Some(now) };
+        let bandwidth = i64::from(bandwidth.max(1));
+        let free = self.busy_until.max(now);
+        let waiting = (free - now).0 as i128 * i128::from(bandwidth) / i128::from(FLICKS_PER_SECOND);
+        if waiting + length as i128 > self.profile.queue as i128 {
+            return None;
+        }
+        self.busy_until = free + SimTime(length as i64 * FLICKS_PER_SECOND / bandwidth);
+        Some(self.busy_until)
+    }
+
+    fn loses(&mut self) -> bool {
+        let LinkProfile { loss, burst, .. } = self.profile;
+        if loss >= 1.0 {
+            return true;
+        }
+        let lost = self.bad;
+        let leave = (1.0 / burst.max(1.0)).min(1.0 - loss);
+        let enter = loss * leave / (1.0 - loss);
+        self.bad = if lost { !self.chance.happens(leave) } else { self.chance.happens(enter) };
+        lost
+    }
+
+    fn delay(&mut self) -> SimTime {
+        let jitter = self.profile.jitter.0 as f64 * (2.0 * self.chance.share() - 1.0);
+        (self.profile.latency + SimTime(jitter as i64)).max(SimTime::ZERO)
+    }
+
+    fn deliver(&mut self, at: SimTime, datagram: &[u8]) {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.extend_from_slice(datagram);
+        self.order += 1;
+        self.under_way.push(Reverse((at, self.order, copy)));
+    }
+}
+
+/// SplitMix64: small, and the same on every machine.
+#[derive(Clone, Debug)]
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 up to but not including 1.
+    fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn happens(&mut self, probability: f64) -> bool {
+        self.share() < probability
+    }
+}

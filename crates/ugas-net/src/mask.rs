@@ -11,7 +11,7 @@
 //! | `Mixed` | tags, cues, effects, attributes `OwnerOnly` and `All` | tags, cues |
 //! | `Full` | tags, cues, effects, attributes `OwnerOnly` and `All` | tags, cues, effects, attributes `All` |
 
-use ugas_core::{Rules, SetId};
+use ugas_core::{AttributeId, Rules, SetId};
 use ugas_doc::{ControllerReplication, ReplicationMode};
 
 /// From which side a controller is looked at.
@@ -60,6 +60,12 @@ impl Mask {
             mask.attributes.put(at, mask.effects && admits(attribute.replication, eye));
         }
         mask
+    }
+
+    /// The attributes of these sets, for which the mask was made, that are not seen.
+    pub fn hidden(&self, rules: &Rules, sets: &[SetId]) -> Box<[AttributeId]> {
+        let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten().enumerate();
+        attributes.filter(|&(at, _)| !self.attributes.has(at)).map(|(_, a)| a.attribute).collect()
     }
 
     /// Whether nothing at all is seen.
@@ -186,6 +192,17 @@ mod tests {
             let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, eye);
             assert_eq!(mask.is_empty(), mode == ControllerReplication::None, "{mode:?} {eye:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_seen_is_hidden() {
+        let rules = rules();
+        let sets = [rules.set("S").unwrap()];
+        let hidden = |mode, eye| Mask::new(&rules, &sets, mode, eye).hidden(&rules, &sets);
+        let [nobody, owner] = ["Hidden", "Own"].map(|a| rules.attribute(a).unwrap());
+        assert_eq!(*hidden(ControllerReplication::Full, Eye::Owner), [nobody]);
+        assert_eq!(*hidden(ControllerReplication::Full, Eye::Observer), [nobody, owner]);
+        assert_eq!(hidden(ControllerReplication::Mixed, Eye::Observer).len(), 3);
     }
 
     // covers: UGAS-13.2-05

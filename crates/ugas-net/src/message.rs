@@ -155,7 +155,7 @@ impl Command {
 }
 
 /// What became of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The key's Base.
     pub base: u32,
@@ -163,6 +163,8 @@ pub struct Verdict {
     pub sub: u16,
     /// Why not, if not.
     pub refused: Option<Refusal>,
+    /// The abilities it activated, in order.
+    pub done: Vec<AbilityId>,
 }
 
 /// Why a server will not have a client.

@@ -91,6 +91,11 @@ impl Sim {
     pub fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, Refusal> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
+        // On a very slow clock what is beyond the longest time never comes.
+        let due = |local| row.clock.due(local);
+        let moment =
+            move |local| Some(local).filter(|&t| t != SimTime::NEVER).map(due).filter(|&t| t <= SimTime::LONGEST);
+        let moment = move |local| moment(local).unwrap_or(SimTime::NEVER);
         let active = row.effects.iter().map(move |e| EffectView {
             key: e.key(who),
             effect: e.def,
@@ -101,7 +106,7 @@ impl Sim {
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
             total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
-            span: (row.clock.due(e.start), row.clock.due(e.end)),
+            span: (moment(e.start), moment(e.end)),
             executed: e.periodic().map_or(0, |p| p.executed),
             next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });

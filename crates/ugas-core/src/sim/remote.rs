@@ -13,8 +13,8 @@ use crate::sim::Role;
 use crate::state::{Row, Tags};
 use crate::time::Clock;
 use crate::{
-    AbilityId, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind, NameKind, Op,
-    OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    AbilityId, AbilityState, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind,
+    NameKind, Op, OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
 };
 use ugas_doc::Doc;
 
@@ -68,6 +68,17 @@ impl Sim {
         Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
     }
 
+    /// Whether an ability that may be played ahead waits for its validation: until the answer, whoever plays ahead knows
+    /// better what the controller will be.
+    pub fn awaits_validation(&self, who: ControllerId) -> bool {
+        let Ok(row) = self.row(who) else { return false };
+        row.play().activations.iter().any(|a| {
+            let def = self.state.definitions.ability(&self.rules, a.ability);
+            let ahead = def.is_some_and(|d| d.validation.as_ref().is_some_and(|v| v.predicted));
+            ahead && a.state == AbilityState::PendingConfirmation
+        })
+    }
+
     /// Whose truth the sim holds from now on.
     pub fn set_role(&mut self, role: Role) {
         self.config.role = role;
@@ -87,6 +98,15 @@ impl Sim {
     pub fn forget_journal(&mut self, who: ControllerId, before: JournalMark) {
         if let Some(journal) = self.journals.get_mut(&who) {
             journal.forget_before(before.serial);
+        }
+    }
+
+    /// Notes ops on a controller once more, first after a mark: another sim has not heard of them yet, and they are run
+    /// again on what it says. One that is noted there already stays.
+    pub fn journal_again(&mut self, who: ControllerId, after: JournalMark, at: SimTime, ops: &[(OpId, Op)]) {
+        if let Some(journal) = self.journals.get_mut(&who) {
+            let ops = ops.iter().filter(|(_, op)| op.target() == who);
+            journal.note_again(after.serial, at, ops);
         }
     }
 

@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_hole_costs_one_byte_for_each_eight_packets() {
-        let mask = u32::MAX & !(1 << 3) & !(1 << 30);
+        let mask = !(1 << 3 | 1 << 30);
         let mut out = Vec::new();
         write(&mut out, 1, Tick(1), false, Some(Heard { newest: 99, mask }));
         assert_eq!(out.len(), 9);

@@ -15,6 +15,8 @@ pub(crate) struct Stop {
     pub(crate) tick: Tick,
     pub(crate) mark: JournalMark,
     pub(crate) image: RowImage,
+    /// The hash the server was told, while it is still that of the image: its word about the tick is about that hash.
+    pub(crate) told: Option<u32>,
 }
 
 /// An owned controller.
@@ -69,7 +71,9 @@ impl History {
 
     /// A place for the end of a tick, with memory of one that is settled.
     pub(crate) fn new_stop(&mut self) -> Stop {
-        self.spare.pop().unwrap_or_default()
+        let mut stop = self.spare.pop().unwrap_or_default();
+        stop.told = None;
+        stop
     }
 
     /// The tick is settled: what is older is forgotten. Gives the mark of the journal then.
@@ -83,6 +87,11 @@ impl History {
         }
         self.settled = Some((tick, image));
         mark
+    }
+
+    /// Forgets the ends of ticks: nobody will speak about them.
+    pub(crate) fn forget_stops(&mut self) {
+        self.spare.extend(self.stops.drain(..));
     }
 
     /// The end of a tick that is not settled yet.

@@ -6,14 +6,17 @@
 //! of a correction.
 
 mod history;
+mod keys;
+mod local;
 mod pace;
 mod told;
 
+pub use keys::{Prediction, PredictionKey, Standing};
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
 use crate::message::{Command, Denial, PROTOCOL, Request, ToClient, ToServer, decode, encode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_COMMANDS, MAX_VERDICTS};
+use crate::server::{DELTA, GONE, MATCHED, MAX_COMMANDS, MAX_DONE, MAX_VERDICTS};
 use crate::types::Tick;
 use crate::view::{Change, Proxies, read_next};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
@@ -21,13 +24,16 @@ use crate::wire::delta::{Coder, Limits};
 use crate::wire::number::{get_int, get_uint, get_uint_to, put_int, put_uint};
 use crate::wire::token::Tokens;
 use history::History;
+use keys::Keys;
+use local::Local;
 use pace::Pace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::{Run, Waiting};
 use ugas_core::{
-    AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host, JournalMark, NoHost,
-    OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim, SimConfig, SimTime, TagId,
+    AbilityId, AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host,
+    JournalMark, NoHost, Op, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim,
+    SimConfig, SimTime, TagId,
 };
 use ugas_doc::{NetExecution, ReplicationMode};
 
@@ -125,6 +131,9 @@ pub struct Client {
     carrier: Carrier,
     state: ClientState,
     client: u16,
+    seed: u64,
+    keys: Keys,
+    local: Local,
     length: SimTime,
     tick: Tick,
     now: SimTime,
@@ -164,6 +173,9 @@ impl Client {
             carrier,
             state: ClientState::Connecting,
             client: 0,
+            seed: 0,
+            keys: Keys::default(),
+            local: Local::default(),
             length,
             tick: Tick(0),
             now: SimTime::ZERO,
@@ -251,6 +263,11 @@ impl Client {
         self.pending.iter().any(|p| p.played && p.command.id(self.client).0 == birth)
     }
 
+    /// The last activations that were played ahead, with their keys and how they stand.
+    pub fn predictions(&self) -> impl Iterator<Item = &Prediction> {
+        self.keys.iter()
+    }
+
     /// What is kept because the server may still speak about it: journals, ticks, facts. For tests of bounds.
     pub fn held(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.journal_len(r.who)).sum();
@@ -305,6 +322,9 @@ impl Client {
         }
         self.drain();
         let policy = self.policy(&request)?;
+        if policy == NetExecution::LocalOnly {
+            return self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+        }
         let next = self.tick.plus(1);
         if self.base_tick != next {
             (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
@@ -315,13 +335,20 @@ impl Client {
         let mut done = Commanded::Sent(id);
         if played {
             let level = self.level_of(&command.request);
-            let outcome = self.sim.run_as(id, &command.request.op(level))?;
+            let outcome = match self.sim.run_as(id, &command.request.op(level)) {
+                Ok(outcome) => outcome,
+                Err(refusal) => {
+                    self.sim.strike_out(id);
+                    return Err(refusal);
+                }
+            };
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
                 // The input is down all the same: a press that activates nothing is still a press.
                 self.counts.refused += u64::from(refusal.is_misuse());
             }
             done = Commanded::Predicted(id, outcome);
-            self.sub += self.tell(next).max(1);
+            self.tell(next);
+            self.sub += self.keys.note(id, self.seed, &self.sim, &self.facts).max(1);
         } else {
             self.sub += 1;
         }
@@ -343,13 +370,11 @@ impl Client {
         };
         match self.execution(*ability) {
             NetExecution::ServerOnly => Err(Refusal::Authority),
-            // An ability that runs here only would be undone with the next state: it has no place in a replicated row.
-            NetExecution::LocalOnly => Err(Refusal::Authority),
             other => Ok(other),
         }
     }
 
-    fn execution(&self, ability: ugas_core::AbilityId) -> NetExecution {
+    fn execution(&self, ability: AbilityId) -> NetExecution {
         self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution)
     }
 
@@ -359,15 +384,12 @@ impl Client {
         grants.iter().find(|g| g.ability == *ability).map_or(1, |g| g.level)
     }
 
-    /// Tells what was just played; how many activations were among it.
-    fn tell(&mut self, tick: Tick) -> u16 {
+    /// Tells what was just played.
+    fn tell(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
-        let mut activations = 0;
         for fact in &self.facts.list {
-            activations += matches!(fact.kind, FactKind::AbilityActivated { .. }) as u16;
             self.waiting.predict(tick, fact, &self.facts, &mut self.out);
         }
-        activations
     }
 
     /// Tells what was played since.
@@ -401,6 +423,7 @@ impl Client {
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
+        self.local.advance(self.sim.now(), host, &mut self.out);
         for row in &mut self.rows {
             if row.settled.is_none() {
                 continue;
@@ -421,6 +444,21 @@ impl Client {
         }
     }
 
+    /// The server is at a tick this client has not played yet: it goes there at once. What it would have been in between
+    /// nobody asks for.
+    fn jump(&mut self, to: Tick) {
+        if to.minus(1) > self.tick {
+            self.drain();
+            self.tick = to.minus(1);
+            self.sim.advance_to(self.tick.time(self.length), &mut NoHost);
+            self.tell(self.tick);
+            self.rows.iter_mut().for_each(History::forget_stops);
+        }
+        if to > self.tick {
+            self.play(&mut NoHost);
+        }
+    }
+
     // Out ---------------------------------------------------------------------------------------------------------
 
     /// The datagram to send, if there is something to say.
@@ -432,7 +470,7 @@ impl Client {
                 return;
             }
             writer.clear();
-            for row in rows.iter() {
+            for row in rows.iter_mut() {
                 let have = row.have();
                 writer.bit(have.is_some());
                 if let Some(have) = have {
@@ -442,6 +480,7 @@ impl Client {
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
+                    row.stops.back_mut().into_iter().for_each(|stop| stop.told = Some(hash));
                 }
             }
             let mut body = BitWriter::new();
@@ -482,6 +521,7 @@ impl Client {
                 return;
             }
         };
+        self.fates.clear();
         self.carrier.take_verdicts(&mut self.fates);
         for &(number, arrived) in &self.fates {
             let Some(at) = self.carried.iter().position(|(n, _)| *n == number.0) else { continue };
@@ -509,7 +549,7 @@ impl Client {
                     self.counts.damaged += 1;
                     return;
                 }
-                (self.client, self.length, self.state) = (client, length, ClientState::Playing);
+                (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
                 self.sim.seed_client(client, seed);
                 self.rows = owned.iter().map(|&who| History::new(who)).collect();
                 self.owned = owned;
@@ -557,10 +597,7 @@ impl Client {
             if let Some(pace) = &mut self.pace {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
-            // The server is ahead of where this client thought it was: nothing was played of what it speaks about.
-            while self.tick < tick {
-                self.play(&mut NoHost);
-            }
+            self.jump(tick);
             let struck = self.read_verdicts(&mut from)?;
             for at in 0..self.rows.len() {
                 self.read_owned(at, tick, struck, &mut from)?;
@@ -584,9 +621,16 @@ impl Client {
                 bytes.clear();
                 from.bytes(length as usize, &mut bytes)?;
             }
+            let mut done = Vec::new();
+            if !refused {
+                for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
+                    done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
+                }
+            }
             let of = |p: &Pending| (p.command.base, p.command.sub) == (base, sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
+            self.keys.judge(pending.command.id(self.client), &done);
             if refused {
                 self.counts.refused += 1;
                 let id = pending.command.id(self.client);
@@ -605,7 +649,7 @@ impl Client {
             MATCHED => {
                 let back = get_uint(from)?;
                 let matched = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
-                let image = self.rows[at].stop(matched).map(|s| s.image.clone());
+                let image = self.rows[at].stop(matched).filter(|s| s.told.is_some()).map(|s| s.image.clone());
                 if let Some(image) = image {
                     self.settle(at, matched, image);
                 }
@@ -659,11 +703,7 @@ impl Client {
     /// The server's state of an own controller at a tick.
     fn correct(&mut self, at: usize, tick: Tick, tokens: Tokens) -> Result<(), WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
-        if tick > self.tick {
-            while self.tick < tick {
-                self.play(&mut NoHost);
-            }
-        }
+        self.jump(tick);
         let row = &mut self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
             row.keep_state(tick, tokens);
@@ -686,7 +726,8 @@ impl Client {
             // The journal begins with the first state.
             self.begin(at);
         }
-        if played.is_none() || played != told {
+        let late = self.play_late_again(at, tick, mark);
+        if played.is_none() || played != told || late {
             self.counts.corrections += u64::from(played.is_some());
             self.rerun(at);
         }
@@ -695,6 +736,17 @@ impl Client {
             self.out.push(fact, None, Certainty::Server);
         }
         Ok(())
+    }
+
+    /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
+    /// until their verdict comes. Whether there are any.
+    fn play_late_again(&mut self, at: usize, tick: Tick, mark: JournalMark) -> bool {
+        let open = self.pending.iter().filter(|p| p.played && p.command.tick <= tick);
+        let level = |request: &Request| self.level_of(request);
+        let late: Vec<(OpId, Op)> =
+            open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request)))).collect();
+        self.sim.journal_again(self.rows[at].who, mark, tick.time(self.length), &late);
+        !late.is_empty()
     }
 
     fn begin(&mut self, at: usize) {
@@ -725,6 +777,8 @@ impl Client {
         images.push(RowImage::default());
         let done = self.sim.rerun(image, &stops, &mut images);
         for (stop, image) in row.stops.iter_mut().zip(images) {
+            let hash = image.hash_without(self.sim.rules(), &row.hidden).map(|hash| hash as u32);
+            stop.told = stop.told.filter(|told| Some(*told) == hash);
             stop.image = image;
         }
         self.counts.rerun += row.stops.len() as u64;
@@ -735,7 +789,9 @@ impl Client {
             self.counts.damaged += 1;
         }
         let run = Run { who, after, length: self.length, again: &self.facts };
-        let touched = self.waiting.compare(run, &mut self.out);
+        let (client, pending) = (self.client, &self.pending);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        let touched = self.waiting.compare(run, is_open, &mut self.out);
         let now = Shown::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);
         before.blends(&now, self.config.blend, &mut self.blends);
@@ -778,6 +834,7 @@ impl Client {
     /// Puts a proxy row to what is known of it at a tick, and does again what was done to it here since.
     fn show(&mut self, who: ControllerId, tick: Tick) {
         let Some(proxy) = self.proxies.get(who) else { return };
+        let tick = self.heard_up_to(tick);
         let marks = self.touched.get(&who);
         let mark = marks.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
         let snapshot = proxy.snapshot();
@@ -804,8 +861,15 @@ impl Client {
         }
     }
 
+    /// The last tick up to which the server has heard every command.
+    fn heard_up_to(&self, tick: Tick) -> Tick {
+        let open = self.pending.iter().filter(|p| p.played).map(|p| p.command.tick.minus(1)).min();
+        open.map_or(tick, |open| open.min(tick))
+    }
+
     /// What was done here to others up to a tick the server has spoken about goes: what it says of them holds.
     fn settle_proxies(&mut self, tick: Tick, struck: bool) {
+        let tick = self.heard_up_to(tick);
         let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
         for who in touched {
             let Some(marks) = self.touched.get_mut(&who) else { continue };

@@ -20,13 +20,15 @@ pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase, Told};
 use std::collections::BTreeMap;
 use thiserror::Error;
-use ugas_core::{AttributeId, ControllerId, Facts, Host, Outcome, Refusal, Sim, SimTime};
+use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
 use ugas_doc::{ControllerReplication, ReplicationMode};
 
 /// Commands in one packet at most.
 pub(crate) const MAX_COMMANDS: u64 = 64;
 /// Bytes of one command at most.
 pub(crate) const MAX_COMMAND: u64 = 512;
+/// Activations one command may tell of.
+pub(crate) const MAX_DONE: u64 = 32;
 /// Verdicts in one packet at most.
 pub(crate) const MAX_VERDICTS: u64 = 64;
 
@@ -82,7 +84,7 @@ pub enum ConnectError {
     #[error("controller {} belongs to another player; one controller has one owner", .0.0)]
     Owned(ControllerId),
     /// Every number for clients was given.
-    #[error("65,535 clients were here already; start the server anew")]
+    #[error("65,534 clients were here already; start the server anew")]
     Full,
 }
 
@@ -253,7 +255,8 @@ impl Server {
             return Err(ConnectError::Owned(who));
         }
         let client = self.next_client;
-        self.next_client = client.checked_add(1).ok_or(ConnectError::Full)?;
+        // The last number is for what clients do by themselves.
+        self.next_client = client.checked_add(1).filter(|&next| next < u16::MAX).ok_or(ConnectError::Full)?;
         let rates = (self.config.packets * 4, self.config.commands * 16);
         self.peers.insert(peer, Peer::new(client, owns, self.config.carrier, rates));
         Ok(client)
@@ -351,7 +354,10 @@ impl Server {
         p.packets.fill(self.config.packets);
         p.commands.fill(self.config.commands);
         while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
+            let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
+            let mut done: Vec<AbilityId> = self.activated(id, &command, before);
+            done.truncate(MAX_DONE as usize);
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
             let refused = match result {
@@ -361,11 +367,21 @@ impl Server {
                     Some(refusal)
                 }
             };
-            if p.verdicts.len() >= 4 * MAX_VERDICTS as usize {
-                p.verdicts.remove(0);
-            }
-            p.verdicts.push(Verdict { base: command.base, sub: command.sub, refused });
+            p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
         }
+    }
+
+    /// The abilities a command activated.
+    fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
+        let Some(p) = self.peers.get(&id) else { return Vec::new() };
+        let (key, facts) = (command.id(p.client), &self.sim.facts().list);
+        // A log that overflowed begins anew.
+        let new = facts.get(before..).unwrap_or(facts);
+        let of = |f: &Fact| match f.kind {
+            FactKind::AbilityActivated { ability, .. } if f.root == key => Some(ability),
+            _ => None,
+        };
+        new.iter().filter_map(of).collect()
     }
 
     fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (Reason, Refusal)> {
@@ -482,7 +498,9 @@ impl Server {
         let (tick, now) = (self.tick, self.tick.time(self.config.length));
         self.out.clear();
         let Some(p) = self.peers.get_mut(&id) else { return false };
-        let playing = p.phase == Phase::Playing;
+        p.settle(&mut self.fates);
+        p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
+        let playing = p.welcomed;
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, board, writer, coder, out, counts, .. } = self;
@@ -500,6 +518,11 @@ impl Server {
                 write_verdicts(writer, verdicts, &mut told, room / 4);
                 for row in rows.iter_mut() {
                     let hidden = hidden_from_owner(sim, row.who);
+                    // Who plays ahead of a validation knows better what will be.
+                    if sim.awaits_validation(row.who) {
+                        writer.bits(NOTHING, 2);
+                        continue;
+                    }
                     match row.write(sim, tick, &hidden, coder, writer, room - 64) {
                         Ok(true) => {}
                         Ok(false) => {
@@ -560,6 +583,9 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, ro
             let bytes = encode(refusal);
             put_uint(&mut body, bytes.len() as u64);
             body.bytes(&bytes);
+        } else {
+            put_uint(&mut body, v.done.len() as u64);
+            v.done.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
         }
         if begun + body.bit_len() > room {
             body.truncate(before);
@@ -643,8 +669,10 @@ fn read_payload(
         from.bytes(length as usize, &mut bytes)?;
         match decode::<Command>(&bytes) {
             Some(command) => {
+                let (base, sub) = (command.base, command.sub);
                 if let Err(reason) = p.keep(command, now, config.ahead, config.behind) {
                     counts.add(reason);
+                    p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
                 }
             }
             None => counts.add(Reason::Payload),

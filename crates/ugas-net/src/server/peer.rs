@@ -1,5 +1,6 @@
 //! One client as the server knows it.
 
+use super::MAX_VERDICTS;
 use super::owner::Owned;
 use crate::authority::{Claims, Reason, check_tick};
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
@@ -11,7 +12,7 @@ use ugas_core::ControllerId;
 /// Commands that may wait for their tick.
 const MAX_WAITING: usize = 256;
 /// Packets whose fate is not known; the carrier decides on each sooner.
-const MAX_FLYING: usize = 1024;
+const MAX_FLYING: usize = 1100;
 
 /// How far a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub(crate) struct Peer {
     pub(crate) slack: i32,
     /// Definitions made at run time that were told.
     pub(crate) defined: u32,
+    /// Whether the client has its welcome: what rides in packets before that it cannot read.
+    pub(crate) welcomed: bool,
 }
 
 impl Peer {
@@ -102,6 +105,7 @@ impl Peer {
             commands: Bucket::new(rates.1),
             slack: 0,
             defined: 0,
+            welcomed: false,
         }
     }
 
@@ -139,6 +143,18 @@ impl Peer {
         Some(command)
     }
 
+    /// Keeps a verdict until the client has it. A client that hears nothing of a command waits for it for ever, so that
+    /// one that is refused on arrival has its verdict too.
+    pub(crate) fn judged(&mut self, verdict: Verdict) {
+        if self.verdicts.iter().any(|v| (v.base, v.sub) == (verdict.base, verdict.sub)) {
+            return;
+        }
+        if self.verdicts.len() >= 4 * MAX_VERDICTS as usize {
+            self.verdicts.remove(0);
+        }
+        self.verdicts.push(verdict);
+    }
+
     /// How many commands wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
@@ -146,6 +162,7 @@ impl Peer {
 
     /// Takes in what became of packets: what was lost is told again, what arrived need not be.
     pub(crate) fn settle(&mut self, verdicts: &mut Vec<(PacketNumber, bool)>) {
+        verdicts.clear();
         self.carrier.take_verdicts(verdicts);
         for &(number, arrived) in verdicts.iter() {
             let Ok(at) = self.flying.binary_search_by_key(&number.0, |t| t.number) else { continue };

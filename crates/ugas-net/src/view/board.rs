@@ -74,7 +74,8 @@ impl Board {
 
     // Who ---------------------------------------------------------------------------------------------------------
 
-    /// Takes a controller in. One that is not replicated at all is left out; says whether it is in.
+    /// Takes a controller in, or gives it another mode, as of the tick under way: one for which nothing was written yet.
+    /// A controller that is not replicated at all is left out; says whether it is in.
     pub fn add(
         &mut self,
         sim: &Sim,
@@ -253,10 +254,18 @@ impl Board {
         self.section(who, since).map_or(0, |memo| memo.bits)
     }
 
+    /// The same for a place among [`Board::ids`].
+    pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
+        self.section_at(at, since).map_or(0, |memo| memo.bits)
+    }
+
     /// Where the section of a controller for clients at a tick lies; it is written if it is not there yet.
     fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
-        let at = self.ids.binary_search(&who).ok()?;
-        if self.stamps[at] <= since && since != Tick(0) {
+        self.section_at(self.ids.binary_search(&who).ok()?, since)
+    }
+
+    fn section_at(&mut self, at: usize, since: Tick) -> Option<Memo> {
+        if *self.stamps.get(at)? <= since && since != Tick(0) {
             return None;
         }
         let record = self.records.get_mut(self.slots[at] as usize)?.as_mut()?;

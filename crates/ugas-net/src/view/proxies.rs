@@ -1,8 +1,8 @@
 //! All proxies of a client, by rising id.
 
+use super::Shapes;
 use super::code::Cx;
-use super::proxy::{Change, News, Proxy, get_head};
-use super::{Shape, Shapes};
+use super::proxy::{Change, History, News, Proxy, get_head};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
 use std::sync::Arc;
@@ -50,7 +50,8 @@ struct Grave {
     who: ControllerId,
     /// What is not later than this is about what went.
     at: Tick,
-    shape: Arc<Shape>,
+    /// Empty if it went before anything was heard of it.
+    history: History,
 }
 
 impl Proxies {
@@ -91,13 +92,17 @@ impl Proxies {
 
     /// A controller is gone or out of sight since a tick. News of that tick and before are about what went.
     pub fn remove(&mut self, who: ControllerId, at: Tick) {
-        if let Ok(place) = self.find(who) {
-            let shape = self.list.remove(place).shape().clone();
-            if self.graves.len() >= GRAVES {
-                self.graves.remove(0);
-            }
-            self.graves.push(Grave { who, at, shape });
+        let history = match self.find(who) {
+            // It was told everything later: it is back already.
+            Ok(place) if self.list[place].told() > at => return,
+            Ok(place) => self.list.remove(place).into_history(),
+            // What it was told may still be under way.
+            Err(_) => History::default(),
+        };
+        if self.graves.len() >= GRAVES {
+            self.graves.remove(0);
         }
+        self.graves.push(Grave { who, at, history });
     }
 
     /// Reads the section of one controller, of this tick; what changed is added to the list. A section about somebody
@@ -127,13 +132,14 @@ impl Proxies {
             };
         }
         let grave = self.graves.iter().rev().find(|g| g.who == who);
-        let older = grave.map(|g| g.shape.clone());
+        let history = grave.map(|g| g.history.clone()).unwrap_or_default();
         let (Some(shape), Err(at)) = (all, found) else {
-            let shape = older.ok_or(WireError::BadValue { what: "an actor nothing is known of" })?;
+            let unknown = WireError::BadValue { what: "an actor nothing is known of" };
+            let shape = history.newest().ok_or(unknown)?;
             let mut unseen = News { changes: &mut Vec::new(), places: news.places };
-            return Proxy::new(who, shape, None).read(from, &cx, parts, &mut unseen);
+            return Proxy::new(who, shape, history).read(from, &cx, parts, &mut unseen);
         };
-        let mut proxy = Proxy::new(who, shape.clone(), older);
+        let mut proxy = Proxy::new(who, shape.clone(), history);
         if grave.is_some_and(|g| tick <= g.at) {
             let mut unseen = News { changes: &mut Vec::new(), places: news.places };
             return proxy.read_all(from, &cx, shape, &mut unseen);

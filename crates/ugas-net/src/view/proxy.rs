@@ -53,10 +53,8 @@ pub enum Change {
 pub struct Proxy {
     who: ControllerId,
     shape: Arc<Shape>,
-    /// The shape before, for packets that were overtaken.
-    older: Option<Arc<Shape>>,
-    /// The first tick heard of in this shape.
-    shaped: Tick,
+    /// The shapes it had and has, each with the first tick heard of in it, for packets that were overtaken.
+    history: History,
     /// The tick of the last section that told everything; what is older says nothing new.
     told: Tick,
     /// The newest tick heard of.
@@ -68,6 +66,35 @@ pub struct Proxy {
     ring: Ring,
 }
 
+/// The last shapes of one controller, each with the first tick heard of in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History(Vec<(Tick, Arc<Shape>)>);
+
+/// How many shapes a controller may have had while a packet was under way.
+const SHAPES: usize = 8;
+
+impl History {
+    fn push(&mut self, tick: Tick, shape: Arc<Shape>) {
+        if self.0.len() >= SHAPES {
+            self.0.remove(0);
+        }
+        self.0.push((tick, shape));
+    }
+
+    /// The shape at a tick, and since when.
+    fn at(&self, tick: Tick) -> Option<(Tick, Arc<Shape>)> {
+        self.0.iter().rev().find(|s| s.0 <= tick).cloned()
+    }
+
+    pub(super) fn newest(&self) -> Option<Arc<Shape>> {
+        self.0.last().map(|s| s.1.clone())
+    }
+
+    fn last(&self) -> Tick {
+        self.0.last().map_or(Tick(0), |s| s.0)
+    }
+}
+
 /// Where the news go, and lists that are used again.
 pub(super) struct News<'a> {
     pub(super) changes: &'a mut Vec<(ControllerId, Change)>,
@@ -75,13 +102,12 @@ pub(super) struct News<'a> {
 }
 
 impl Proxy {
-    /// One nothing is known of yet but the shape it had when it was last here.
-    pub(super) fn new(who: ControllerId, shape: Arc<Shape>, older: Option<Arc<Shape>>) -> Proxy {
+    /// One nothing is known of yet but the shapes it had when it was last here.
+    pub(super) fn new(who: ControllerId, shape: Arc<Shape>, history: History) -> Proxy {
         Proxy {
             who,
             shape,
-            older,
-            shaped: Tick(0),
+            history,
             told: Tick(0),
             newest: Tick(0),
             values: Vec::new(),
@@ -102,9 +128,19 @@ impl Proxy {
         &self.shape
     }
 
+    /// The shapes it had, for who brings it back.
+    pub(super) fn into_history(self) -> History {
+        self.history
+    }
+
     /// The newest tick anything was heard of.
     pub fn newest(&self) -> Tick {
         self.newest
+    }
+
+    /// The tick of the last section that told everything.
+    pub(super) fn told(&self) -> Tick {
+        self.told
     }
 
     /// An attribute's current value, rounded as observers see it; none if it is not sent.
@@ -163,11 +199,9 @@ impl Proxy {
         parts: Parts,
         news: &mut News,
     ) -> Result<(), WireError> {
-        let is_current = cx.tick >= self.shaped;
-        let shape =
-            if is_current { self.shape.clone() } else { self.older.clone().unwrap_or_else(|| self.shape.clone()) };
+        let (from_tick, shape) = self.history.at(cx.tick).ok_or(WireError::BadValue { what: "an actor's section" })?;
         // What told everything was of a later tick: this is only read to get past it.
-        let counts = is_current && cx.tick > self.told;
+        let counts = from_tick == self.history.last() && cx.tick > self.told;
         if parts.attributes {
             get_places(from, (shape.fields.len(), shape.index_bits()), news.places)?;
             for &at in news.places.iter() {
@@ -218,12 +252,9 @@ impl Proxy {
     }
 
     fn reshape(&mut self, shape: Arc<Shape>, tick: Tick, changes: &mut Vec<(ControllerId, Change)>) {
-        if self.told != Tick(0) {
-            self.older = Some(self.shape.clone());
-        }
         self.values.clear();
         self.values.resize(shape.fields.len(), (Coded::default(), Tick(0)));
-        self.shaped = tick;
+        self.history.push(tick, shape.clone());
         self.shape = shape;
         changes.push((self.who, Change::Shaped));
     }

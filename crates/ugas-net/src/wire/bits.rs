@@ -263,6 +263,23 @@ impl<'d> BitReader<'d> {
         Ok(self.bits(1)? != 0)
     }
 
+    /// How many ones come next, at most `most` (up to 32). Goes past them, and past the zero that ends fewer.
+    ///
+    /// ```
+    /// use ugas_net::wire::bits::BitReader;
+    /// let mut from = BitReader::new(&[0b1111_0011]);
+    /// assert_eq!([from.ones(7), from.ones(7)], [Ok(2), Ok(0)]);
+    /// assert_eq!(from.ones(4), Ok(4));
+    /// ```
+    #[inline]
+    pub fn ones(&mut self, most: u32) -> Result<u32, WireError> {
+        let most = most.min(32);
+        let word = word_at(self.data, (self.at / 8) as usize) >> (self.at % 8);
+        let ones = word.trailing_ones().min(most);
+        self.skip((ones + (ones < most) as u32) as u64)?;
+        Ok(ones)
+    }
+
     /// Goes to the next whole byte.
     pub fn align(&mut self) {
         self.at = self.at.next_multiple_of(8);

@@ -3,7 +3,7 @@
 //! A controller changes in two or three numbers a tick out of hundreds. The writer walks both lists once: what is equal
 //! costs nothing but its absence from a list of changed members, a whole number is written as its difference, a fraction
 //! as decimals against the old one, one equal to the fraction before it as one bit. Lists are matched by the first leaf
-//! of their elements (ids and numbers come first), so that an element that left does not shift the rest; a new element
+//! of their elements that is no fraction (ids and numbers come first), so that an element that left does not shift the rest; a new element
 //! is written against the one it replaced or follows.
 //!
 //! Where both know that a value changed, the code for "it did not" is free: it says that something of another kind

@@ -9,25 +9,43 @@ use super::bits::{BitReader, BitWriter, WireError};
 use crate::types::Tick;
 use ugas_core::SimTime;
 
-/// Bits of each size class, smallest first. The last takes any value.
-type Classes = [u32; 8];
+/// Size classes, smallest first. The last takes any value.
+struct Classes {
+    bits: [u32; 8],
+    /// The first value of each.
+    first: [u64; 8],
+}
+
+impl Classes {
+    const fn new(bits: [u32; 8]) -> Classes {
+        let mut first = [0; 8];
+        let mut class = 1;
+        while class < 7 {
+            first[class] = first[class - 1] + (1 << bits[class - 1]);
+            class += 1;
+        }
+        Classes { bits, first }
+    }
+}
 
 /// For counts, gaps and differences of counters.
-const COUNTS: Classes = [3, 6, 10, 16, 24, 32, 48, 64];
+const COUNTS: Classes = Classes::new([3, 6, 10, 16, 24, 32, 48, 64]);
 /// For differences of decimals, which are seldom near zero.
-const DECIMALS: Classes = [4, 6, 8, 12, 18, 28, 44, 64];
-/// The class from which on a number says whether it is a multiple of [`STEP`].
+const DECIMALS: Classes = Classes::new([4, 6, 8, 12, 18, 28, 44, 64]);
+/// The class from which on a number says whether it has a shorter form: a multiple of [`STEP`], one with zeros below, or
+/// one near the largest, like "never".
 const LARGE: usize = 4;
 /// What milliseconds and frames at all usual rates have in common, in flicks: most large differences are times.
 const STEP: u64 = 39_200;
+/// Large numbers with so many zeros below are counters in the upper part of a word: written without the zeros.
+const SHIFTED: u32 = 12;
 
 fn class_of(value: u64, classes: &Classes) -> (usize, u64) {
-    let mut first = 0u64;
-    for (class, &bits) in classes.iter().enumerate().take(7) {
-        if value - first < 1 << bits {
-            return (class, value - first);
+    for class in 0..7 {
+        let rest = value - classes.first[class];
+        if rest < 1 << classes.bits[class] {
+            return (class, rest);
         }
-        first += 1 << bits;
     }
     (7, value)
 }
@@ -37,30 +55,28 @@ fn put_class(out: &mut BitWriter, class: usize) {
 }
 
 fn get_class(from: &mut BitReader) -> Result<usize, WireError> {
-    for class in 0..7 {
-        if !from.bit()? {
-            return Ok(class);
-        }
-    }
-    Ok(7)
+    from.ones(7).map(|ones| ones as usize)
 }
 
 fn put_in(out: &mut BitWriter, value: u64, classes: &Classes) {
     let (class, rest) = class_of(value, classes);
     put_class(out, class);
-    out.bits(rest, classes[class]);
+    out.bits(rest, classes.bits[class]);
 }
 
 fn rest_in(from: &mut BitReader, class: usize, classes: &Classes) -> Result<u64, WireError> {
-    let bits = classes.get(class).copied().unwrap_or(64);
-    let first = classes.iter().take(class).fold(0u64, |all, &b| all.wrapping_add(1u64.checked_shl(b).unwrap_or(0)));
-    let rest = from.bits(bits)?;
-    Ok(if class >= 7 { rest } else { first + rest })
+    let class = class.min(7);
+    Ok(classes.first[class] + from.bits(classes.bits[class])?)
+}
+
+fn get_in(from: &mut BitReader, classes: &Classes) -> Result<u64, WireError> {
+    let class = get_class(from)?;
+    rest_in(from, class, classes)
 }
 
 fn len_in(value: u64, classes: &Classes) -> u32 {
     let (class, _) = class_of(value, classes);
-    (class as u32 + 1).min(7) + classes[class]
+    (class as u32 + 1).min(7) + classes.bits[class]
 }
 
 /// Writes a number that is small more often than not: below 8 in four bits, below 72 in eight.
@@ -79,24 +95,27 @@ pub fn put_uint(out: &mut BitWriter, value: u64) {
     let (class, rest) = class_of(value, &COUNTS);
     if class < LARGE {
         put_class(out, class);
-        out.bits(rest, COUNTS[class]);
+        out.bits(rest, COUNTS.bits[class]);
         return;
     }
-    // Times are multiples of a step, "never" is near the largest number: both have a shorter form.
-    let (form, value) = match value {
-        v if v.is_multiple_of(STEP) => (1, v / STEP),
-        v if v > u64::MAX - STEP => (3, u64::MAX - v),
-        v => (0, v),
-    };
-    let (class, rest) = class_of(value, &COUNTS);
-    if form == 0 {
-        put_class(out, class);
-        out.bits(0, 1);
-        out.bits(rest, COUNTS[class]);
-    } else {
+    let shift = value.trailing_zeros();
+    if value.is_multiple_of(STEP) {
         put_class(out, LARGE);
-        out.bits(form, 2);
-        put_in(out, value, &COUNTS);
+        out.bits(0b01, 2);
+        put_in(out, value / STEP, &COUNTS);
+    } else if value > u64::MAX - STEP {
+        put_class(out, LARGE);
+        out.bits(0b011, 3);
+        put_in(out, u64::MAX - value, &COUNTS);
+    } else if shift >= SHIFTED {
+        put_class(out, LARGE);
+        out.bits(0b111, 3);
+        out.bits(shift as u64, 6);
+        put_in(out, value >> shift, &COUNTS);
+    } else {
+        put_class(out, class);
+        out.bit(false);
+        out.bits(rest, COUNTS.bits[class]);
     }
 }
 
@@ -110,10 +129,15 @@ pub fn get_uint(from: &mut BitReader) -> Result<u64, WireError> {
     if class > LARGE {
         return Err(bad);
     }
-    let is_from_top = from.bit()?;
-    let class = get_class(from)?;
-    let value = rest_in(from, class, &COUNTS)?;
-    if is_from_top { Ok(u64::MAX - value) } else { value.checked_mul(STEP).ok_or(bad) }
+    if !from.bit()? {
+        return get_in(from, &COUNTS)?.checked_mul(STEP).ok_or(bad);
+    }
+    if !from.bit()? {
+        return Ok(u64::MAX - get_in(from, &COUNTS)?);
+    }
+    let shift = from.bits(6)? as u32;
+    let value = get_in(from, &COUNTS)?;
+    if value << shift >> shift == value { Ok(value << shift) } else { Err(bad) }
 }
 
 /// Reads a number of at most `max`; `what` is for the error.
@@ -228,8 +252,7 @@ pub fn get_f64(from: &mut BitReader, before: f64) -> Result<f64, WireError> {
     } else {
         return Ok(f64::from_bits(from.bits(64)?));
     };
-    let class = get_class(from)?;
-    let change = unzigzag(rest_in(from, class, &DECIMALS)?);
+    let change = unzigzag(get_in(from, &DECIMALS)?);
     Ok(of_units(units(before, places).wrapping_add(change), places))
 }
 

@@ -8,8 +8,8 @@ use super::state::Move;
 use crate::rules::{AbilityDef, Check};
 use crate::state::{Activation, CauseWhat, alert};
 use crate::{
-    AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, NameKind, Refusal, SimTime,
-    Target, TraceKind, Which,
+    AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, NameKind, Refusal, Role,
+    SimTime, Target, TraceKind, Which,
 };
 
 /// What an activation is asked for with.
@@ -89,7 +89,8 @@ impl Flow<'_> {
         }
         let seq = self.push_activation(slot, at, wish);
         let key = self.key_of(slot, seq);
-        if let Some(v) = &def.validation {
+        // Whoever plays ahead does not wait where the author lets him.
+        if let Some(v) = def.validation.as_ref().filter(|v| !(v.predicted && self.work.role == Role::Client)) {
             let now = self.row(slot).clock.local(self.st.now);
             let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
             self.ask(slot, seq, deadline, def, from);

@@ -6,7 +6,7 @@ use super::state::Move;
 use crate::fact::{ParamValue, put_param};
 use crate::rules::AbilityDef;
 use crate::state::{Due, Timer};
-use crate::{AbilityState, ControllerId, FactKind, Refusal, SimTime, Span, TaskKey, Which};
+use crate::{AbilityState, ControllerId, FactKind, Refusal, Role, SimTime, Span, TaskKey, Which};
 
 impl Flow<'_> {
     /// Leaves an activation waiting, at most until `deadline`.
@@ -81,8 +81,15 @@ impl Flow<'_> {
             self.fail(who, ids, state, refusal);
             return;
         }
+        // Who was allowed to play ahead has done so when he asked: cooldowns count from then.
+        let ahead = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
+        let asked = self.row(slot).play().activation(seq).map(|a| a.start);
+        if let (true, Some(asked)) = (ahead, asked) {
+            self.back = self.row(slot).clock.local(self.st.now) - asked;
+        }
         // A commit that fails has dropped it and said why.
         let _ = self.launch(slot, seq, &def);
+        self.back = SimTime::ZERO;
     }
 
     /// Nobody answered in time.

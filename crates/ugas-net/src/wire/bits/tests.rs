@@ -125,4 +125,22 @@ proptest! {
             prop_assert_eq!(data[a / 8] >> (a % 8) & 1, bytes[b / 8] >> (b % 8) & 1);
         }
     }
+
+    #[test]
+    fn ones_are_counted_bit_by_bit(data in prop::collection::vec(any::<u8>(), 0..6), at in 0u64..50, most in 0u32..=32) {
+        let mut slow = BitReader::new(&data);
+        prop_assume!(slow.skip(at).is_ok());
+        let (mut fast, mut ones) = (slow.clone(), Ok(0));
+        while let Ok(n) = ones && n < most {
+            match slow.bit() {
+                Ok(true) => ones = Ok(n + 1),
+                Ok(false) => break,
+                Err(e) => ones = Err(e),
+            }
+        }
+        prop_assert_eq!(fast.ones(most).ok(), ones.ok());
+        if ones.is_ok() {
+            prop_assert_eq!(fast.position(), slow.position());
+        }
+    }
 }

@@ -186,9 +186,14 @@ impl Pass<'_> {
     /// Writes the changed ones of members that stand in the same places.
     fn members(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let base = self.coder.changed.len();
-        let count = self.new.at(n).count();
+        self.compare(old, o, n, same);
+        self.put_members(old, n, base);
+    }
+
+    /// Notes the changed ones of members that stand in the same places.
+    fn compare(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let (mut old_child, mut child) = (o + 1, n + 1);
-        for index in 0..count {
+        for index in 0..self.new.at(n).count() {
             let (offset, size) = (child - n, self.new.at(child).size as usize);
             let known = if offset + size <= same {
                 size
@@ -203,17 +208,11 @@ impl Pass<'_> {
             old_child += old.at(old_child).size as usize;
             child += size;
         }
-        set::put(self.out, count, self.coder.changed[base..].iter().map(|m| m.index as usize));
-        self.changes(old, base);
     }
 
-    fn note(&mut self, index: usize, old: usize, new: usize, same: usize) {
-        let (index, old, new, same) = (index as u32, old as u32, new as u32, same as u32);
-        self.coder.changed.push(Member { index, old, new, same });
-    }
-
-    /// Writes the changes noted from `base` on and forgets them.
-    fn changes(&mut self, old: &Tokens, base: usize) {
+    /// Writes the changes noted from `base` on, of the members of a group, and forgets them.
+    fn put_members(&mut self, old: &Tokens, n: usize, base: usize) {
+        set::put(self.out, self.new.at(n).count(), self.coder.changed[base..].iter().map(|m| m.index as usize));
         for at in base..self.coder.changed.len() {
             let m = self.coder.changed[at];
             self.change(old, m.old as usize, m.new as usize, m.same as usize);
@@ -221,19 +220,31 @@ impl Pass<'_> {
         self.coder.changed.truncate(base);
     }
 
+    fn note(&mut self, index: usize, old: usize, new: usize, same: usize) {
+        let (index, old, new, same) = (index as u32, old as u32, new as u32, same as u32);
+        self.coder.changed.push(Member { index, old, new, same });
+    }
+
     fn list(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let (was, is) = (old.at(o).count(), self.new.at(n).count());
-        let base = self.coder.stack.len();
-        let stays = self.pair(old, o, n);
-        if was == is && stays {
-            self.coder.stack.truncate(base);
-            self.out.bit(false);
-            return self.members(old, o, n, same);
+        let (base, stack) = (self.coder.changed.len(), self.coder.stack.len());
+        if was == is {
+            self.compare(old, o, n, same);
+            let changed = &self.coder.changed[base..];
+            let renamed = changed.iter().filter(|m| is_renamed(old, m.old, self.new, m.new));
+            if renamed.take(2).count() < 2 || self.pair(old, o, n) {
+                self.coder.stack.truncate(stack);
+                self.out.bit(false);
+                return self.put_members(old, n, base);
+            }
+            self.coder.changed.truncate(base);
+        } else {
+            self.pair(old, o, n);
         }
         self.out.bits(0b01, 2);
         put_int(self.out, is as i64 - was as i64);
-        Script { base, was, is }.write(self, old);
-        self.coder.stack.truncate(base);
+        Script { base: stack, was, is }.write(self, old);
+        self.coder.stack.truncate(stack);
     }
 
     /// Puts the places of all old and new elements on the stack and then the partner of each new one. True if as many
@@ -251,8 +262,8 @@ impl Pass<'_> {
         }
         let (mut next, mut matched, mut in_place) = (0, 0, 0);
         for j in 0..is {
-            let key = leaf(self.new, stack[base + was + j]);
-            let is_partner = |i: &usize| self.new.is_same(key, old, leaf(old, stack[base + i]));
+            let key = name_of(self.new, stack[base + was + j]);
+            let is_partner = |i: &usize| self.new.is_same(key, old, name_of(old, stack[base + i]));
             in_place += (j < was && is_partner(&j)) as usize;
             let found = (next..was.min(next + LOOK_AHEAD)).find(is_partner);
             stack.push(found.map_or(ALONE, |i| i as u32));
@@ -265,13 +276,27 @@ impl Pass<'_> {
     }
 }
 
-/// The first leaf of an element, which mostly is its name or number.
-fn leaf(tokens: &Tokens, element: u32) -> usize {
-    let mut at = element as usize;
-    while tokens.at(at).count() > 0 {
-        at += 1;
+/// How far into an element its name is looked for.
+const LOOK_IN: usize = 6;
+
+/// Where that stands by which an element is known: its first leaf that is no fraction, or else its first leaf.
+fn name_of(tokens: &Tokens, element: u32) -> usize {
+    let element = element as usize;
+    let mut first = None;
+    for at in element..element + (tokens.at(element).size as usize).min(LOOK_IN) {
+        let token = tokens.at(at);
+        if token.count() == 0 && token.kind != Kind::Float {
+            return at;
+        }
+        first = first.or((token.count() == 0).then_some(at));
     }
-    at
+    first.unwrap_or(element)
+}
+
+/// Whether two elements in the same place are known by different names, so that one may have taken the other's place.
+fn is_renamed(old: &Tokens, o: u32, new: &Tokens, n: u32) -> bool {
+    let (was, is) = (name_of(old, o), name_of(new, n));
+    new.at(is).kind != Kind::Float && !new.is_same(is, old, was)
 }
 
 /// How a list changed: places and partners on the stack from `base` on.

@@ -73,11 +73,7 @@ fn zeros(out: &mut BitWriter, mut count: usize) {
 /// Reads members and adds them to a list; says how many. There are never more than bits were read or three.
 pub(super) fn get(from: &mut BitReader, of: usize, into: &mut Vec<u32>) -> Result<usize, WireError> {
     let base = into.len();
-    let mut ones = 0;
-    let most = [0, 1, 3].get(of).copied().unwrap_or(5);
-    while ones < most && from.bit()? {
-        ones += 1;
-    }
+    let ones = from.ones([0, 1, 3].get(of).copied().unwrap_or(5))?;
     match (of, ones) {
         (0, _) | (1, 1) | (2, 3) | (_, 5) => {}
         (1, _) => into.push(0),

@@ -1,0 +1,60 @@
+//! Abilities that run on the player's machine only. The controller they belong to is the server's; they run on a copy of
+//! it in a sim of their own, so that nothing of them is ever sent or taken back.
+
+use super::told::{Certainty, NetFacts};
+use crate::message::Request;
+use ugas_core::{ControllerId, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime};
+
+/// The sim of what is local.
+#[derive(Default)]
+pub(crate) struct Local {
+    sim: Option<Sim>,
+    facts: Facts,
+    ops: u32,
+}
+
+/// The client number of local ops; no server gives it.
+const LOCAL: u16 = u16::MAX;
+
+impl Local {
+    /// Runs a request on a copy of the controller as it is now. What ran on an older copy of it goes.
+    pub(crate) fn run(&mut self, from: &Sim, request: &Request, out: &mut NetFacts) -> Result<Outcome, Refusal> {
+        let who = request.who();
+        let sim = self.sim.get_or_insert_with(|| Sim::new(from.rules().clone(), from.config().clone()));
+        if sim.now() < from.now() {
+            sim.advance_to(from.now(), &mut ugas_core::NoHost);
+        }
+        let running = sim.activations(who).is_ok_and(|mut list| list.next().is_some());
+        if !running {
+            sim.hide(who);
+            sim.insert(&from.peek(who)?).map_err(|_| Refusal::Mismatch)?;
+            sim.take_facts(&mut self.facts);
+        }
+        self.ops += 1;
+        let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op(1));
+        self.tell(out);
+        outcome
+    }
+
+    /// Time went on. A copy on which nothing runs any more goes.
+    pub(crate) fn advance(&mut self, to: SimTime, host: &mut dyn Host, out: &mut NetFacts) {
+        let Some(sim) = &mut self.sim else { return };
+        sim.advance_to(to, host);
+        self.tell(out);
+        let Some(sim) = &mut self.sim else { return };
+        for who in sim.controllers().collect::<Vec<ControllerId>>() {
+            if sim.activations(who).is_ok_and(|mut list| list.next().is_none()) {
+                sim.hide(who);
+            }
+        }
+    }
+
+    /// Tells what local ops did; what else happens to a copy is told of the original.
+    fn tell(&mut self, out: &mut NetFacts) {
+        let Some(sim) = &mut self.sim else { return };
+        sim.take_facts(&mut self.facts);
+        for fact in self.facts.list.iter().filter(|f| f.root.client() == LOCAL) {
+            out.push(*fact, Some(&self.facts), Certainty::Local);
+        }
+    }
+}

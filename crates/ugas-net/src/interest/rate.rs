@@ -1,0 +1,122 @@
+//! How often actors are sent, and how much a line takes.
+
+use std::ops::RangeInclusive;
+use ugas_core::{FLICKS_PER_SECOND, SimTime};
+
+/// A round trip above this counts as high latency.
+pub const HIGH_LATENCY: SimTime = SimTime::millis(150);
+
+/// What kind of actor it is to a client; decides how often it is sent at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorKind {
+    /// A player's character.
+    Player,
+    /// Something the server plays that matters here.
+    Important,
+    /// Something far away.
+    Distant,
+    /// Something that hardly ever changes: sent at once when it does, else never.
+    Static,
+}
+
+/// Updates a second, from and to.
+pub type Rates = RangeInclusive<u32>;
+
+/// How often each kind of actor is sent at most, in updates a second. A rate is the upper end of its range, made slower to
+/// the next whole number of ticks.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// use ugas_net::interest::{ActorKind, RateTable};
+/// let (table, tick) = (RateTable::default(), SimTime::frames(1, 60));
+/// let every = |rtt| table.pose_ticks(ActorKind::Player, SimTime::millis(rtt), tick);
+/// assert_eq!((every(100), every(200)), (1, 2));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateTable {
+    /// Players over a fast line.
+    pub player: Rates,
+    /// Players over a mobile line or one with high latency.
+    pub player_slow: Rates,
+    /// What matters and is no player.
+    pub important: Rates,
+    /// What is far away.
+    pub distant: Rates,
+    /// Attributes, tags and effects are sent at this fraction of the rate of places: 2 is every second time.
+    pub state_divisor: u32,
+}
+
+impl Default for RateTable {
+    fn default() -> RateTable {
+        RateTable { player: 60..=100, player_slow: 20..=30, important: 30..=60, distant: 10..=20, state_divisor: 2 }
+    }
+}
+
+impl RateTable {
+    /// The range of a kind at a round trip; none for what is sent on change only.
+    pub fn range(&self, kind: ActorKind, round_trip: SimTime) -> Option<&Rates> {
+        match kind {
+            ActorKind::Player if round_trip > HIGH_LATENCY => Some(&self.player_slow),
+            ActorKind::Player => Some(&self.player),
+            ActorKind::Important => Some(&self.important),
+            ActorKind::Distant => Some(&self.distant),
+            ActorKind::Static => None,
+        }
+    }
+
+    /// How many ticks lie between two places sent of an actor.
+    pub fn pose_ticks(&self, kind: ActorKind, round_trip: SimTime, tick: SimTime) -> u32 {
+        let Some(range) = self.range(kind, round_trip) else { return 1 };
+        let (rate, tick) = ((*range.end()).max(1) as i64, tick.0.max(1));
+        let ticks = (FLICKS_PER_SECOND / rate + tick - 1) / tick;
+        ticks.clamp(1, u32::MAX as i64) as u32
+    }
+
+    /// How many ticks lie between two sections sent of an actor.
+    pub fn state_ticks(&self, kind: ActorKind, round_trip: SimTime, tick: SimTime) -> u32 {
+        let divisor = if kind == ActorKind::Static { 1 } else { self.state_divisor.max(1) };
+        self.pose_ticks(kind, round_trip, tick).saturating_mul(divisor)
+    }
+}
+
+/// How many bytes a client may still be sent: so many a second, saved up to a limit.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// use ugas_net::interest::Bandwidth;
+/// let mut line = Bandwidth::new(6_000, 1_200);
+/// line.spend(1_200);
+/// line.pass(SimTime::millis(50));
+/// assert_eq!(line.left(), 300);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bandwidth {
+    per_second: u32,
+    most: u32,
+    /// In bytes times flicks a second, so that no rounding adds up.
+    saved: i64,
+}
+
+impl Bandwidth {
+    /// So many bytes a second, saved up to so many.
+    pub fn new(per_second: u32, most: u32) -> Bandwidth {
+        Bandwidth { per_second, most, saved: most as i64 * FLICKS_PER_SECOND }
+    }
+
+    /// Time went on.
+    pub fn pass(&mut self, time: SimTime) {
+        let earned = (self.per_second as i64).saturating_mul(time.0.max(0));
+        self.saved = self.saved.saturating_add(earned).min(self.most as i64 * FLICKS_PER_SECOND);
+    }
+
+    /// Bytes that may be sent now.
+    pub fn left(&self) -> usize {
+        (self.saved / FLICKS_PER_SECOND).max(0) as usize
+    }
+
+    /// Bytes were sent; more than were left are owed.
+    pub fn spend(&mut self, bytes: usize) {
+        let spent = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(FLICKS_PER_SECOND);
+        self.saved = self.saved.saturating_sub(spent);
+    }
+}

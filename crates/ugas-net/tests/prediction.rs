@@ -1,0 +1,460 @@
+//! What a client plays ahead, and what becomes of it when the server speaks.
+
+mod kit;
+
+use kit::{Game, LENGTH, Setup, builder};
+use ugas_core::{FactKind, OpId, Outcome, Refusal, SimTime, Spec, Target};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, Trigger};
+use ugas_net::client::{Certainty, Commanded, Standing};
+use ugas_net::link::LinkProfile;
+use ugas_net::message::Request;
+
+// covers: UGAS-13.4-01, UGAS-13.1-01, SAI-2.1-03, UGAS-13.7-10
+#[test]
+fn a_command_acts_at_once_is_kept_under_its_key_and_is_confirmed_later() {
+    let mut g = Game::new(Setup::default());
+    let (id, _) = g.bolt();
+    assert_eq!(g.seen(g.hero, "Mana"), 80.0, "before any answer");
+    assert_eq!(g.truth(g.hero, "Mana"), 100.0);
+    assert_eq!(g.ana().unanswered(), 1);
+    assert!(g.ana().is_predicted(id.0));
+    let waiting: Vec<_> = g.ana().predictions().copied().collect();
+    assert_eq!((waiting.len(), waiting[0].standing, waiting[0].key.base), (1, Standing::Waiting, id.base()));
+    g.net.run(30);
+    assert!(!g.ana().is_predicted(id.0));
+    assert_eq!(g.ana().unanswered(), 0);
+    assert_eq!(g.ana().predictions().next().unwrap().standing, Standing::Confirmed);
+    assert_eq!(g.truth(g.hero, "Mana"), 80.0);
+    g.assert_equal();
+}
+
+// covers: UGAS-13.4-02
+#[test]
+fn what_fails_here_is_not_asked_for() {
+    let mut g = Game::new(Setup::default());
+    for _ in 0..5 {
+        g.cast("GA_Haste", Target::None).unwrap();
+        g.net.run(30);
+    }
+    let before = g.net.server().sim().row_hash(g.hero).unwrap();
+    let refused = g.cast("GA_Haste", Target::None);
+    assert!(matches!(refused, Err(Refusal::Cost { .. })), "{refused:?}");
+    assert_eq!((g.ana().unanswered(), g.ana().journalled()), (0, 0));
+    g.net.run(30);
+    assert_eq!(g.net.server().counts().iter().count(), 0, "nothing was asked");
+    assert_eq!(g.net.server().sim().row_hash(g.hero).unwrap(), before);
+}
+
+// covers: UGAS-13.4-03, SAI-1.4-01
+#[test]
+fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
+    let mut g = Game::new(Setup::default());
+    let mut keys = Vec::new();
+    for _ in 0..300 {
+        for _ in 0..4 {
+            let input = ugas_core::InputId(0);
+            let ask = Request::Press { who: g.hero, input, target: Target::None };
+            if let Ok(Commanded::Predicted(id, _)) = g.net.client_mut("Ana").command(ask) {
+                keys.push(id);
+            }
+        }
+        g.net.step();
+    }
+    assert!(keys.len() >= 1000, "{}", keys.len());
+    assert!(keys.windows(2).all(|w| (w[0].base(), w[0].sub()) < (w[1].base(), w[1].sub())));
+    assert!(keys.iter().all(|k| k.client() != 0));
+    let bolt = g.ability("GA_Bolt");
+    let npc = g.other;
+    g.net.server_mut().sim_mut().activate(npc, bolt, Target::Controller(g.foe)).unwrap();
+    let own = g.net.server().sim().facts().list.iter().find(|f| f.who == npc).map(|f| f.root.client());
+    assert_eq!(own, Some(0));
+}
+
+// covers: UGAS-13.5-01, SAI-2.1-05, UGAS-13.7-09
+#[test]
+fn a_refusal_puts_everything_back() {
+    let mut g = Game::new(Setup::default());
+    let (mana, cooldown) = (g.truth(g.hero, "Mana"), g.tag("Cooldown.Bolt"));
+    let before = g.ana().sim().row_hash(g.hero).unwrap();
+    // The server knows something the client does not: the hero is dead to it.
+    let ability = g.ability("GA_Bolt");
+    let hero = g.hero;
+    g.net
+        .server_mut()
+        .sim_mut()
+        .run(ugas_core::Op::Revoke { who: hero, which: ugas_core::Which::Ability(ability) })
+        .unwrap();
+    let grant = ugas_core::AbilityGrant::new(ability);
+    let (id, _) = g.bolt();
+    assert!(g.ana().sim().has_tag(g.hero, cooldown).unwrap());
+    g.net.run(30);
+    assert_eq!(g.seen(g.hero, "Mana"), mana);
+    assert!(!g.ana().sim().has_tag(g.hero, cooldown).unwrap());
+    assert_eq!(g.seen(g.foe, "Health"), 100.0, "the foe's too");
+    assert_eq!(g.ana().counts().refused, 1);
+    let facts = g.facts();
+    let count = |c| facts.iter().filter(|(f, k)| f.root == id && *k == c).count();
+    assert_eq!(count(Certainty::Predicted), count(Certainty::Undone));
+    assert_eq!(count(Certainty::Confirmed), 0);
+    g.net.server_mut().sim_mut().run(ugas_core::Op::Grant { who: hero, grant }).unwrap();
+    g.assert_equal();
+    assert_ne!(g.ana().sim().row_hash(g.hero).unwrap(), before, "the new grant has another number");
+}
+
+// covers: UGAS-13.5-02
+#[test]
+fn a_small_difference_is_corrected_and_the_ability_stays_active() {
+    let cheap = Effect::infinite("GE_Cheap").grants("State.Cheap");
+    let long = Ability::new("GA_Long").cost("GE_LongCost").task(AbilityTask::new("WaitDelay").param("Duration", 5.0));
+    let mut cost = Effect::instant("GE_LongCost").add("Mana", -50.0);
+    cost.modifiers[0].magnitude = ugas_doc::Magnitude::from(-50.0);
+    let rules = builder().add(cheap).add(cost).add(long);
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    // The server gives mana back that the client does not know of: its own result is 5 higher.
+    let long = g.ability("GA_Long");
+    let ask = Request::Activate { who: g.hero, ability: long, target: Target::None };
+    let Ok(Commanded::Predicted(_, Outcome::Activated(key))) = g.net.client_mut("Ana").command(ask) else { panic!() };
+    assert_eq!(g.seen(g.hero, "Mana"), 50.0);
+    let hero = g.hero;
+    let other = g.effect("GE_Regen");
+    g.net.server_mut().sim_mut().apply(&Spec::new(other, hero)).unwrap();
+    g.net.run(45);
+    assert_eq!(g.seen(g.hero, "Mana"), g.truth(g.hero, "Mana"));
+    assert!(g.truth(g.hero, "Mana") > 50.0);
+    let active = g.ana().sim().activations(g.hero).unwrap().any(|a| a.key == key);
+    assert!(active, "the activation has kept its key");
+    assert!(g.net.server().sim().activations(g.hero).unwrap().any(|a| a.key == key), "and the server has the same");
+}
+
+// covers: OWN-12
+#[test]
+fn keys_are_the_same_on_both_sides_and_outlive_confirmation() {
+    let mut g = Game::new(Setup::default());
+    g.cast("GA_Haste", Target::None).unwrap();
+    let haste = g.effect("GE_Haste");
+    let key_of =
+        |sim: &ugas_core::Sim, who| sim.effects(who).unwrap().into_iter().find(|e| e.effect == haste).map(|e| e.key);
+    let key = key_of(g.ana().sim(), g.hero).unwrap();
+    g.net.run(30);
+    assert_eq!(key_of(g.ana().sim(), g.hero), Some(key));
+    assert_eq!(key_of(g.net.server().sim(), g.hero), Some(key));
+    assert!(g.ana().sim().effect(key).is_ok());
+    assert_eq!(g.ana().counts().corrections, 0);
+}
+
+// covers: UGAS-13.5-04, NXT-13.8-04
+#[test]
+fn only_the_own_controller_is_run_again_and_only_what_came_after() {
+    let mut g = Game::new(Setup { ben: true, ..Setup::default() });
+    g.cast("GA_Haste", Target::None).unwrap();
+    g.net.run(3);
+    let hit = g.effect("GE_Other");
+    let (hero, other) = (g.hero, g.other);
+    g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+    g.net.run(2);
+    g.cast("GA_Haste", Target::None).unwrap();
+    let foreign = g.ana().sim().row_hash(other).unwrap();
+    let mut ran = 0;
+    for _ in 0..30 {
+        let before = g.ana().counts().rerun;
+        g.net.step();
+        ran = ran.max(g.ana().counts().rerun - before);
+        assert_eq!(g.ana().sim().row_hash(other).unwrap(), foreign, "a rollback leaves others alone");
+    }
+    assert!(g.ana().counts().corrections > 0);
+    assert!(ran > 0 && ran < 20, "{ran}");
+    assert_eq!(g.seen(g.hero, "Mana"), 60.0, "each command counts once");
+    assert_eq!(g.truth(g.hero, "Mana"), 60.0);
+    assert_eq!(g.seen(g.hero, "Health"), 99.0);
+}
+
+// covers: UGAS-13.5-05
+#[test]
+fn a_large_difference_asks_for_one_blend_and_a_small_one_for_none() {
+    for (effect, expected) in [("GE_Bolt", 1), ("GE_Other", 0)] {
+        let mut g = Game::new(Setup::default());
+        let (hit, hero) = (g.effect(effect), g.hero);
+        g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        g.net.run(30);
+        let mut blends = Vec::new();
+        g.net.client_mut("Ana").take_blends(&mut blends);
+        assert_eq!(blends.len(), expected, "{blends:?}");
+        assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"), "the state switches at once");
+    }
+}
+
+// covers: NXT-13.8-01, NXT-13.8-02
+#[test]
+fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected() {
+    let chain = |server_misses: bool| {
+        let send = |tag: &str| AbilityTask::new("SendEvent").param("EventTag", tag);
+        let rules = builder()
+            .add(Ability::new("GA_One").task(send("Event.Two")))
+            .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).task(send("Event.Three")))
+            .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
+        let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+        if server_misses {
+            let (hero, which) = (g.hero, ugas_core::Which::Ability(g.ability("GA_Three")));
+            g.net.server_mut().sim_mut().run(ugas_core::Op::Revoke { who: hero, which }).unwrap();
+        }
+        g.cast("GA_One", Target::None).unwrap();
+        let keys: Vec<_> = g.ana().predictions().map(|p| (p.key.sub, p.key.parent)).collect();
+        assert_eq!(keys, [(0, None), (1, Some(0)), (2, Some(1))]);
+        let bases: Vec<u32> = g.ana().predictions().map(|p| p.key.base).collect();
+        assert!(bases.iter().all(|b| *b == bases[0]));
+        g.net.run(30);
+        g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>()
+    };
+    assert_eq!(chain(false), [Standing::Confirmed; 3]);
+    assert_eq!(chain(true), [Standing::Confirmed, Standing::Confirmed, Standing::Rejected]);
+    // Two commands of one tick are two roots of one base.
+    let mut g = Game::new(Setup::default());
+    g.bolt();
+    g.cast("GA_Haste", Target::None).unwrap();
+    let keys: Vec<_> = g.ana().predictions().map(|p| (p.key.base, p.key.sub, p.key.parent)).collect();
+    assert_eq!(keys, [(1, 0, None), (1, 1, None)]);
+}
+
+// covers: NXT-13.8-02
+#[test]
+fn rejecting_a_parent_rejects_its_children() {
+    let send = AbilityTask::new("SendEvent").param("EventTag", "Event.Two");
+    let rules = builder()
+        .add(Ability::new("GA_One").task(send))
+        .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).cost("GE_Cost"));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, which) = (g.hero, ugas_core::Which::Ability(g.ability("GA_One")));
+    g.net.server_mut().sim_mut().run(ugas_core::Op::Revoke { who: hero, which }).unwrap();
+    g.cast("GA_One", Target::None).unwrap();
+    assert_eq!(g.seen(g.hero, "Mana"), 80.0);
+    g.net.run(30);
+    assert_eq!(g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>(), [Standing::Rejected; 2]);
+    assert_eq!(g.seen(g.hero, "Mana"), 100.0);
+}
+
+// covers: NXT-13.8-03, NXT-13.8-06
+#[test]
+fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
+    let mut g = Game::new(Setup { window: SimTime::frames(16, 60), profile: LinkProfile::LAN, ..Setup::default() });
+    let settled = g.ana().settled(g.hero).unwrap();
+    let ahead = g.ana().tick().0 - settled.0;
+    g.net.cut("Ana", SimTime::millis(1000));
+    let mut played = 0;
+    for _ in 0..40 {
+        let input = ugas_core::InputId(0);
+        let ask = Request::Press { who: g.hero, input, target: Target::None };
+        played += u32::from(g.net.client_mut("Ana").command(ask).is_ok());
+        g.net.step();
+        assert!(g.ana().tick().0 - g.ana().settled(g.hero).unwrap().0 <= 16);
+    }
+    assert!(played + ahead <= 17, "{played} commands were played and {ahead} ticks were open before");
+    assert!(!g.ana().is_open());
+    assert!(matches!(g.cast("GA_Haste", Target::None), Err(Refusal::Pending)));
+    g.net.run(90);
+    assert!(g.ana().is_open());
+    assert!(g.cast("GA_Haste", Target::None).is_ok());
+    assert!(g.ana().counts().longest <= 16);
+    // The worst link there is.
+    let profile = LinkProfile::TORTURE;
+    let mut g = Game::new(Setup { window: SimTime::frames(16, 60), profile, seed: 9, ..Setup::default() });
+    for n in 0..1200 {
+        if n % 40 == 0 {
+            let _ = g.cast("GA_Haste", Target::None);
+        }
+        g.net.step();
+    }
+    assert!(g.ana().counts().longest <= 16, "{:?}", g.ana().counts());
+}
+
+// covers: NXT-13.8-05
+#[test]
+fn a_hit_on_another_is_shown_here_only_and_the_server_has_the_last_word() {
+    let rules = builder()
+        .add({
+            let mut shield = Effect::infinite("GE_Shield");
+            shield.immunity.push(ugas_doc::ImmunityEntry { effect_tags: vec!["Damage".into()], ..Default::default() });
+            shield
+        })
+        .add({
+            let mut bolt = Effect::instant("GE_Bolt2").add("Health", -20.0);
+            bolt.effect_tags.push("Damage".into());
+            bolt
+        });
+    let rules = rules
+        .add(Ability::new("GA_Bolt2").task(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Bolt2")));
+    let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
+    let (shield, foe) = (g.effect("GE_Shield"), g.foe);
+    g.net.server_mut().sim_mut().apply(&Spec::new(shield, foe)).unwrap();
+    g.cast("GA_Bolt2", Target::Controller(foe)).unwrap();
+    assert_eq!(g.seen(foe, "Health"), 80.0);
+    let health = g.attribute("Health");
+    for _ in 0..40 {
+        g.net.step();
+        assert_eq!(g.net.client("Ben").sim().get(foe, health).unwrap(), 100.0, "no other client saw it");
+    }
+    assert_eq!(g.seen(foe, "Health"), 100.0);
+}
+
+// covers: UGAS-13.7-12
+#[test]
+fn an_effect_for_the_authority_is_never_played_ahead() {
+    let kill = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_InstantKill");
+    let mut g = Game::new(Setup { builder: builder().add(Ability::new("GA_Kill").task(kill)), ..Setup::default() });
+    g.cast("GA_Kill", Target::Controller(g.foe)).unwrap();
+    assert_eq!(g.seen(g.foe, "Health"), 100.0);
+    g.net.run(30);
+    assert_eq!(g.truth(g.foe, "Health"), 0.0, "the server applies it");
+    assert_eq!(g.seen(g.foe, "Health"), 0.0);
+    let ask = Request::Apply {
+        who: g.hero,
+        ability: g.ability("GA_Kill"),
+        effect: g.effect("GE_InstantKill"),
+        target: g.hero,
+    };
+    assert!(matches!(g.net.client_mut("Ana").command(ask), Err(Refusal::AuthoritativeOnly)));
+}
+
+// covers: NXT-9.5-01
+#[test]
+fn every_roll_of_a_thousand_attacks_is_the_same_on_both_sides() {
+    let mut lucky = Effect::instant("GE_Roll").add("Health", -1.0);
+    lucky.application_chance = Some(ugas_doc::Magnitude::from(0.5));
+    let swing = Ability::new("GA_Swing").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Roll"));
+    let heal = Effect::instant("GE_Heal").add("Health", 1000.0);
+    let mut g = Game::new(Setup { builder: builder().add(lucky).add(heal).add(swing), ..Setup::default() });
+    let mut hits = 0;
+    for _ in 0..1000 {
+        let before = g.seen(g.hero, "Health");
+        g.cast("GA_Swing", Target::None).unwrap();
+        hits += u32::from(g.seen(g.hero, "Health") < before);
+        g.net.step();
+        if g.truth(g.hero, "Health") < 20.0 {
+            g.net.run(20);
+            let (heal, hero) = (g.effect("GE_Heal"), g.hero);
+            g.net.server_mut().sim_mut().apply(&Spec::new(heal, hero)).unwrap();
+            g.net.run(20);
+        }
+    }
+    g.net.run(30);
+    assert!((400..600).contains(&hits), "{hits}");
+    assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"));
+    assert_eq!(g.ana().counts().refused, 0);
+    let heals = g.ana().counts().corrections;
+    assert!(heals <= 40, "{heals}: only what the server did by itself is corrected");
+}
+
+// covers: NXT-9.5-02
+#[test]
+fn what_may_not_be_played_ahead_waits_for_the_server() {
+    let mut hit = Effect::instant("GE_Secret");
+    let mut x = ugas_doc::Execution::new("Secret");
+    x.predictable = false;
+    hit.executions.push(x);
+    // Health is the first attribute of the small game.
+    let rules = builder().calc_fn("Secret", [], |cx| cx.add(ugas_core::AttributeId(0), -7.0));
+    let swing = Ability::new("GA_Swing").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Secret"));
+    let mut g = Game::new(Setup { builder: rules.add(hit).add(swing), ..Setup::default() });
+    g.cast("GA_Swing", Target::None).unwrap();
+    assert_eq!(g.seen(g.hero, "Health"), 100.0, "nothing is shown ahead");
+    g.net.run(30);
+    assert_eq!(g.truth(g.hero, "Health"), 93.0);
+    assert_eq!(g.seen(g.hero, "Health"), 93.0, "and then once");
+}
+
+// covers: NXT-8.8-03
+#[test]
+fn a_validation_that_may_be_played_ahead_commits_at_once_and_is_undone_when_it_fails() {
+    for ok in [true, false] {
+        let mut asked = Ability::new("GA_Asked").cost("GE_Cost").cooldown("GE_Cooldown").validated("Entitlement", None);
+        if let Some(v) = &mut asked.async_validation {
+            v.predicted = true;
+        }
+        let mut g = Game::new(Setup { builder: builder().add(asked), ..Setup::default() });
+        g.cast("GA_Asked", Target::None).unwrap();
+        assert_eq!(g.seen(g.hero, "Mana"), 80.0);
+        let cooldown = g.tag("Cooldown.Bolt");
+        for _ in 0..12 {
+            g.net.step();
+            assert_eq!(g.seen(g.hero, "Mana"), 80.0);
+        }
+        assert_eq!(g.truth(g.hero, "Mana"), 100.0, "the server waits");
+        let (hero, ability) = (g.hero, g.ability("GA_Asked"));
+        let which = ugas_core::Which::Ability(ability);
+        g.net.server_mut().sim_mut().run(ugas_core::Op::Validate { who: hero, which, ok }).unwrap();
+        for _ in 0..12 {
+            g.net.step();
+            if ok {
+                assert_eq!(g.seen(g.hero, "Mana"), 80.0, "confirmation changes nothing visible");
+                assert!(g.ana().sim().has_tag(g.hero, cooldown).unwrap());
+            }
+        }
+        let expected = if ok { 80.0 } else { 100.0 };
+        assert_eq!((g.seen(g.hero, "Mana"), g.truth(g.hero, "Mana")), (expected, expected));
+        assert_eq!(g.ana().sim().has_tag(g.hero, cooldown), g.net.server().sim().has_tag(g.hero, cooldown));
+    }
+}
+
+// covers: PEER-12
+#[test]
+fn no_tick_shows_a_modifier_zero_or_two_times() {
+    let mut g = Game::new(Setup { profile: LinkProfile::round_trip(200, 0), ..Setup::default() });
+    let hit = g.effect("GE_Other");
+    let hero = g.hero;
+    let mut speeds = Vec::new();
+    for n in 0..120 {
+        if n == 10 {
+            g.cast("GA_Haste", Target::None).unwrap();
+        }
+        if n % 7 == 3 {
+            // Something foreign corrects the row again and again.
+            g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        }
+        g.net.step();
+        speeds.push(g.seen(g.hero, "Speed"));
+    }
+    assert!(g.ana().counts().corrections > 5);
+    assert!(speeds[..10].iter().all(|s| *s == 10.0));
+    assert!(speeds[10..].iter().all(|s| *s == 15.0), "{speeds:?}");
+    let _ = LENGTH;
+}
+
+// covers: UGAS-13.5-03
+#[test]
+fn an_answer_that_was_heard_before_changes_nothing() {
+    let profile = LinkProfile { duplicate: 0.5, ..LinkProfile::round_trip(60, 10) };
+    let mut g = Game::new(Setup { profile, ..Setup::default() });
+    g.bolt();
+    g.net.run(60);
+    assert_eq!((g.ana().unanswered(), g.ana().journalled()), (0, 0));
+    assert_eq!(g.seen(g.hero, "Mana"), 80.0);
+    assert_eq!(g.seen(g.foe, "Health"), 75.0);
+    let confirmed = g
+        .facts()
+        .iter()
+        .filter(|(f, c)| *c == Certainty::Confirmed && matches!(f.kind, FactKind::AbilityActivated { .. }))
+        .count();
+    assert_eq!(confirmed, 1);
+    let _ = (OpId::default(), AttributeSet::new("Unused").with(Attribute::new("A", 0.0)));
+}
+
+// covers: PEER-10
+#[test]
+fn who_runs_an_ability_first_is_as_authored() {
+    let mut g = Game::new(Setup::default());
+    // On the server only: a client cannot even ask.
+    assert!(matches!(g.cast("GA_Server", Target::None), Err(Refusal::Authority)));
+    // On the server first: asked for, not played ahead.
+    assert!(matches!(g.cast("GA_Initiated", Target::None), Ok(Commanded::Sent(_))));
+    assert_eq!(g.seen(g.hero, "Mana"), 100.0);
+    g.net.run(30);
+    assert_eq!(g.seen(g.hero, "Mana"), 80.0);
+    // Here only: nothing is sent, nothing of it is in the row.
+    let before = g.ana().sim().row_hash(g.hero).unwrap();
+    assert!(matches!(g.cast("GA_Local", Target::None), Ok(Commanded::Local(_))));
+    assert_eq!(g.ana().unanswered(), 0);
+    assert_eq!(g.ana().sim().row_hash(g.hero).unwrap(), before);
+    let facts = g.facts();
+    assert!(facts.iter().any(|(f, c)| *c == Certainty::Local && matches!(f.kind, FactKind::AbilityActivated { .. })));
+    g.net.run(60);
+    assert_eq!(g.net.server().counts().iter().count(), 0);
+}
