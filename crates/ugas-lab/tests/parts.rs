@@ -49,7 +49,7 @@ fn what_is_wrong_with_machines_is_told_at_its_place() {
     assert_eq!(network("{Clients: {Ana: {Owns: [Heroo]}}}"), "2:34 there is no actor Heroo");
     assert_eq!(network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"), "2:55 Hero has an owner already");
     assert!(network("{Clients: {Ana: {Owns: [Later]}}}").contains("not there from the start"));
-    assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:34 Loss: expected a share from 0 to 1, found 2");
+    assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:33 Loss: expected a share from 0 to 1, found 2");
     assert!(network("{Clients: {Ana: {LatencyMs: -1}}}").contains("expected 0 to 60000 milliseconds"));
 }
 
