@@ -54,6 +54,9 @@ impl fmt::Display for NotPlayed {
 }
 impl std::error::Error for NotPlayed {}
 
+/// What a machine has to do, with the tick before which each verb happens.
+type Due<'s> = VecDeque<(Tick, &'s Step)>;
+
 /// The server's part of a scenario.
 ///
 /// ```
@@ -71,7 +74,7 @@ impl std::error::Error for NotPlayed {}
 pub struct ServerPart<'s> {
     runner: Runner<'s>,
     server: Server,
-    due: VecDeque<(Tick, &'s Step)>,
+    due: Due<'s>,
     end: Tick,
     facts: Facts,
 }
@@ -80,7 +83,7 @@ pub struct ServerPart<'s> {
 pub struct ClientPart<'s> {
     runner: Runner<'s>,
     client: Client,
-    due: VecDeque<(Tick, &'s Step)>,
+    due: Due<'s>,
     end: Tick,
     slice: SimTime,
 }
@@ -113,9 +116,11 @@ impl Scenario {
     }
 
     /// The verbs of one machine with the tick before which each happens, and the tick at which the scenario ends.
-    fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(VecDeque<(Tick, &Step)>, Tick), NotPlayed> {
+    fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(Due<'_>, Tick), NotPlayed> {
+        // A verb between two ticks happens at the later one.
         let ticks = |at: SimTime| {
-            Tick(u32::try_from(at.0.div_euclid(tick.0) + i64::from(at.0 % tick.0 != 0)).unwrap_or(u32::MAX))
+            let whole = at.0.div_euclid(tick.0) + i64::from(at.0 % tick.0 != 0);
+            Tick(u32::try_from(whole).unwrap_or(u32::MAX))
         };
         let mut due = VecDeque::new();
         for moment in &self.moments {
@@ -126,12 +131,7 @@ impl Scenario {
 }
 
 /// The steps of one machine, repetitions written out.
-fn lay_out<'s>(
-    steps: &'s [Step],
-    on: Option<&str>,
-    tick: Tick,
-    into: &mut VecDeque<(Tick, &'s Step)>,
-) -> Result<(), NotPlayed> {
+fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'s>) -> Result<(), NotPlayed> {
     for step in steps {
         match &step.verb {
             Verb::Repeat { times, steps } => {
