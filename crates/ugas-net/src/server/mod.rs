@@ -225,6 +225,12 @@ impl Server {
         self.peers.get(&peer)?.carrier.round_trip()
     }
 
+    /// The hash of a controller as its owner may know it, after the last tick: what its client's
+    /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
+    pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
+        self.sim.row_hash_without(who, &hidden_from_owner(&self.sim, who))
+    }
+
     /// Peers that play.
     pub fn playing(&self) -> impl Iterator<Item = PeerId> {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
