@@ -134,6 +134,8 @@ pub struct Client {
     seed: u64,
     keys: Keys,
     local: Local,
+    /// What refused abilities do about it, once everything is put back.
+    mispredicted: Vec<(OpId, Op)>,
     length: SimTime,
     tick: Tick,
     now: SimTime,
@@ -176,6 +178,7 @@ impl Client {
             seed: 0,
             keys: Keys::default(),
             local: Local::default(),
+            mispredicted: Vec::new(),
             length,
             tick: Tick(0),
             now: SimTime::ZERO,
@@ -613,6 +616,10 @@ impl Client {
                 self.take_owned(at, tick, struck, news);
             }
             self.settle_proxies(tick, struck);
+            for (id, op) in std::mem::take(&mut self.mispredicted) {
+                // An ability that is not granted any more has nothing to clean up.
+                let _ = self.sim.run_as(id, &op);
+            }
         }
         self.read_views(tick, &mut from)
     }
@@ -620,6 +627,7 @@ impl Client {
     /// Whether a command that was played was refused.
     fn take_verdicts(&mut self, verdicts: &[Judged]) -> bool {
         let mut struck = false;
+        let mispredicted = &mut self.mispredicted;
         for Judged { base, sub, done } in verdicts {
             let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
@@ -632,6 +640,7 @@ impl Client {
                     struck = true;
                     self.sim.strike_out(id);
                     self.waiting.undo(id, &mut self.out);
+                    mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
                 }
             }
         }
