@@ -248,6 +248,13 @@ pub enum ToServer {
     },
 }
 
+impl ToClient {
+    /// Reads one, e.g. in a test that looks at what a server says.
+    pub fn from_bytes(bytes: &[u8]) -> Option<ToClient> {
+        decode(bytes)
+    }
+}
+
 impl ToServer {
     /// As it stands in the ordered stream, e.g. for a test that forges one.
     pub fn to_bytes(&self) -> Vec<u8> {
