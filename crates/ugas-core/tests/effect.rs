@@ -127,6 +127,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "forget_journal",
         "image_of",
         "image_of_proxy",
+        "journal_again",
         "seed_client",
         "set_role",
         "strike_out",

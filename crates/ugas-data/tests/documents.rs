@@ -190,7 +190,7 @@ fn a_tag_entry_needs_its_tag() {
     assert_eq!(error.to_string(), "test.yaml:4:3: Tags[1]: the field Tag is missing");
 }
 
-// covers: UGAS-B.1-05
+// covers: UGAS-B.1-05 UGAS-13.2-05
 #[test]
 fn a_controller_is_mixed_and_active_unless_it_says_otherwise() {
     let head = "Kind: gameplay_controller\nOwnerActor: {ActorID: Hero}\nAttributeSets: [{Name: Vitals}]\n";

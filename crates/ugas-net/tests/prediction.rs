@@ -79,7 +79,11 @@ fn a_refusal_puts_everything_back() {
     // The server knows something the client does not: the hero is dead to it.
     let ability = g.ability("GA_Bolt");
     let hero = g.hero;
-    g.net.server_mut().sim_mut().run(ugas_core::Op::Revoke { who: hero, which: ugas_core::Which::Ability(ability) }).unwrap();
+    g.net
+        .server_mut()
+        .sim_mut()
+        .run(ugas_core::Op::Revoke { who: hero, which: ugas_core::Which::Ability(ability) })
+        .unwrap();
     let grant = ugas_core::AbilityGrant::new(ability);
     let (id, _) = g.bolt();
     assert!(g.ana().sim().has_tag(g.hero, cooldown).unwrap());
@@ -128,7 +132,8 @@ fn keys_are_the_same_on_both_sides_and_outlive_confirmation() {
     let mut g = Game::new(Setup::default());
     g.cast("GA_Haste", Target::None).unwrap();
     let haste = g.effect("GE_Haste");
-    let key_of = |sim: &ugas_core::Sim, who| sim.effects(who).unwrap().into_iter().find(|e| e.effect == haste).map(|e| e.key);
+    let key_of =
+        |sim: &ugas_core::Sim, who| sim.effects(who).unwrap().into_iter().find(|e| e.effect == haste).map(|e| e.key);
     let key = key_of(g.ana().sim(), g.hero).unwrap();
     g.net.run(30);
     assert_eq!(key_of(g.ana().sim(), g.hero), Some(key));
@@ -182,7 +187,7 @@ fn a_large_difference_asks_for_one_blend_and_a_small_one_for_none() {
 #[test]
 fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected() {
     let chain = |server_misses: bool| {
-        let send = |tag: &str| AbilityTask::new("SendGameplayEvent").param("EventTag", tag);
+        let send = |tag: &str| AbilityTask::new("SendEvent").param("EventTag", tag);
         let rules = builder()
             .add(Ability::new("GA_One").task(send("Event.Two")))
             .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).task(send("Event.Three")))
@@ -213,7 +218,7 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
 // covers: NXT-13.8-02
 #[test]
 fn rejecting_a_parent_rejects_its_children() {
-    let send = AbilityTask::new("SendGameplayEvent").param("EventTag", "Event.Two");
+    let send = AbilityTask::new("SendEvent").param("EventTag", "Event.Two");
     let rules = builder()
         .add(Ability::new("GA_One").task(send))
         .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).cost("GE_Cost"));
@@ -264,18 +269,19 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
 // covers: NXT-13.8-05
 #[test]
 fn a_hit_on_another_is_shown_here_only_and_the_server_has_the_last_word() {
-    let rules = builder().add({
-        let mut shield = Effect::infinite("GE_Shield");
-        shield.immunity.push(ugas_doc::ImmunityEntry { effect_tags: vec!["Damage".into()], ..Default::default() });
-        shield
-    }).add({
-        let mut bolt = Effect::instant("GE_Bolt2").add("Health", -20.0);
-        bolt.effect_tags.push("Damage".into());
-        bolt
-    });
-    let rules = rules.add(
-        Ability::new("GA_Bolt2").task(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Bolt2")),
-    );
+    let rules = builder()
+        .add({
+            let mut shield = Effect::infinite("GE_Shield");
+            shield.immunity.push(ugas_doc::ImmunityEntry { effect_tags: vec!["Damage".into()], ..Default::default() });
+            shield
+        })
+        .add({
+            let mut bolt = Effect::instant("GE_Bolt2").add("Health", -20.0);
+            bolt.effect_tags.push("Damage".into());
+            bolt
+        });
+    let rules = rules
+        .add(Ability::new("GA_Bolt2").task(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Bolt2")));
     let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
     let (shield, foe) = (g.effect("GE_Shield"), g.foe);
     g.net.server_mut().sim_mut().apply(&Spec::new(shield, foe)).unwrap();
@@ -299,7 +305,12 @@ fn an_effect_for_the_authority_is_never_played_ahead() {
     g.net.run(30);
     assert_eq!(g.truth(g.foe, "Health"), 0.0, "the server applies it");
     assert_eq!(g.seen(g.foe, "Health"), 0.0);
-    let ask = Request::Apply { who: g.hero, ability: g.ability("GA_Kill"), effect: g.effect("GE_InstantKill"), target: g.hero };
+    let ask = Request::Apply {
+        who: g.hero,
+        ability: g.ability("GA_Kill"),
+        effect: g.effect("GE_InstantKill"),
+        target: g.hero,
+    };
     assert!(matches!(g.net.client_mut("Ana").command(ask), Err(Refusal::AuthoritativeOnly)));
 }
 
@@ -339,12 +350,8 @@ fn what_may_not_be_played_ahead_waits_for_the_server() {
     let mut x = ugas_doc::Execution::new("Secret");
     x.predictable = false;
     hit.executions.push(x);
-    let rules = builder().calc_fn("Secret", |cx| {
-        let health = cx.attribute("Health");
-        if let Some(health) = health {
-            cx.add(health, -7.0);
-        }
-    });
+    // Health is the first attribute of the small game.
+    let rules = builder().calc_fn("Secret", [], |cx| cx.add(ugas_core::AttributeId(0), -7.0));
     let swing = Ability::new("GA_Swing").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Secret"));
     let mut g = Game::new(Setup { builder: rules.add(hit).add(swing), ..Setup::default() });
     g.cast("GA_Swing", Target::None).unwrap();
@@ -421,9 +428,11 @@ fn an_answer_that_was_heard_before_changes_nothing() {
     assert_eq!((g.ana().unanswered(), g.ana().journalled()), (0, 0));
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
     assert_eq!(g.seen(g.foe, "Health"), 75.0);
-    let confirmed = g.facts().iter().filter(|(f, c)| {
-        *c == Certainty::Confirmed && matches!(f.kind, FactKind::AbilityActivated { .. })
-    }).count();
+    let confirmed = g
+        .facts()
+        .iter()
+        .filter(|(f, c)| *c == Certainty::Confirmed && matches!(f.kind, FactKind::AbilityActivated { .. }))
+        .count();
     assert_eq!(confirmed, 1);
     let _ = (OpId::default(), AttributeSet::new("Unused").with(Attribute::new("A", 0.0)));
 }

@@ -65,6 +65,8 @@ pub(crate) struct JournalEntry {
     pub(crate) serial: u64,
     /// How many due items of the row had run before it.
     dues: u64,
+    /// Noted once more: it comes before everything else from its serial on.
+    again: bool,
     pub(crate) what: JournalWhat,
 }
 
@@ -94,10 +96,26 @@ impl Journal {
 
     /// Forgets what was noted before a serial.
     pub(crate) fn forget_before(&mut self, serial: u64) {
-        while self.entries.front().is_some_and(|e| e.serial < serial) {
+        while self.entries.front().is_some_and(|e| e.serial < serial || e.again && e.serial == serial) {
             self.entries.pop_front();
         }
         self.dropped = self.dropped.max(serial.min(self.next));
+    }
+
+    /// Notes ops once more, before everything from a serial on.
+    pub(crate) fn note_again<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
+        self.entries.retain(|e| !e.again);
+        let mut place = self.entries.partition_point(|e| e.serial < serial);
+        for (id, op) in ops {
+            let is_it = |e: &JournalEntry| matches!(&e.what, JournalWhat::Op(known, _) if known == id);
+            if let Some(found) = self.entries.range(place..).position(is_it) {
+                place += found + 1;
+                continue;
+            }
+            let entry = JournalEntry { at, serial, dues: 0, again: true, what: JournalWhat::Op(*id, op.clone()) };
+            self.entries.insert(place, entry);
+            place += 1;
+        }
     }
 
     /// Takes out an op and what others did to the row because of it.
@@ -113,7 +131,7 @@ impl Journal {
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
         }
-        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, what });
+        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, again: false, what });
         self.next += 1;
     }
 }
@@ -468,7 +486,12 @@ impl Flow<'_> {
         done: &mut u64,
     ) {
         let who = from.row.id;
-        for entry in journal.entries.iter().filter(|e| serials.contains(&e.serial) && e.at <= to) {
+        let first = serials.start == from.serial && self.st.now == from.at;
+        let is_due = |e: &&JournalEntry| match e.again {
+            true => first && e.serial == from.serial,
+            false => serials.contains(&e.serial),
+        };
+        for entry in journal.entries.iter().filter(is_due).filter(|e| e.at <= to) {
             if !self.is_amid(entry) {
                 self.react();
             }

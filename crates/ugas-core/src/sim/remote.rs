@@ -101,6 +101,15 @@ impl Sim {
         }
     }
 
+    /// Notes ops on a controller once more, first after a mark: another sim has not heard of them yet, and they are run
+    /// again on what it says. One that is noted there already stays.
+    pub fn journal_again(&mut self, who: ControllerId, after: JournalMark, at: SimTime, ops: &[(OpId, Op)]) {
+        if let Some(journal) = self.journals.get_mut(&who) {
+            let ops = ops.iter().filter(|(_, op)| op.target() == who);
+            journal.note_again(after.serial, at, ops);
+        }
+    }
+
     /// How much a journal holds.
     pub fn journal_len(&self, who: ControllerId) -> usize {
         self.journals.get(&who).map_or(0, |j| j.entries.len())

@@ -15,8 +15,6 @@ pub(crate) struct Stop {
     pub(crate) tick: Tick,
     pub(crate) mark: JournalMark,
     pub(crate) image: RowImage,
-    /// The hash the server was told, while it is still that of the image: its word about the tick is about that hash.
-    pub(crate) told: Option<u32>,
 }
 
 /// An owned controller.
@@ -32,12 +30,24 @@ pub(crate) struct History {
     /// States the server sent, by rising tick.
     states: VecDeque<(Tick, Tokens)>,
     spare: Vec<Stop>,
+    /// Hashes the server was told, by rising tick.
+    told: VecDeque<(Tick, u32)>,
+    /// The server's word cannot be used: it is asked for the state by telling it no hash.
+    pub(crate) asks: bool,
 }
 
 impl History {
     pub(crate) fn new(who: ControllerId) -> History {
-        let (hidden, stops, states, spare) = (Vec::new(), VecDeque::new(), VecDeque::new(), Vec::new());
-        History { who, hidden, stops, settled: None, states, spare }
+        History {
+            who,
+            hidden: Vec::new(),
+            stops: VecDeque::new(),
+            settled: None,
+            states: VecDeque::new(),
+            spare: Vec::new(),
+            told: VecDeque::new(),
+            asks: false,
+        }
     }
 
     /// The newest state of the server's that this client holds.
@@ -72,7 +82,6 @@ impl History {
     /// A place for the end of a tick, with memory of one that is settled.
     pub(crate) fn new_stop(&mut self) -> Stop {
         let mut stop = self.spare.pop().unwrap_or_default();
-        stop.told = None;
         stop
     }
 
@@ -89,10 +98,41 @@ impl History {
         mark
     }
 
+    /// Forgets the ends of ticks: nobody will speak about them.
+    pub(crate) fn forget_stops(&mut self) {
+        self.spare.extend(self.stops.drain(..));
+    }
+
     /// The end of a tick that is not settled yet.
     pub(crate) fn stop(&self, tick: Tick) -> Option<&Stop> {
         let at = self.stops.binary_search_by_key(&tick, |s| s.tick).ok()?;
         Some(&self.stops[at])
+    }
+
+    /// Notes that the server was told a hash for a tick.
+    pub(crate) fn note_told(&mut self, tick: Tick, hash: u32) {
+        if self.told.back() == Some(&(tick, hash)) {
+            return;
+        }
+        if self.told.len() >= KEPT {
+            self.told.pop_front();
+        }
+        self.told.push_back((tick, hash));
+    }
+
+    /// The server says that what it was told for a tick is right, and that nothing has changed up to another: the newest
+    /// tick in between that was played so. None if it is not known any more which that was.
+    pub(crate) fn confirmed(&self, rules: &Rules, tick: Tick, until: Tick) -> Option<(Tick, RowImage)> {
+        let mut told = self.told.iter().filter(|(t, _)| *t == tick).map(|(_, hash)| *hash);
+        let hash = told.next()?;
+        if told.any(|other| other != hash) {
+            return None;
+        }
+        let is_it = |s: &&Stop| {
+            let same = || s.image.hash_without(rules, &self.hidden).map(|h| h as u32) == Some(hash);
+            (tick..=until).contains(&s.tick) && same()
+        };
+        self.stops.iter().rev().find(is_it).map(|s| (s.tick, s.image.clone()))
     }
 
     /// The hash of the newest tick, as the server computes it.

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use told::{Run, Waiting};
 use ugas_core::{
     AbilityId, AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host,
-    JournalMark, NoHost, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim,
+    JournalMark, NoHost, Op, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim,
     SimConfig, SimTime, TagId,
 };
 use ugas_doc::{NetExecution, ReplicationMode};
@@ -335,7 +335,13 @@ impl Client {
         let mut done = Commanded::Sent(id);
         if played {
             let level = self.level_of(&command.request);
-            let outcome = self.sim.run_as(id, &command.request.op(level))?;
+            let outcome = match self.sim.run_as(id, &command.request.op(level)) {
+                Ok(outcome) => outcome,
+                Err(refusal) => {
+                    self.sim.strike_out(id);
+                    return Err(refusal);
+                }
+            };
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
                 // The input is down all the same: a press that activates nothing is still a press.
                 self.counts.refused += u64::from(refusal.is_misuse());
@@ -438,6 +444,21 @@ impl Client {
         }
     }
 
+    /// The server is at a tick this client has not played yet: it goes there at once. What it would have been in between
+    /// nobody asks for.
+    fn jump(&mut self, to: Tick) {
+        if to.minus(1) > self.tick {
+            self.drain();
+            self.tick = to.minus(1);
+            self.sim.advance_to(self.tick.time(self.length), &mut NoHost);
+            self.tell(self.tick);
+            self.rows.iter_mut().for_each(History::forget_stops);
+        }
+        if to > self.tick {
+            self.play(&mut NoHost);
+        }
+    }
+
     // Out ---------------------------------------------------------------------------------------------------------
 
     /// The datagram to send, if there is something to say.
@@ -455,11 +476,11 @@ impl Client {
                 if let Some(have) = have {
                     put_int(writer, tick.0 as i64 - have.0 as i64);
                 }
-                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick);
+                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.asks);
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
-                    row.stops.back_mut().into_iter().for_each(|stop| stop.told = Some(hash));
+                    row.note_told(*tick, hash);
                 }
             }
             let mut body = BitWriter::new();
@@ -576,10 +597,7 @@ impl Client {
             if let Some(pace) = &mut self.pace {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
-            // The server is ahead of where this client thought it was: nothing was played of what it speaks about.
-            while self.tick < tick {
-                self.play(&mut NoHost);
-            }
+            self.jump(tick);
             let struck = self.read_verdicts(&mut from)?;
             for at in 0..self.rows.len() {
                 self.read_owned(at, tick, struck, &mut from)?;
@@ -631,9 +649,9 @@ impl Client {
             MATCHED => {
                 let back = get_uint(from)?;
                 let matched = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
-                let image = self.rows[at].stop(matched).filter(|s| s.told.is_some()).map(|s| s.image.clone());
-                if let Some(image) = image {
-                    self.settle(at, matched, image);
+                match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
+                    Some((tick, image)) => self.settle(at, tick, image),
+                    None => self.rows[at].asks |= !self.is_open(),
                 }
                 if struck {
                     self.rerun(at);
@@ -685,11 +703,7 @@ impl Client {
     /// The server's state of an own controller at a tick.
     fn correct(&mut self, at: usize, tick: Tick, tokens: Tokens) -> Result<(), WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
-        if tick > self.tick {
-            while self.tick < tick {
-                self.play(&mut NoHost);
-            }
-        }
+        self.jump(tick);
         let row = &mut self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
             row.keep_state(tick, tokens);
@@ -700,6 +714,7 @@ impl Client {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
+        row.asks = false;
         let mark = row.stop(tick).map_or_else(|| self.sim.mark(row.who), |s| s.mark);
         let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
         let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
@@ -712,7 +727,8 @@ impl Client {
             // The journal begins with the first state.
             self.begin(at);
         }
-        if played.is_none() || played != told {
+        let late = self.play_late_again(at, tick, mark);
+        if played.is_none() || played != told || late {
             self.counts.corrections += u64::from(played.is_some());
             self.rerun(at);
         }
@@ -721,6 +737,17 @@ impl Client {
             self.out.push(fact, None, Certainty::Server);
         }
         Ok(())
+    }
+
+    /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
+    /// until their verdict comes. Whether there are any.
+    fn play_late_again(&mut self, at: usize, tick: Tick, mark: JournalMark) -> bool {
+        let open = self.pending.iter().filter(|p| p.played && p.command.tick <= tick);
+        let level = |request: &Request| self.level_of(request);
+        let late: Vec<(OpId, Op)> =
+            open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request)))).collect();
+        self.sim.journal_again(self.rows[at].who, mark, tick.time(self.length), &late);
+        !late.is_empty()
     }
 
     fn begin(&mut self, at: usize) {
@@ -751,8 +778,6 @@ impl Client {
         images.push(RowImage::default());
         let done = self.sim.rerun(image, &stops, &mut images);
         for (stop, image) in row.stops.iter_mut().zip(images) {
-            let hash = image.hash_without(self.sim.rules(), &row.hidden).map(|hash| hash as u32);
-            stop.told = stop.told.filter(|told| Some(*told) == hash);
             stop.image = image;
         }
         self.counts.rerun += row.stops.len() as u64;
@@ -763,7 +788,9 @@ impl Client {
             self.counts.damaged += 1;
         }
         let run = Run { who, after, length: self.length, again: &self.facts };
-        let touched = self.waiting.compare(run, &mut self.out);
+        let (client, pending) = (self.client, &self.pending);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        let touched = self.waiting.compare(run, is_open, &mut self.out);
         let now = Shown::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);
         before.blends(&now, self.config.blend, &mut self.blends);
@@ -806,6 +833,7 @@ impl Client {
     /// Puts a proxy row to what is known of it at a tick, and does again what was done to it here since.
     fn show(&mut self, who: ControllerId, tick: Tick) {
         let Some(proxy) = self.proxies.get(who) else { return };
+        let tick = self.heard_up_to(tick);
         let marks = self.touched.get(&who);
         let mark = marks.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
         let snapshot = proxy.snapshot();
@@ -832,8 +860,15 @@ impl Client {
         }
     }
 
+    /// The last tick up to which the server has heard every command.
+    fn heard_up_to(&self, tick: Tick) -> Tick {
+        let open = self.pending.iter().filter(|p| p.played).map(|p| p.command.tick.minus(1)).min();
+        open.map_or(tick, |open| open.min(tick))
+    }
+
     /// What was done here to others up to a tick the server has spoken about goes: what it says of them holds.
     fn settle_proxies(&mut self, tick: Tick, struck: bool) {
+        let tick = self.heard_up_to(tick);
         let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
         for who in touched {
             let Some(marks) = self.touched.get_mut(&who) else { continue };

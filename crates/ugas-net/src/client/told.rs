@@ -55,8 +55,8 @@ impl NetFacts {
     }
 }
 
-/// What makes two facts the same happening, whatever the numbers say.
-type Identity = (SimTime, ControllerId, OpId, EffectKey, EffectId, Discriminant<FactKind>, u32);
+/// What makes two facts the same happening, whatever the numbers say and whether it was a tick earlier or later.
+type Identity = (ControllerId, OpId, EffectKey, EffectId, Discriminant<FactKind>, u32);
 
 fn identity(f: &Fact) -> Identity {
     let about = match f.kind {
@@ -65,7 +65,7 @@ fn identity(f: &Fact) -> Identity {
         FactKind::Cue { tag, cue, .. } => tag.0 << 2 | cue as u32,
         _ => 0,
     };
-    (f.at, f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
+    (f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
 }
 
 /// Facts that were told ahead and wait for the server's word, each with its tick.
@@ -107,9 +107,10 @@ impl Waiting {
 
     /// A controller was run again from the end of a tick on: what is not there any more is undone, what is new is told.
     /// What only has other numbers is no news. Gives what was undone or told.
-    pub(crate) fn compare(&mut self, run: Run<'_>, out: &mut NetFacts) -> Vec<Fact> {
+    pub(crate) fn compare(&mut self, run: Run<'_>, is_open: impl Fn(OpId) -> bool, out: &mut NetFacts) -> Vec<Fact> {
         let Run { who, after, length, again } = run;
-        let is_mine = |(tick, f): &(Tick, Fact)| f.who == who && *tick > after;
+        // What the server has not heard of yet is run again too, from whatever tick it is.
+        let is_mine = |(tick, f): &(Tick, Fact)| f.who == who && (*tick > after || is_open(f.root));
         let mut told: Vec<(Identity, bool)> =
             self.list.iter().filter(|e| is_mine(e)).map(|(_, f)| (identity(f), false)).collect();
         let mut news = Vec::new();

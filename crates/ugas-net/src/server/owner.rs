@@ -75,7 +75,11 @@ impl Owned {
                 self.spare.extend(self.states.pop_front().map(|(_, tokens)| tokens));
             }
         }
-        let Some(hash) = hash else { return };
+        let Some(hash) = hash else {
+            // A client that cannot use what it was told asks for the state this way.
+            self.matched = None;
+            return;
+        };
         if tick <= now {
             self.compare(tick, hash);
         } else if self.claims.len() < KEPT && self.claims.back().is_none_or(|(last, _)| *last < tick) {

@@ -8,6 +8,10 @@
 //! The client keeps a [`Proxy`] for each controller it hears of. Its fields know the tick they are of, so packets may
 //! overtake each other.
 //!
+//! Which attributes a section speaks of follows from the controller's sets and mode. A client learns these from a section
+//! that tells everything; only when it has confirmed one of the present sets and mode ([`Board::shaped`]) may it be sent
+//! less, or it could not read it. [`crate::interest::Schedule`] sees to that.
+//!
 //! Deliberately absent: who hears of whom and when ([`crate::interest`]), and the owner's exact state.
 
 mod board;

@@ -39,12 +39,14 @@ pub fn builder() -> RulesBuilder {
         .add(kill)
         .add({
             let mut bolt = Ability::new("GA_Bolt").cost("GE_Cost").cooldown("GE_Cooldown").task(apply("GE_Bolt"));
-            bolt.max_range = Some(500.0);
+            bolt.max_range = None;
             bolt
         })
-        .add(Ability::new("GA_Haste").cost("GE_Cost").task(
-            AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste"),
-        ))
+        .add(
+            Ability::new("GA_Haste")
+                .cost("GE_Cost")
+                .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste")),
+        )
         .add(Ability::new("GA_Unused").task(apply("GE_Other")))
         .add({
             let mut a = Ability::new("GA_Server");

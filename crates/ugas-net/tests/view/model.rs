@@ -85,8 +85,17 @@ struct Client {
     /// Sections and words that somebody went, by when they arrive. The words come in order, as reliable messages do.
     under_way: Vec<(Tick, Letter)>,
     /// What the server will hear, and when.
-    answers: Vec<(Tick, Vec<Pick>, Vec<Pick>, Option<Tick>)>,
+    answers: Vec<Answer>,
     word_due: Tick,
+}
+
+/// What becomes of a packet, as the server comes to know it.
+struct Answer {
+    due: Tick,
+    state: Vec<Pick>,
+    poses: Vec<Pick>,
+    /// Its tick if it arrived.
+    arrived: Option<Tick>,
 }
 
 #[derive(Clone)]
@@ -113,8 +122,8 @@ impl Client {
     /// The server writes, the line does what it does, the client reads.
     fn tick(&mut self, rig: &mut Rig, fate: Fate) {
         let now = rig.tick;
-        for (_, state, poses, told) in self.answers.extract_if(.., |a| a.0 <= now) {
-            match told {
+        for Answer { state, poses, arrived, .. } in self.answers.extract_if(.., |a| a.due <= now) {
+            match arrived {
                 Some(tick) => state.iter().for_each(|p| self.schedule.confirmed(p.who, tick)),
                 None => {
                     state.iter().for_each(|p| self.schedule.lost(p.who, p.since));
@@ -135,8 +144,8 @@ impl Client {
         for late in [fate.arrives, fate.again].into_iter().flatten() {
             self.under_way.push((now.plus(late), letter.clone()));
         }
-        let told = fate.is_told.then_some(now);
-        self.answers.push((now.plus(fate.answer), self.plan.state.clone(), self.plan.poses.clone(), told));
+        let Plan { state, poses, .. } = self.plan.clone();
+        self.answers.push(Answer { due: now.plus(fate.answer), state, poses, arrived: fate.is_told.then_some(now) });
         if !self.plan.left.is_empty() {
             self.word_due = self.word_due.max(now.plus(fate.answer));
             self.under_way.push((self.word_due, Letter::Left { at: now, who: self.plan.left.clone() }));
