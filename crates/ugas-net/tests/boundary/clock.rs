@@ -117,12 +117,13 @@ fn play(lies: &[Lie]) -> Vec<(AbilityId, u32, u32)> {
         let command = rig.command(request);
         let command = Command { tick: rig.server.tick().plus(1).minus(ago), ..command };
         claims.insert(command.base, command.tick.0);
-        rig.give(&[command]);
-        rig.step();
+        let mut commands = vec![command];
         if is_press {
             let release = rig.command(Request::Release { who: rig.rogue, input: super::rig::FIRE });
-            rig.give(&[release]);
+            commands.push(Command { tick: commands[0].tick, ..release });
         }
+        rig.give(&commands);
+        rig.step();
         let next = rig.server.tick().0 + wait;
         rig.run_to(next);
         rig.server.take_facts(&mut facts);

@@ -148,7 +148,7 @@ impl Rig {
         self.server.tick().time(LENGTH)
     }
 
-    /// One tick; Ann throws a bolt now and then.
+    /// One tick; Ann strikes now and then.
     pub(crate) fn step(&mut self) {
         let now = self.now();
         self.server.step(&mut NoHost);
@@ -162,7 +162,7 @@ impl Rig {
         });
         ann.update(LENGTH);
         if server.tick().0 % 40 == 5 {
-            let ability = self.rules.ability("GA_Bolt").unwrap();
+            let ability = self.rules.ability("GA_Jab").unwrap();
             // Before she is in she cannot.
             let _ = ann.command(Request::Activate { who: self.hero, ability, target: Target::Controller(self.foe) });
         }
@@ -267,6 +267,7 @@ pub(crate) fn refused_in([mut calm, mut hit]: [Rig; 2], reasons: &[(Reason, u64)
     assert!(calm.server.counts().iter().next().is_none(), "nobody does wrong without Mallory");
     assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash(), "the state is as without the attack");
     assert_eq!(hit.ann.counts(), calm.ann.counts(), "Ann plays on as without it");
+    assert!(hit.health(hit.foe) < 1000.0, "she does play");
     assert!(hit.held < calm.held + 2 * MOST_HELD, "{} held, {} without the attack", hit.held, calm.held);
 }
 
