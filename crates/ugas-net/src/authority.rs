@@ -11,7 +11,8 @@ use crate::message::{Command, Request};
 use crate::types::Tick;
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_core::{
-    AbilityId, AbilityState, Anchor, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, Target, TaskKey,
+    AbilityId, AbilityState, Anchor, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, Target,
+    TaskKey,
 };
 use ugas_doc::{Ability, AbilityTask, NetExecution, Value};
 
@@ -191,9 +192,7 @@ impl Judge<'_> {
     /// Effects come from an ability that runs and was paid for, as often as it likes; never from one that could be used.
     fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
         let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
-        let is = |a: ugas_core::ActivationView| {
-            a.ability == ability && a.state == AbilityState::Active && a.committed
-        };
+        let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
         if running.any(is) { Ok(()) } else { Err((Reason::Idle, Refusal::Inactive)) }
     }
 

@@ -64,12 +64,7 @@ impl Claims {
 
     /// The moment from which on a late request counts: the claimed one, or the end of what would have prevented it
     /// then. A late activation whose own cooldown ran at the claimed moment is refused: no honest client gave it.
-    pub fn counted_from(
-        &self,
-        sim: &Sim,
-        request: &Request,
-        claimed: SimTime,
-    ) -> Result<SimTime, (Reason, Refusal)> {
+    pub fn counted_from(&self, sim: &Sim, request: &Request, claimed: SimTime) -> Result<SimTime, (Reason, Refusal)> {
         let who = request.who();
         let from = claimed.max(self.known_from);
         let last = |is: &dyn Fn(What) -> bool| {
@@ -105,8 +100,7 @@ mod tests {
     fn facts(ends: &[(i64, FactKind)]) -> Facts {
         let Cause { root, link } = Cause::default();
         let (source, key, effect) = (ControllerId::NONE, EffectKey::NONE, EffectId::NONE);
-        let fact =
-            |&(at, kind)| Fact { at: SimTime(at), who: WHO, source, key, root, link, effect, kind };
+        let fact = |&(at, kind)| Fact { at: SimTime(at), who: WHO, source, key, root, link, effect, kind };
         Facts { list: ends.iter().map(fact).collect(), ..Facts::default() }
     }
 
@@ -125,8 +119,7 @@ mod tests {
     fn nothing_counts_from_before_the_end_of_what_it_needs() {
         let mut claims = Claims::default();
         claims.note(&facts(&[(50, full(1)), (70, full(2))]), SimTime::ZERO);
-        let activate =
-            |ability| Request::Activate { who: WHO, ability: AbilityId(ability), target: Target::None };
+        let activate = |ability| Request::Activate { who: WHO, ability: AbilityId(ability), target: Target::None };
         assert_eq!(counted(&claims, &activate(1), 40), 50);
         assert_eq!(counted(&claims, &activate(1), 60), 60);
         assert_eq!(counted(&claims, &activate(3), 40), 40);

@@ -36,7 +36,9 @@ fn foreign_controllers_are_not_moved() {
 #[test]
 fn stale_and_forged_handles_are_refused() {
     refused(&[(Reason::Authority, 36)], |rig| {
-        for who in [ControllerId(0x00ff_ffff), ControllerId(rig.rogue.0 ^ 1 << 24), ControllerId(1 << 31), ControllerId::NONE] {
+        for who in
+            [ControllerId(0x00ff_ffff), ControllerId(rig.rogue.0 ^ 1 << 24), ControllerId(1 << 31), ControllerId::NONE]
+        {
             all_requests(rig, who).into_iter().for_each(|request| rig.ask(request));
         }
     });
@@ -142,7 +144,8 @@ fn level_and_magnitude_cannot_be_said() {
         let command = rig.command(rig.apply("GA_Beam", "GE_Beam", rig.foe));
         let mut longer = command.to_bytes();
         tail(&mut longer);
-        let head = Command { tick: Tick(1), base: 1, sub: 0, request: Request::Release { who: rig.rogue, input: InputId(0) } };
+        let head =
+            Command { tick: Tick(1), base: 1, sub: 0, request: Request::Release { who: rig.rogue, input: InputId(0) } };
         let mut unknown = head.to_bytes();
         unknown[3] = 9;
         let mut attribute = vec![1, 1, 0, 200];
@@ -161,9 +164,14 @@ fn an_application_has_the_level_of_the_servers_grant() {
     let mut facts = ugas_core::Facts::default();
     rig.server.take_facts(&mut facts);
     let (beam, rogue) = (rig.effect("GE_Beam"), rig.rogue);
-    let levels: Vec<u32> = facts.list.iter().filter(|f| f.effect == beam && f.source == rogue).filter_map(|f| match f.kind {
-        ugas_core::FactKind::EffectApplied { level, .. } => Some(level),
-        _ => None,
-    }).collect();
+    let levels: Vec<u32> = facts
+        .list
+        .iter()
+        .filter(|f| f.effect == beam && f.source == rogue)
+        .filter_map(|f| match f.kind {
+            ugas_core::FactKind::EffectApplied { level, .. } => Some(level),
+            _ => None,
+        })
+        .collect();
     assert_eq!(levels, [3]);
 }

@@ -4,6 +4,7 @@
 mod clock;
 mod identity;
 mod keys;
+mod mutated;
 mod packets;
 mod policy;
 mod rig;

@@ -341,7 +341,9 @@ fn what_is_said_before_hello_is_not_done() {
         rig.run_to(30);
         let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         rig.give(&[command]);
-        rig.push(&ToServer::Hello { protocol: PROTOCOL, rules: rig.rules.fingerprint(), padding: Vec::new() }.to_bytes());
+        rig.push(
+            &ToServer::Hello { protocol: PROTOCOL, rules: rig.rules.fingerprint(), padding: Vec::new() }.to_bytes(),
+        );
         rig.step();
     });
 }

@@ -5,9 +5,7 @@ use ugas_core::{
     AbilityGrant, AbilityId, Anchor, ControllerId, EffectId, InputId, NoHost, Op, Rules, Sim, SimConfig, SimTime,
     SpawnSpec, Target,
 };
-use ugas_doc::{
-    Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, NetExecution,
-};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, NetExecution};
 use ugas_net::authority::Reason;
 use ugas_net::carrier::{Carrier, CarrierConfig};
 use ugas_net::client::{Client, ClientConfig};
