@@ -41,6 +41,13 @@ const LONG_FORMS: &[LongForm] = &[
         seeds: 1_200,
         scales: false,
     },
+    LongForm {
+        package: "ugas-net",
+        test: "boundary",
+        filter: "mutated_packets_change_nothing_but_the_counts",
+        seeds: 10,
+        scales: false,
+    },
 ];
 
 const REPORT: &str = "conformance/soak.json";

@@ -3,10 +3,17 @@
 //! Everything a client sends is a claim. The claim is tested in a fixed order (who asks, when, by what ability, at what
 //! target, with which effect) before an op exists at all; what passes then meets the same checks as an op of the host's.
 
+mod claims;
+
+pub use claims::Claims;
+
 use crate::message::{Command, Request};
 use crate::types::Tick;
 use std::collections::{BTreeMap, BTreeSet};
-use ugas_core::{AbilityId, BadValue, ControllerId, EffectId, Op, Refusal, Sim, SimTime, Target};
+use ugas_core::{
+    AbilityId, AbilityState, Anchor, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, Target,
+    TaskKey,
+};
 use ugas_doc::{Ability, AbilityTask, NetExecution, Value};
 
 /// Why something a client sent was not done. Counted by the server.
@@ -41,6 +48,12 @@ pub enum Reason {
     EffectClass,
     /// An effect for the authority only.
     AuthoritativeOnly,
+    /// An application by an ability that does not run: nothing was paid for it.
+    Idle,
+    /// An answer to a task that does not wait, or to a question that is not the client's to answer.
+    Task,
+    /// A place the host says the controller cannot have come to.
+    Pose,
     /// A number that is none, or out of range.
     Number,
     /// A late command whose cooldown had not passed when it was claimed to be given.
@@ -49,10 +62,21 @@ pub enum Reason {
     Rules,
 }
 
+/// Targets that one answer may name.
+const MAX_TARGETS: usize = 64;
+/// No world is larger: beyond this, squares and sums of places lose what they are about.
+const FARTHEST: f64 = 1e9;
+
 /// What a host adds to the question whether a target can be reached: sight, teams, its own rules.
 pub trait Reach: Send + Sync {
     /// Whether `who` may act on `target` by `ability`.
     fn reaches(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool;
+
+    /// Whether `who` may have come to a place by itself, e.g. at the speed it has. Anywhere, unless a host knows better.
+    fn may_move(&self, sim: &Sim, who: ControllerId, to: &Anchor) -> bool {
+        let _ = (sim, who, to);
+        true
+    }
 }
 
 /// The range an ability is authored with, measured between anchors. Whoever has no anchor is not in space and always
@@ -62,7 +86,7 @@ pub struct AuthoredRange;
 
 impl Reach for AuthoredRange {
     fn reaches(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool {
-        let Some(range) = sim.rules().ability_doc(ability).and_then(|doc| doc.max_range) else { return true };
+        let Some(range) = sim.ability_doc(ability).and_then(|doc| doc.max_range) else { return true };
         let place = |id| sim.anchor(id).ok().flatten().map(|a| a.position);
         let (Some(here), Some(there)) = (place(who), place(target)) else { return true };
         let square: f64 = here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum();
@@ -93,7 +117,7 @@ impl Judge<'_> {
         }
         let mut level = 1;
         match request {
-            Request::Press { target, .. } => self.check_aim(*target)?,
+            Request::Press { input, target, .. } => self.check_press(who, *input, *target)?,
             Request::Activate { ability, target, .. } => {
                 self.check_granted(who, *ability)?;
                 self.check_policy(*ability)?;
@@ -104,7 +128,7 @@ impl Judge<'_> {
             }
             Request::Cancel { ability, .. } => {
                 self.check_granted(who, *ability)?;
-                let doc = self.sim.rules().ability_doc(*ability);
+                let doc = self.sim.ability_doc(*ability);
                 if doc.is_some_and(|d| d.client_may_cancel == Some(false)) {
                     return Err((Reason::Policy, Refusal::Authority));
                 }
@@ -124,13 +148,15 @@ impl Judge<'_> {
                 if !self.effects.allows(self.sim, *ability, *effect) {
                     return Err((Reason::EffectClass, Refusal::Authority));
                 }
+                self.check_running(who, *ability)?;
             }
-            Request::Complete { answer, .. } => {
-                if answer.targets.iter().any(|&t| !self.sim.exists(t)) {
-                    return Err((Reason::Target, Refusal::StaleHandle));
+            Request::Complete { key, answer } => self.check_answer(*key, answer)?,
+            Request::Move { anchor, .. } => {
+                if !self.reach.may_move(self.sim, who, anchor) {
+                    return Err((Reason::Pose, Refusal::Authority));
                 }
             }
-            Request::Release { .. } | Request::Move { .. } => {}
+            Request::Release { .. } => {}
         }
         Ok(request.op(level))
     }
@@ -143,11 +169,51 @@ impl Judge<'_> {
     }
 
     fn check_policy(&self, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
-        let policy = self.sim.rules().ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution);
+        let policy = self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution);
         match policy {
             NetExecution::LocalPredicted | NetExecution::ServerInitiated => Ok(()),
             NetExecution::LocalOnly | NetExecution::ServerOnly => Err((Reason::Policy, Refusal::Authority)),
         }
+    }
+
+    /// An input may activate whatever is bound to it: all of that is looked at.
+    fn check_press(&self, who: ControllerId, input: InputId, target: Target) -> Result<(), (Reason, Refusal)> {
+        self.check_aim(target)?;
+        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r))?;
+        for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
+            self.check_policy(grant.ability)?;
+            if let Target::Controller(target) = target {
+                self.check_reach(who, grant.ability, target)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Effects come from an ability that runs and was paid for, as often as it likes; never from one that could be used.
+    fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
+        let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
+        let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
+        if running.any(is) { Ok(()) } else { Err((Reason::Idle, Refusal::Inactive)) }
+    }
+
+    /// A client answers tasks of what it may run; validations are the host's. Each target is named once and within reach.
+    fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (Reason, Refusal)> {
+        let tasks = self.sim.tasks(key.who).map_err(|r| (Reason::Authority, r))?;
+        let Some(task) = tasks.iter().find(|t| t.key == key) else {
+            return Err((Reason::Task, Refusal::StaleHandle));
+        };
+        self.check_policy(task.ability)?;
+        if answer.targets.len() > MAX_TARGETS {
+            return Err((Reason::Target, Refusal::BadValue { what: BadValue::Number }));
+        }
+        for (at, &target) in answer.targets.iter().enumerate() {
+            if answer.targets.iter().take(at).any(|&t| t == target) {
+                return Err((Reason::Target, Refusal::NoTarget));
+            }
+            self.check_aim(Target::Controller(target))?;
+            self.check_reach(key.who, task.ability, target)?;
+        }
+        Ok(())
     }
 
     fn check_aim(&self, target: Target) -> Result<(), (Reason, Refusal)> {
@@ -171,15 +237,18 @@ impl Judge<'_> {
 }
 
 fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
+    // What is smaller than any normal number came from no clock and no map; it only makes sums slow.
+    let sound = |v: &f64| *v == 0.0 || v.is_normal();
+    let place = |v: &f64| sound(v) && v.abs() <= FARTHEST;
     let point = |target: &Target| match target {
-        Target::Point(p) => p.iter().all(|v| v.is_finite()),
+        Target::Point(p) => p.iter().all(place),
         _ => true,
     };
-    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(|v| v.is_finite());
+    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(place);
     let fine = match request {
         Request::Press { target, .. } | Request::Activate { target, .. } => point(target),
-        Request::Complete { answer, .. } => answer.value.is_finite() && answer.hit.as_ref().is_none_or(hit),
-        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(|v| v.is_finite()),
+        Request::Complete { answer, .. } => sound(&answer.value) && answer.hit.as_ref().is_none_or(hit),
+        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(place),
         _ => true,
     };
     if fine { Ok(()) } else { Err((Reason::Number, Refusal::BadValue { what: BadValue::Number })) }
@@ -229,33 +298,6 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
         gather(sim, &task.tasks, found);
         gather(sim, &task.then, found);
         gather(sim, &task.r#else, found);
-    }
-}
-
-/// When an ability of a controller was last done by a client and until when that keeps it from the next: late commands
-/// are asked what the clock said when they claim to have been given.
-#[derive(Clone, Debug, Default)]
-pub struct Claims {
-    ready: BTreeMap<(ControllerId, AbilityId), SimTime>,
-}
-
-impl Claims {
-    /// Whether a late command claims a moment at which its cooldown had not passed.
-    pub fn is_early(&self, who: ControllerId, ability: AbilityId, claimed: SimTime) -> bool {
-        self.ready.get(&(who, ability)).is_some_and(|&ready| claimed < ready)
-    }
-
-    /// Notes until when an ability that was just done is not ready.
-    pub fn note(&mut self, sim: &Sim, who: ControllerId, ability: AbilityId) {
-        let Ok(grants) = sim.grants(who) else { return };
-        let Some(grant) = grants.iter().find(|g| g.ability == ability) else { return };
-        let left = sim.cooldown(who, grant.id).ok().flatten().map_or(SimTime::ZERO, |t| t.remaining);
-        self.ready.insert((who, ability), sim.now() + left);
-    }
-
-    /// Forgets a controller.
-    pub fn forget(&mut self, who: ControllerId) {
-        self.ready.retain(|(id, _), _| *id != who);
     }
 }
 

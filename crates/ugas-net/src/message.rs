@@ -162,6 +162,11 @@ impl Command {
     pub fn id(&self, client: u16) -> OpId {
         OpId::new(client, self.base, self.sub)
     }
+
+    /// As it stands in a packet, e.g. for a test that forges one.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
 }
 
 /// What became of a command.
@@ -251,6 +256,20 @@ pub enum ToServer {
         /// Makes this longer than any answer, so that nobody gains by asking in another's name.
         padding: Vec<u8>,
     },
+}
+
+impl ToClient {
+    /// Reads one, e.g. in a test that looks at what a server says.
+    pub fn from_bytes(bytes: &[u8]) -> Option<ToClient> {
+        decode(bytes)
+    }
+}
+
+impl ToServer {
+    /// As it stands in the ordered stream, e.g. for a test that forges one.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
 }
 
 /// A message as bytes.

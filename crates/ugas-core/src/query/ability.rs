@@ -2,7 +2,7 @@
 
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, Refusal, Sim,
-    SimTime, Target, Which,
+    SimTime, TagId, Target, Which,
 };
 
 /// A failed check, and when it heals by itself.
@@ -178,6 +178,13 @@ impl Sim {
             remaining: view.left(slot, end),
             total: if end == SimTime::NEVER { end } else { SimTime(end.0 - start.0) },
         }))
+    }
+
+    /// What can keep an ability from the next activation for a while: the tags its cooldown grants and the group of its
+    /// global cooldown.
+    pub fn cooldown_gates(&self, ability: AbilityId) -> (Vec<TagId>, Option<GroupId>) {
+        let def = self.view().ability(ability);
+        def.map_or((Vec::new(), None), |d| (d.cooldown_tags.to_vec(), d.gcd.map(|(group, _)| group)))
     }
 
     /// A global cooldown; none if it does not run.

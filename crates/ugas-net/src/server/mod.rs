@@ -7,9 +7,9 @@
 mod owner;
 mod peer;
 
-use crate::authority::{AuthoredRange, Judge, Reach, Reason, Whitelist};
+use crate::authority::{AuthoredRange, Claims, Judge, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
-use crate::message::{Command, Denial, PROTOCOL, Request, ToClient, ToServer, Verdict, decode, encode};
+use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{MAX_DATAGRAM, PeerId, Tick};
 use crate::view::{ActorList, Board};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
@@ -17,7 +17,7 @@ use crate::wire::delta::Coder;
 use crate::wire::number::{get_int, get_uint_to, put_int, put_uint};
 use owner::Owned;
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
-use peer::{Known, Peer, Phase, Told};
+use peer::{Known, Limits, Peer, Phase, Told};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
@@ -29,6 +29,10 @@ pub(crate) const MAX_COMMANDS: u64 = 64;
 pub(crate) const MAX_COMMAND: u64 = 512;
 /// Activations one command may tell of.
 pub(crate) const MAX_DONE: u64 = 32;
+/// Bytes of the first message at least: longer than what is said to who may not play.
+pub(crate) const LEAST_HELLO: usize = 256;
+/// Bytes somebody who does not play yet may save up for answers.
+const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
 /// Verdicts in one packet at most.
 pub(crate) const MAX_VERDICTS: u64 = 64;
 
@@ -136,6 +140,7 @@ pub struct Server {
     modes: BTreeMap<ControllerId, ControllerReplication>,
     reach: Box<dyn Reach>,
     effects: Whitelist,
+    claims: Claims,
     counts: Counts,
     facts: Facts,
     changed: Vec<ControllerId>,
@@ -162,6 +167,7 @@ impl Server {
             next_client: 1,
             modes: BTreeMap::new(),
             reach: Box::new(AuthoredRange),
+            claims: Claims::default(),
             counts: Counts::default(),
             facts: Facts::default(),
             changed: Vec::new(),
@@ -277,9 +283,7 @@ impl Server {
         if !p.packets.take() {
             return self.counts.add(Reason::PacketRate);
         }
-        if p.phase == Phase::Denied {
-            return;
-        }
+        p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
         let now = self.tick.time(self.config.length);
         let opened = match p.carrier.read(now, datagram) {
             Ok(opened) => opened,
@@ -302,6 +306,9 @@ impl Server {
 
     fn hear(&mut self, peer: PeerId, message: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else { return };
+        if message.len() < LEAST_HELLO {
+            return self.counts.add(Reason::Message);
+        }
         let Some(ToServer::Hello { protocol, rules, .. }) = decode(message) else {
             return self.counts.add(Reason::Message);
         };
@@ -395,25 +402,14 @@ impl Server {
         }
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
-        let late = self.tick.0.saturating_sub(command.tick.0);
-        let length = self.config.length;
-        let claimed = command.tick.minus(1).time(length);
-        let ability = match &command.request {
-            Request::Activate { ability, .. } => Some(*ability),
-            _ => None,
-        };
-        let who = command.request.who();
-        if late > 0 && ability.is_some_and(|a| p.claims.is_early(who, a, claimed)) {
-            return Err((Reason::Early, Refusal::Pending));
-        }
         let key = command.id(p.client);
-        let result = match late {
-            0 => self.sim.run_as(key, &op),
-            late => self.sim.run_late(key, &op, SimTime(length.0 * late as i64)),
+        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
+        let result = if claimed >= now {
+            self.sim.run_as(key, &op)
+        } else {
+            let from = self.claims.counted_from(&self.sim, &command.request, claimed)?;
+            self.sim.run_late(key, &op, now - from.min(now))
         };
-        if let (Ok(_), Some(ability), Some(p)) = (&result, ability, self.peers.get_mut(&id)) {
-            p.claims.note(&self.sim, who, ability);
-        }
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
             Ok(_) => Ok(()),
@@ -434,7 +430,6 @@ impl Server {
                 if let Ok(at) = p.known.binary_search_by_key(&who, |k| k.who) {
                     p.known.remove(at);
                 }
-                p.claims.forget(who);
                 if p.phase == Phase::Playing && p.carrier.push(&gone).is_err() {
                     self.counts.add(Reason::Message);
                 }
@@ -449,6 +444,7 @@ impl Server {
         }
         self.board.update(&self.sim, self.tick, &self.changed);
         self.board.bursts(&facts);
+        self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let hidden = hidden_from_owner(&self.sim, row.who);
@@ -502,6 +498,9 @@ impl Server {
         let (tick, now) = (self.tick, self.tick.time(self.config.length));
         self.out.clear();
         let Some(p) = self.peers.get_mut(&id) else { return false };
+        if p.phase != Phase::Playing && p.credit < LEAST_HELLO {
+            return false;
+        }
         p.settle(&mut self.fates);
         p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
         let playing = p.welcomed;
@@ -551,6 +550,7 @@ impl Server {
                 counts.add(Reason::Message);
             }
         }
+        p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
                 (told.number, told.tick) = (number.0, tick);
@@ -678,7 +678,8 @@ fn read_payload(
         match decode::<Command>(&bytes) {
             Some(command) => {
                 let (base, sub) = (command.base, command.sub);
-                if let Err(reason) = p.keep(command, now, config.ahead, config.behind) {
+                let limits = Limits { ahead: config.ahead, behind: config.behind };
+                if let Err(reason) = p.keep(command, &bytes, now, limits) {
                     counts.add(reason);
                     p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
                 }

@@ -2,7 +2,7 @@
 
 use super::MAX_VERDICTS;
 use super::owner::Owned;
-use crate::authority::{Claims, Reason, check_tick};
+use crate::authority::{Reason, check_tick};
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
 use crate::message::{Command, Verdict};
 use crate::types::Tick;
@@ -11,6 +11,8 @@ use ugas_core::ControllerId;
 
 /// Commands that may wait for their tick.
 const MAX_WAITING: usize = 256;
+/// Commands that were decided and may be said again: no fewer than a client keeps for a verdict.
+const MAX_DECIDED: usize = 256;
 /// Packets whose fate is not known; the carrier decides on each sooner.
 const MAX_FLYING: usize = 1100;
 
@@ -67,6 +69,19 @@ impl Bucket {
     }
 }
 
+/// How far ahead and how late a command may be, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) ahead: u32,
+    pub(crate) behind: u32,
+}
+
+/// FNV-1a: tells a command said again from another under its key. Who finds two with one print fools nobody: the first
+/// counts.
+fn print_of(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// One client.
 #[derive(Debug)]
 pub(crate) struct Peer {
@@ -75,8 +90,10 @@ pub(crate) struct Peer {
     pub(crate) carrier: Carrier,
     pub(crate) owned: Vec<ControllerId>,
     pub(crate) rows: Vec<Owned>,
-    /// Commands that wait for their tick, by key.
-    waiting: BTreeMap<(u32, u16), Command>,
+    /// Commands that wait for their tick, by key, with their prints.
+    waiting: BTreeMap<(u32, u16), (Command, u64)>,
+    /// Keys of commands that were done or refused, with the commands' prints, the oldest first.
+    decided: VecDeque<((u32, u16), u64)>,
     /// The last key that was done, and its tick.
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
@@ -85,13 +102,14 @@ pub(crate) struct Peer {
     pub(crate) spare: Vec<Told>,
     /// What it was told of each actor, by rising id.
     pub(crate) known: Vec<Known>,
-    pub(crate) claims: Claims,
     pub(crate) packets: Bucket,
     pub(crate) commands: Bucket,
     /// By how many ticks the newest packet came before its tick.
     pub(crate) slack: i32,
     /// Definitions made at run time that were told.
     pub(crate) defined: u32,
+    /// Bytes heard and not yet answered, while it is not known to be a player: it never gets more than it gave.
+    pub(crate) credit: usize,
     /// Whether the client has its welcome: what rides in packets before that it cannot read.
     pub(crate) welcomed: bool,
 }
@@ -105,52 +123,74 @@ impl Peer {
             owned: owned.to_vec(),
             rows: Vec::new(),
             waiting: BTreeMap::new(),
+            decided: VecDeque::new(),
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
             flying: VecDeque::new(),
             spare: Vec::new(),
             known: Vec::new(),
-            claims: Claims::default(),
             packets: Bucket::new(rates.0),
             commands: Bucket::new(rates.1),
             slack: 0,
             defined: 0,
+            credit: 0,
             welcomed: false,
         }
     }
 
-    /// Keeps a command until its tick. One that is known already is said again until it is heard: no news.
-    pub(crate) fn keep(&mut self, command: Command, now: Tick, ahead: u32, behind: u32) -> Result<(), Reason> {
+    /// Keeps a command until its tick; `bytes` are what it was read from. One that is known already is said again until
+    /// it is heard: no news. What was refused once stays refused.
+    pub(crate) fn keep(&mut self, command: Command, bytes: &[u8], now: Tick, limits: Limits) -> Result<(), Reason> {
+        let (key, print) = ((command.base, command.sub), print_of(bytes));
+        let known = self.waiting.get(&key).map(|(_, print)| *print);
+        let known = known.or_else(|| self.decided.iter().rev().find(|d| d.0 == key).map(|d| d.1));
+        if let Some(known) = known {
+            return if known == print { Ok(()) } else { Err(Reason::Key) };
+        }
+        let kept = self.may_wait(&command, now, limits);
+        match kept {
+            Ok(()) => drop(self.waiting.insert(key, (command, print))),
+            Err(_) => self.decide(key, print),
+        }
+        kept
+    }
+
+    fn may_wait(&mut self, command: &Command, now: Tick, limits: Limits) -> Result<(), Reason> {
         let key = (command.base, command.sub);
         if self.last.is_some_and(|last| key <= last) {
-            return Ok(());
+            return Err(Reason::Key);
         }
-        if let Some(known) = self.waiting.get(&key) {
-            return if *known == command { Ok(()) } else { Err(Reason::Key) };
-        }
-        check_tick(command.tick, now, ahead, behind)?;
-        let near = |key: &(u32, u16), c: &Command, other: &Command| {
-            (*key < (other.base, other.sub)) == (c.tick <= other.tick) || c.tick == other.tick
+        check_tick(command.tick, now, limits.ahead, limits.behind)?;
+        // Keys rise with ticks.
+        let fits = |(other, _): &(Command, u64)| {
+            command.tick == other.tick || (key < (other.base, other.sub)) == (command.tick < other.tick)
         };
-        if self.waiting.values().any(|other| !near(&key, &command, other)) {
+        if command.tick < self.last_tick || !self.waiting.values().all(fits) {
             return Err(Reason::Key);
         }
         if self.waiting.len() >= MAX_WAITING || !self.commands.take() {
             return Err(Reason::CommandRate);
         }
-        self.waiting.insert(key, command);
         Ok(())
+    }
+
+    fn decide(&mut self, key: (u32, u16), print: u64) {
+        if self.decided.len() >= MAX_DECIDED {
+            self.decided.pop_front();
+        }
+        self.decided.push_back((key, print));
     }
 
     /// The next command whose tick has come, in the order of keys.
     pub(crate) fn next_due(&mut self, now: Tick) -> Option<Command> {
         let first = self.waiting.first_entry()?;
-        if first.get().tick > now {
+        if first.get().0.tick > now {
             return None;
         }
-        let command = first.remove();
-        self.last = Some((command.base, command.sub));
+        let (key, (command, print)) = first.remove_entry();
+        self.last = Some(key);
+        self.decide(key, print);
         Some(command)
     }
 

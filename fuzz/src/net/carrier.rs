@@ -1,0 +1,41 @@
+//! Any datagrams at one end of a connection: what is refused changes nothing, and little is ever held.
+
+use super::{Done, records};
+use ugas_core::SimTime;
+use ugas_net::carrier::{Carrier, CarrierConfig, FRAGMENT, MAX_MESSAGE, WINDOW};
+use ugas_net::types::{MAX_DATAGRAM, Tick};
+
+/// Reads; now and then writes, so that there is something to acknowledge.
+pub fn carrier(bytes: &[u8], done: Done<'_>) {
+    let config = CarrierConfig::default();
+    let mut end = Carrier::new(config);
+    let (mut out, mut verdicts) = (Vec::new(), Vec::new());
+    for (turn, (kind, record)) in records(bytes).into_iter().enumerate() {
+        let now = SimTime::millis(20 * turn as i64);
+        if kind % 4 == 1 {
+            let _ = end.push(record);
+        }
+        if kind % 4 < 2 {
+            end.write(now, Tick(turn as u32), &mut out, &mut |_, _| ());
+            assert!(out.len() <= MAX_DATAGRAM);
+            continue;
+        }
+        let before = (end.held(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
+        match end.read(now, record) {
+            Ok(opened) => assert!(opened.payload.len() <= record.len()),
+            Err(_) => {
+                let after = (end.held(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
+                assert_eq!(before, after, "what is refused changes nothing");
+            }
+        }
+        end.take_verdicts(&mut verdicts);
+        // Kind 3 leaves the messages where they are.
+        while let Some(message) = (kind % 4 == 2).then(|| end.next_message()).flatten() {
+            assert!(message.len() <= MAX_MESSAGE);
+        }
+        assert!(end.held() <= config.unread + 2 * MAX_MESSAGE + WINDOW as usize * FRAGMENT, "{}", end.held());
+        done("read");
+    }
+    assert!(verdicts.iter().all(|(number, _)| *number < end.next_number()), "a verdict on what was never sent");
+    done("");
+}

@@ -1,0 +1,34 @@
+//! Any datagrams of a server, to a client that plays and to one that has just begun.
+
+use super::game::{LENGTH, datagram, fresh_client, section, warm_client};
+use super::{Done, records};
+
+/// Receives and plays on.
+pub fn client(bytes: &[u8], done: Done<'_>) {
+    let list = records(bytes);
+    let is_fresh = list.first().is_some_and(|(kind, _)| kind & 8 != 0);
+    let mut client = if is_fresh { fresh_client() } else { warm_client() };
+    // More packets and messages than the recorded session had.
+    let (first, mut sequence) = if is_fresh { (0, 0) } else { (100, 1) };
+    done("join");
+    for (turn, (kind, record)) in list.into_iter().enumerate() {
+        let (number, tick) = (first + turn as u64, (client.tick().0 + u32::from(kind >> 4)).saturating_sub(6));
+        match kind % 4 {
+            0 => client.receive(record),
+            1 => client.receive(&datagram(number, tick, false, record)),
+            2 => {
+                client.receive(&datagram(number, tick, true, &section(sequence, record)));
+                sequence += 1;
+            }
+            _ => client.receive(&datagram(number, tick, true, record)),
+        }
+        done("receive");
+        if kind & 4 != 0 {
+            client.update(LENGTH);
+            client.send(&mut |datagram| assert!(datagram.len() <= 1200));
+            done("play");
+        }
+        assert!(client.held() < 64 * 1024, "{} held", client.held());
+    }
+    done("");
+}

@@ -1,0 +1,55 @@
+//! Any bits as a difference to the state of a controller.
+
+use super::Done;
+use super::game::session;
+use std::sync::OnceLock;
+use ugas_core::{NoHost, Portable, Sim, SimTime, Spec};
+use ugas_net::wire::bits::{BitReader, BitWriter};
+use ugas_net::wire::delta::{Limits, decode, encode};
+use ugas_net::wire::token::Tokens;
+
+/// The state of a poisoned controller.
+fn known() -> &'static Tokens {
+    static KNOWN: OnceLock<Tokens> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let (mut server, own, _) = session();
+        let poison = super::game::rules().effect("GE_Poison").expect("it has its effect");
+        server.sim_mut().apply(&Spec::new(poison, own)).expect("it can be applied");
+        server.step(&mut NoHost);
+        let mut tokens = Tokens::new();
+        tokens.write(&server.sim().peek(own).expect("it is there")).expect("it can be written");
+        tokens
+    })
+}
+
+/// Decodes; what is decoded is written back and, where it is a controller, looked at by the core.
+pub fn delta(bytes: &[u8], done: Done<'_>) {
+    let [kind, bits @ ..] = bytes else { return };
+    let nothing = Tokens::new();
+    let old = if kind & 1 == 0 { known() } else { &nothing };
+    let limits = if kind & 2 == 0 { Limits::default() } else { Limits { tokens: 40, bytes: 40 } };
+    let mut new = Tokens::new();
+    let read = decode(old, &mut BitReader::new(bits), limits, &mut new);
+    done("decode");
+    assert!(new.len() <= limits.tokens && new.byte_len() <= limits.bytes);
+    if read.is_err() {
+        assert!(new.is_empty(), "nothing is left of what could not be read");
+        return;
+    }
+    let (mut out, mut again) = (BitWriter::new(), Tokens::new());
+    encode(old, &new, &mut out);
+    decode(old, &mut BitReader::new(out.finish()), limits, &mut again).expect("what was written is read");
+    assert_eq!(again, new, "and is the same");
+    done("encode");
+    if let Ok(portable) = new.read::<Portable>() {
+        let (server, ..) = session();
+        let mut sim = Sim::new(server.sim().rules().clone(), ugas_core::SimConfig::default());
+        sim.advance_to(SimTime::frames(1, 60), &mut NoHost);
+        let mark = sim.mark(portable.id());
+        if let Ok(image) = sim.image_of(&portable, mark) {
+            let stop = [(SimTime::frames(10, 60), mark)];
+            let _ = sim.rerun(&image, &stop, &mut [ugas_core::RowImage::default()]);
+        }
+        done("check");
+    }
+}

@@ -1,0 +1,112 @@
+//! The smallest game in which every decoder has something to decode.
+
+use std::sync::{Arc, OnceLock};
+use ugas_core::{AbilityGrant, Anchor, ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect};
+use ugas_net::client::{Client, ClientConfig};
+use ugas_net::server::{Server, ServerConfig};
+use ugas_net::types::PeerId;
+
+pub(super) const LENGTH: SimTime = SimTime::frames(1, 60);
+pub(super) const PEER: PeerId = PeerId(1);
+
+pub(super) fn rules() -> Arc<Rules> {
+    static RULES: OnceLock<Arc<Rules>> = OnceLock::new();
+    let build = || {
+        let set = AttributeSet::new("Vitals")
+            .with(Attribute::new("Health", 100.0).min(0.0))
+            .with(Attribute::new("Mana", 50.0).min(0.0));
+        let own = |effect: &str| AbilityTask::new("ApplyEffectToOwner").param("EffectClass", effect);
+        Rules::builder()
+            .add(set)
+            .add(Effect::lasting("GE_Cooldown", 0.2).grants("Cooldown.Haste"))
+            .add(Effect::lasting("GE_Haste", 1.0).add("Mana", 5.0).grants("State.Haste"))
+            .add(Effect::lasting("GE_Poison", 2.0).every(0.5).add("Health", -1.0).grants("State.Poisoned"))
+            .add(Ability::new("GA_Haste").cooldown("GE_Cooldown").task(own("GE_Haste")))
+            .add(Ability::new("GA_Aim").task(AbilityTask::new("WaitTargetData").param("TargetingMethod", "Trace")))
+            .add(Ability::new("GA_Judged").validated("Server", None).task(own("GE_Haste")))
+            .build()
+            .expect("the small game is sound")
+    };
+    RULES.get_or_init(build).clone()
+}
+
+/// A server with one player's controller and one of nobody's.
+pub(super) fn session() -> (Server, ControllerId, ControllerId) {
+    let rules = rules();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let vitals = rules.set("Vitals").expect("it has its set");
+    let mut spawn = |x| {
+        let anchor = Some(Anchor::at([x, 0.0, 0.0]));
+        sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets(vec![vitals]) }).expect("there is room")
+    };
+    let (own, other) = (spawn(0.0), spawn(5.0));
+    for (ability, _) in rules.ability_list() {
+        sim.run(Op::Grant { who: own, grant: AbilityGrant::new(ability) }).expect("it can be granted");
+    }
+    let (mode, packets) = (ControllerReplication::Full, 1024);
+    let config = ServerConfig { mode, packets, commands: 64, length: LENGTH, ..ServerConfig::default() };
+    let mut server = Server::new(sim, config);
+    server.connect(PEER, &[own]).expect("nobody is there yet");
+    (server, own, other)
+}
+
+/// What a server said to the client of a short session, tick by tick.
+pub(super) fn recorded() -> &'static [Vec<Vec<u8>>] {
+    static RECORDED: OnceLock<Vec<Vec<Vec<u8>>>> = OnceLock::new();
+    RECORDED.get_or_init(|| {
+        let (mut server, own, other) = session();
+        let mut client = fresh_client();
+        let poison = rules().effect("GE_Poison").expect("it has its effect");
+        (0..24)
+            .map(|tick| {
+                client.send(&mut |datagram| server.receive(PEER, datagram));
+                if tick % 8 == 7 {
+                    for who in [own, other] {
+                        server.sim_mut().apply(&Spec::new(poison, who)).expect("it can be applied");
+                    }
+                }
+                server.step(&mut NoHost);
+                let mut told = Vec::new();
+                server.send(&mut |_, datagram| told.push(datagram.to_vec()));
+                told.iter().for_each(|datagram| client.receive(datagram));
+                client.update(LENGTH);
+                told
+            })
+            .collect()
+    })
+}
+
+pub(super) fn fresh_client() -> Client {
+    Client::new(rules(), ClientConfig::default())
+}
+
+/// A client that has heard that session.
+pub(super) fn warm_client() -> Client {
+    let mut client = fresh_client();
+    for told in recorded() {
+        client.send(&mut |_| ());
+        told.iter().for_each(|datagram| client.receive(datagram));
+        client.update(LENGTH);
+    }
+    client
+}
+
+/// A datagram with a header that is read, and this behind it.
+pub(super) fn datagram(number: u64, tick: u32, is_reliable: bool, rest: &[u8]) -> Vec<u8> {
+    let mut out = vec![1 << 6 | u8::from(is_reliable) << 1];
+    out.extend_from_slice(&number.to_le_bytes()[..6]);
+    out.extend_from_slice(&tick.to_le_bytes());
+    out.extend_from_slice(rest);
+    out
+}
+
+/// A section of the ordered stream with one message in it.
+pub(super) fn section(sequence: u16, message: &[u8]) -> Vec<u8> {
+    let message = &message[..message.len().min(480)];
+    let mut out = vec![1];
+    out.extend_from_slice(&sequence.to_le_bytes());
+    out.extend_from_slice(&((message.len() as u16) << 1 | 1).to_le_bytes());
+    out.extend_from_slice(message);
+    out
+}

@@ -1,0 +1,34 @@
+//! Any bits as views of actors.
+
+use super::game::{LENGTH, recorded, rules};
+use super::{Done, records};
+use ugas_net::types::Tick;
+use ugas_net::view::{Pose, Proxies, read_next};
+use ugas_net::wire::bits::BitReader;
+
+/// Reads lists of actors as a session would.
+pub fn views(bytes: &[u8], done: Done<'_>) {
+    let _ = recorded();
+    let mut proxies = Proxies::new(rules(), LENGTH);
+    let mut tick = Tick(1);
+    for (kind, record) in records(bytes) {
+        tick = tick.plus(u32::from(kind % 16));
+        let (mut from, mut last, mut changes) = (BitReader::new(record), None, Vec::new());
+        while let Ok(Some(who)) = read_next(&mut from, &mut last) {
+            if proxies.read(&mut from, who, tick, &mut changes).is_err() {
+                break;
+            }
+            if kind & 16 != 0 {
+                proxies.remove(who, tick);
+            }
+        }
+        assert!(changes.len() <= 200 * record.len() + 200, "{} changes of {} bytes", changes.len(), record.len());
+        for proxy in proxies.iter() {
+            proxy.snapshot();
+        }
+        let _ = Pose::get(&mut BitReader::new(record));
+        done("read");
+    }
+    assert!(proxies.len() <= bytes.len(), "an actor costs at least a byte");
+    done("");
+}
