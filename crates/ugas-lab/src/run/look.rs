@@ -212,7 +212,9 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
             let Some(tag) = run.world.rules.tag(tag) else {
                 return Ok(Found::Number(0.0));
             };
-            let playing: u64 = run.sim.controllers().map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from)).sum();
+            let mine = run.sim.controllers().filter(|who| !run.seen.contains_key(who));
+            let playing: u64 = mine.map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from)).sum();
+            let playing = playing + run.seen.values().filter(|seen| seen.loops.contains(&tag)).count() as u64;
             Ok(Found::Number(playing as f64))
         }
         Look::Actor { actor, what } => {

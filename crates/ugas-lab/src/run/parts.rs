@@ -322,6 +322,10 @@ impl ClientPart<'_> {
         }
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Does what is due at a tick of the server's. Who is not in the game yet cannot do anything.
     pub(super) fn run_due_at(&mut self, tick: Tick) {
         self.run_due(tick);
