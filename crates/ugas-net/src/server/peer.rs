@@ -1,9 +1,11 @@
 //! One client as the server knows it.
 
 use super::MAX_VERDICTS;
+use super::observe::Observing;
 use super::owner::Owned;
 use crate::authority::{Claims, Reason, check_tick};
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::interest::{Bandwidth, Pick};
 use crate::message::{Command, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,7 +31,9 @@ pub(crate) enum Phase {
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) number: u64,
-    pub(crate) actors: Vec<(ControllerId, Tick)>,
+    pub(crate) tick: Tick,
+    pub(crate) actors: Vec<Pick>,
+    pub(crate) poses: Vec<Pick>,
     pub(crate) verdicts: Vec<(u32, u16)>,
 }
 
@@ -72,8 +76,8 @@ pub(crate) struct Peer {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) flying: VecDeque<Told>,
     pub(crate) spare: Vec<Told>,
-    /// The tick up to which each actor was told, by rising id.
-    pub(crate) since: Vec<(ControllerId, Tick)>,
+    /// What it is told of others.
+    pub(crate) views: Observing,
     pub(crate) claims: Claims,
     pub(crate) packets: Bucket,
     pub(crate) commands: Bucket,
@@ -86,7 +90,13 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(client: u16, owned: &[ControllerId], carrier: CarrierConfig, rates: (u32, u32)) -> Peer {
+    pub(crate) fn new(
+        client: u16,
+        owned: &[ControllerId],
+        carrier: CarrierConfig,
+        rates: (u32, u32),
+        line: Bandwidth,
+    ) -> Peer {
         Peer {
             client,
             phase: Phase::Silent,
@@ -99,7 +109,7 @@ impl Peer {
             verdicts: Vec::new(),
             flying: VecDeque::new(),
             spare: Vec::new(),
-            since: Vec::new(),
+            views: Observing::new(line),
             claims: Claims::default(),
             packets: Bucket::new(rates.0),
             commands: Bucket::new(rates.1),
@@ -169,16 +179,15 @@ impl Peer {
             let Some(mut told) = self.flying.remove(at) else { continue };
             if arrived {
                 self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
-            } else {
-                for &(who, since) in &told.actors {
-                    if let Ok(at) = self.since.binary_search_by_key(&who, |s| s.0) {
-                        self.since[at].1 = self.since[at].1.min(since);
-                    }
-                }
             }
+            self.views.settle(&told, arrived);
             told.actors.clear();
+            told.poses.clear();
             told.verdicts.clear();
             self.spare.push(told);
+        }
+        if self.carrier.is_idle() {
+            self.views.stream_is_idle();
         }
     }
 
