@@ -80,3 +80,41 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::server::{Server, ServerConfig};
+    use crate::view::Proxies;
+    use ugas_core::{Op, Rules, Sim, SimConfig, SpawnSpec, Spec};
+    use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
+
+    #[test]
+    fn a_client_that_lost_its_footing_asks_once_and_is_told_everything() {
+        let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
+        let rules = Rules::builder().add(set).add(Effect::instant("GE_Hit").add("Health", -1.0)).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let spawn = || SpawnSpec::sets(vec![rules.set("S").unwrap()]);
+        let (hero, foe, still) =
+            (sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap());
+        let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+        let mut net = Harness::new(Server::new(sim, config), 1);
+        net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
+        net.run(60);
+        assert_eq!(net.client("Ana").proxies().len(), 2);
+        let length = net.server().length();
+        net.client_mut("Ana").proxies = Proxies::new(rules.clone(), length);
+        let hit = rules.effect("GE_Hit").unwrap();
+        for _ in 0..60 {
+            net.server_mut().sim_mut().run(Op::Apply(Spec::new(hit, foe))).unwrap();
+            net.step();
+        }
+        net.run(30);
+        let (ana, health) = (net.client("Ana"), rules.attribute("Health").unwrap());
+        assert!(ana.counts().damaged > 0);
+        assert_eq!(ana.proxies().get(foe).unwrap().value(health), Some(40.0));
+        assert_eq!(ana.proxies().get(still).unwrap().value(health), Some(100.0), "the one that did not change too");
+        assert_eq!(net.server().counts().iter().count(), 0);
+    }
+}
