@@ -139,6 +139,8 @@ pub struct Client {
     seed: u64,
     keys: Keys,
     local: Local,
+    /// What refused abilities do about it, once everything is put back.
+    mispredicted: Vec<(OpId, Op)>,
     length: SimTime,
     tick: Tick,
     now: SimTime,
@@ -182,6 +184,7 @@ impl Client {
             seed: 0,
             keys: Keys::default(),
             local: Local::default(),
+            mispredicted: Vec::new(),
             length,
             tick: Tick(0),
             now: SimTime::ZERO,
@@ -620,6 +623,10 @@ impl Client {
             }
             self.settle_proxies(tick, struck);
             self.places.hear(self.sim.now(), tick.time(self.length));
+            for (id, op) in std::mem::take(&mut self.mispredicted) {
+                // An ability that is not granted any more has nothing to clean up.
+                let _ = self.sim.run_as(id, &op);
+            }
         }
         self.read_views(tick, &mut from)?;
         self.read_places(tick, &mut from)
@@ -629,6 +636,7 @@ impl Client {
     fn read_verdicts(&mut self, from: &mut BitReader) -> Result<bool, WireError> {
         let count = get_uint_to(from, MAX_VERDICTS, "verdicts")?;
         let mut struck = false;
+        let mispredicted = &mut self.mispredicted;
         let mut bytes = Vec::new();
         for _ in 0..count {
             let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
@@ -656,6 +664,7 @@ impl Client {
                     struck = true;
                     self.sim.strike_out(id);
                     self.waiting.undo(id, &mut self.out);
+                    mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
                 }
             }
         }

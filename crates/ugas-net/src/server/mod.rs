@@ -255,6 +255,12 @@ impl Server {
         self.peers.get(&peer)?.carrier.round_trip()
     }
 
+    /// The hash of a controller as its owner may know it, after the last tick: what its client's
+    /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
+    pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
+        self.sim.row_hash_without(who, &hidden_from_owner(&self.sim, who))
+    }
+
     /// Peers that play.
     pub fn playing(&self) -> impl Iterator<Item = PeerId> {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
@@ -389,6 +395,10 @@ impl Server {
             let refused = match result {
                 Ok(()) => None,
                 Err((reason, refusal)) => {
+                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
+                        // An ability that is not granted any more has nothing to clean up.
+                        let _ = self.sim.run_as(command.id(p.client), &op);
+                    }
                     self.counts.add(reason);
                     Some(refusal)
                 }
