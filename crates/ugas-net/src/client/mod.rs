@@ -9,6 +9,7 @@ mod history;
 mod keys;
 mod local;
 mod pace;
+mod proxies;
 mod told;
 
 pub use keys::{Prediction, PredictionKey, Standing};
@@ -27,6 +28,7 @@ use history::History;
 use keys::Keys;
 use local::Local;
 use pace::Pace;
+use proxies::Places;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::{Run, Waiting};
@@ -47,6 +49,8 @@ pub struct ClientConfig {
     pub window: SimTime,
     /// Differences of attributes above this share of the larger value ask for a blend.
     pub blend: f64,
+    /// How much later than they are heard of others are shown, so that they move evenly.
+    pub interpolation: SimTime,
     /// Limits and patience of the connection.
     pub carrier: CarrierConfig,
     /// The sim's setup; its role and seed do not matter.
@@ -58,6 +62,7 @@ impl Default for ClientConfig {
         ClientConfig {
             window: SimTime::frames(16, 60),
             blend: 0.05,
+            interpolation: SimTime::millis(100),
             carrier: CarrierConfig::default(),
             sim: SimConfig::default(),
         }
@@ -143,6 +148,7 @@ pub struct Client {
     rows: Vec<History>,
     owned: Vec<ControllerId>,
     proxies: Proxies,
+    places: Places,
     /// Marks of journals of proxies something was done to here, by tick.
     touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalMark)>>,
     pending: VecDeque<Pending>,
@@ -186,6 +192,7 @@ impl Client {
             rows: Vec::new(),
             owned: Vec::new(),
             proxies: Proxies::new(rules, length),
+            places: Places::default(),
             touched: BTreeMap::new(),
             pending: VecDeque::new(),
             carried: VecDeque::new(),
@@ -543,7 +550,7 @@ impl Client {
         if self.state == ClientState::Playing && !payload.is_empty() && self.read(&payload, tick).is_err() {
             // It says again what was not read, e.g. a state with a definition that is still under way.
             self.carrier.disown();
-            self.counts.damaged += 1;
+            self.ask_again();
         }
     }
 
@@ -573,6 +580,10 @@ impl Client {
             }
             ToClient::Gone { who, tick } => {
                 self.proxies.remove(who, tick);
+                if self.proxies.get(who).is_some() {
+                    return;
+                }
+                self.places.forget(who);
                 self.touched.remove(&who);
                 // Packets go on saying that it is gone; its place among the others stays.
                 self.rows.iter_mut().filter(|r| r.who == who).for_each(|r| *r = History::new(who));
@@ -580,6 +591,11 @@ impl Client {
                 self.sim.hide(who);
                 let fact = plain(self.sim.now(), who, FactKind::Despawned);
                 self.out.push(fact, None, Certainty::Server);
+            }
+            ToClient::Seen { who, tick, section } => {
+                if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
+                    self.ask_again();
+                }
             }
             ToClient::Owner { who, tick, state } => {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
@@ -616,12 +632,14 @@ impl Client {
                 self.take_owned(at, tick, struck, news);
             }
             self.settle_proxies(tick, struck);
+            self.places.hear(self.sim.now(), tick.time(self.length));
             for (id, op) in std::mem::take(&mut self.mispredicted) {
                 // An ability that is not granted any more has nothing to clean up.
                 let _ = self.sim.run_as(id, &op);
             }
         }
-        self.read_views(tick, &mut from)
+        self.read_views(tick, &mut from)?;
+        self.read_places(tick, &mut from)
     }
 
     /// Whether a command that was played was refused.
@@ -860,6 +878,17 @@ impl Client {
         read
     }
 
+    /// One section that came by another way.
+    fn read_view(&mut self, who: ControllerId, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        self.changes.clear();
+        let read = self.proxies.read(from, who, tick, &mut self.changes);
+        let changes = std::mem::take(&mut self.changes);
+        self.show(who, tick);
+        changes.iter().for_each(|(who, change)| self.tell_change(*who, change));
+        self.changes = changes;
+        read
+    }
+
     /// Puts a proxy row to what is known of it at a tick, and does again what was done to it here since.
     fn show(&mut self, who: ControllerId, tick: Tick) {
         let Some(proxy) = self.proxies.get(who) else { return };
@@ -874,7 +903,7 @@ impl Client {
             sets: &snapshot.sets,
             values: &snapshot.values,
             tags: &snapshot.tags,
-            anchor: self.sim.anchor(who).ok().flatten(),
+            anchor: self.places.newest(who),
         };
         let start = self.sim.journal_start(who);
         let image = self.sim.image_of_proxy(&row, mark.map_or(start, |m| m.max(start)));
