@@ -39,16 +39,6 @@ pub(crate) struct Told {
     pub(crate) verdicts: Vec<(u32, u16)>,
 }
 
-/// What a client was told of an actor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    pub(crate) who: ControllerId,
-    /// The tick up to which it was told, if nothing is lost.
-    pub(crate) told: Tick,
-    /// The tick up to which it surely knows something of it: what it is made of, if that is no newer.
-    pub(crate) sure: Tick,
-}
-
 /// Tokens that fill up with the ticks: what a client may send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
