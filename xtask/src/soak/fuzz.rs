@@ -14,17 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::{clock, now_seconds, state_of, utc};
 
 /// The targets, as `fuzz/Cargo.toml` names them.
-const TARGETS: [&str; 9] = [
-    "yaml",
-    "json",
-    "expressions",
-    "packs",
-    "net_carrier",
-    "net_server",
-    "net_client",
-    "net_delta",
-    "net_views",
-];
+const TARGETS: [&str; 9] =
+    ["yaml", "json", "expressions", "packs", "net_carrier", "net_server", "net_client", "net_delta", "net_views"];
 
 /// Minutes for each target unless somebody says otherwise.
 const MINUTES: f64 = 30.0;
