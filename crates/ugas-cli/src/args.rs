@@ -3,6 +3,8 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+use crate::machines::Endpoint;
+
 const EXAMPLES: &str = "\
 Examples, from the root of the repository:
   ugas init my_game
@@ -48,6 +50,10 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp(LspArgs),
+    /// Host the world of a scenario with `Network:` and play the server's part.
+    Serve(ServeArgs),
+    /// Connect to `ugas serve` as one of the scenario's clients and play its part.
+    Bot(BotArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -177,6 +183,54 @@ pub(crate) struct LspArgs {
     /// The folder to look at; by default the one that the editor has open.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("who").required(true).args(["tokens", "insecure"])))]
+pub(crate) struct ServeArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where to listen: udp://127.0.0.1:4000 or ws://127.0.0.1:4000 (WebSocket), one of each at most; port 0 takes a
+    /// free one. What it came to is printed first.
+    #[arg(long, value_name = "ADDRESS", default_value = "udp://127.0.0.1:0")]
+    pub(crate) listen: Vec<Endpoint>,
+    /// Let in only who has a token, and write one for each client to this folder, such as `Ana.udp.token`. The key is new
+    /// with every start and never leaves the server.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tokens: Option<PathBuf>,
+    /// Let in everybody who says a client's name, without a token: for one machine, or a network among friends.
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// How many seconds to wait for the clients.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) wait: u32,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("how").required(true).args(["token", "connect"])))]
+pub(crate) struct BotArgs {
+    /// The scenario file that the server plays.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Which client to be.
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) name: String,
+    /// Connect with a token that the server wrote; it knows the address.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token: Option<PathBuf>,
+    /// Connect to a server that runs with --insecure: udp://127.0.0.1:4000 or ws://127.0.0.1:4000.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) connect: Option<Endpoint>,
+    /// How many seconds to wait for the server and the other clients.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) wait: u32,
+    /// Which scenario of the file, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scenario: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,16 +4,20 @@
 //! goes to stdout, complaints about input to stderr. A reader that goes away (`ugas … | head`) is no error.
 
 mod args;
+mod bot;
 mod check;
+mod clock;
 mod explain;
 mod explain_lint;
 mod fix;
 mod fmt;
 mod init;
 mod lsp;
+mod machines;
 mod output;
 mod sarif;
 mod schema;
+mod serve;
 mod show;
 mod sim;
 mod test;
@@ -60,5 +64,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Show(args)) => show::run(&args, out),
         Some(Command::Watch(args)) => watch::run(&args, out),
         Some(Command::Lsp(args)) => lsp::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args, out),
+        Some(Command::Bot(args)) => bot::run(&args, out),
     }
 }

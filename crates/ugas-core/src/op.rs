@@ -532,6 +532,15 @@ pub enum Op {
         /// Whether it passed.
         ok: bool,
     },
+    /// An ability that was played ahead was refused by the authority: runs its `OnMispredicted`.
+    Mispredicted {
+        /// Whose.
+        who: ControllerId,
+        /// Which.
+        ability: AbilityId,
+        /// At what it was aimed.
+        target: Target,
+    },
     /// Sends a gameplay event.
     Event(EventData),
     /// An input goes down.

@@ -185,6 +185,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "End",
         "Commit",
         "Validate",
+        "Mispredicted",
         "Event",
         "Press",
         "Release",

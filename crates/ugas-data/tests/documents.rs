@@ -308,6 +308,7 @@ fn json_is_read_with_the_same_places() {
     assert_eq!(error.to_string(), "test.yaml:4:27: Points[0].Y: expected a number, found the text \"many\"");
 }
 
+// covers: UGAS-1-03
 #[test]
 fn numbers_must_be_finite_and_whole_where_they_count() {
     let attribute = |field: &str| format!("Kind: attribute\nName: X\n{field}\n");

@@ -19,3 +19,7 @@ pub mod server;
 pub mod types;
 pub mod view;
 pub mod wire;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/network.md")]
+mod book {}

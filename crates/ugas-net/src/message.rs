@@ -114,6 +114,16 @@ impl Request {
         }
     }
 
+    /// What both sides do after it was played ahead and refused.
+    pub(crate) fn mispredicted(&self) -> Option<Op> {
+        match self {
+            Request::Activate { who, ability, target } => {
+                Some(Op::Mispredicted { who: *who, ability: *ability, target: *target })
+            }
+            _ => None,
+        }
+    }
+
     /// What it does, on either side. An application has the level of the grant it comes from.
     pub fn op(&self, level: u32) -> Op {
         match self {

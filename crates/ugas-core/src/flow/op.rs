@@ -74,6 +74,7 @@ impl Flow<'_> {
             | Op::End { .. }
             | Op::Commit { .. }
             | Op::Validate { .. }
+            | Op::Mispredicted { .. }
             | Op::Event(_)
             | Op::Press { .. }
             | Op::Release { .. }
@@ -194,6 +195,7 @@ impl Op {
             | Op::End { who, .. }
             | Op::Commit { who, .. }
             | Op::Validate { who, .. }
+            | Op::Mispredicted { who, .. }
             | Op::Press { who, .. }
             | Op::Release { who, .. } => *who,
             Op::Event(event) => event.target,

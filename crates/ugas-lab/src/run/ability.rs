@@ -149,6 +149,10 @@ impl Runner<'_> {
     fn complete(&mut self, c: &Completion) -> Result<(), Refusal> {
         let who = self.who(&c.actor.text);
         let key = *self.waiting(who, &c.task.text)?.first().ok_or(Refusal::StaleHandle)?;
+        self.op(Op::Complete { key, answer: self.answer(c) })
+    }
+
+    pub(crate) fn answer(&self, c: &Completion) -> Answer {
         let rules = &self.world.rules;
         let hit = c.hit.as_ref().map(|h| Hit {
             position: h.position,
@@ -156,7 +160,7 @@ impl Runner<'_> {
             tags: h.tags.iter().filter_map(|t| rules.tag(&t.text)).collect(),
         });
         let targets = c.targets.iter().map(|n| self.who(&n.text)).collect();
-        self.op(Op::Complete { key, answer: Answer { fail: c.fail, targets, hit, value: c.value } })
+        Answer { fail: c.fail, targets, hit, value: c.value }
     }
 
     fn keep(&mut self, name: Option<&Name>, handle: Handle) {

@@ -9,13 +9,14 @@ pub(crate) mod live;
 mod look;
 mod names;
 mod note;
+pub(crate) mod parts;
 mod reload;
 pub(crate) mod rewind;
 mod streams;
 pub(crate) mod world;
 
 use crate::report::{Failure, Report};
-use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step, is_word};
+use crate::scenario::{Place, Scenario, Step, Stream, Verb, for_each_step, is_word, needs_machines};
 use ability::Handle;
 use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
@@ -159,6 +160,14 @@ impl Scenario {
 impl<'a> Runner<'a> {
     /// Compiles the scenario's rules, looks its names up and makes its actors.
     pub(crate) fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
+        match needs_machines(scenario) {
+            Some(error) => Err(vec![error]),
+            None => Runner::of_machine(scenario, options),
+        }
+    }
+
+    /// The same for one machine of several.
+    fn of_machine(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
         let world = World::build(scenario).map_err(into_errors)?;
         let errors = bind::check(&world, scenario);
         if !errors.is_empty() {

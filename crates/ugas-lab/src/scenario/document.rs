@@ -1,6 +1,7 @@
 //! The outer shape of a scenario document: everything but the verbs.
 
 use super::fields::{Name, Place, Reading};
+use super::network::{self, network_of};
 use super::verbs::{handles_in, parse_steps};
 use super::{AbilityDef, ActorDef, Moment, Scenario};
 use std::path::{Path, PathBuf};
@@ -8,9 +9,7 @@ use ugas_core::{FLICKS_PER_SECOND, SimTime};
 use ugas_data::{Document, Loaded, Node, NodeValue, ReadError, doc_from_node};
 
 const KEYS: &[&str] =
-    &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Timeline"];
-/// Keys of the language that come with later releases.
-const LATER_KEYS: &[&str] = &["Network"];
+    &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Network", "Timeline"];
 const ACTOR_KEYS: &[&str] =
     &["AttributeSets", "Attributes", "Tags", "Controller", "Position", "Facing", "Effects", "Abilities", "Spawned"];
 /// First segments of paths that are no actors and no handles.
@@ -44,12 +43,6 @@ impl Scenario {
 
 fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenario, ReadError> {
     let first = Reading { file, frame: SimTime::frames(1, 60) };
-    for entry in node.entries() {
-        if LATER_KEYS.contains(&entry.key.as_str()) {
-            let message = format!("{} comes with a later release", entry.key);
-            return Err(Place::of_key(entry).error(file, message));
-        }
-    }
     let fields = first.fields("the scenario", node, KEYS)?;
     let frame = fields.get("Frame").map_or(Ok(first.frame), |n| frame_of(first, n))?;
     let reading = Reading { file, frame };
@@ -76,6 +69,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         seed: seed as u64,
         frame,
         step,
+        network: fields.get("Network").map(|n| network_of(reading, n)).transpose()?,
         text: None,
         packs,
         entities: Vec::new(),
@@ -112,6 +106,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         timeline_of(reading, timeline, &mut scenario, errors)?;
     }
     check_names(&mut scenario, errors);
+    network::check(&scenario, errors);
     Ok(scenario)
 }
 

@@ -238,7 +238,7 @@ pub(crate) const LATER_VERBS: &[&str] = &[
 ];
 
 /// What may stand beside a verb.
-pub(crate) const BESIDE: &[&str] = &["Refused", "MayRefuse"];
+pub(crate) const BESIDE: &[&str] = &["Refused", "MayRefuse", "On"];
 
 #[cfg(test)]
 mod tests {

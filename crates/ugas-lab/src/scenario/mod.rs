@@ -7,14 +7,17 @@ mod document;
 mod fields;
 pub(crate) mod kinds;
 mod matcher;
+mod network;
 mod verbs;
 
 pub use fields::{Place, parse_time};
+pub use network::{NetClient, Network};
 
 pub(crate) use ability::{AbilityVerb, Aim, Completion, Of, Pick, Stop, inputs_in};
 pub(crate) use fields::{Name, did_you_mean};
 pub(crate) use kinds::Stream;
 pub(crate) use matcher::{Found, Matcher, is_word};
+pub(crate) use network::needs_machines;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,6 +49,8 @@ pub struct Scenario {
     pub frame: SimTime,
     /// The stride of time between two moments; one frame if the file does not say.
     pub step: SimTime,
+    /// The machines it is played on, if they are several.
+    pub network: Option<Network>,
     /// The text of its file, to find the exact words in that something is wrong with.
     pub(crate) text: Option<Arc<str>>,
     pub(crate) packs: Vec<(PathBuf, Place)>,
@@ -98,6 +103,8 @@ pub(crate) struct Step {
     /// It must be refused with this kind.
     pub(crate) refused: Option<&'static str>,
     pub(crate) may_refuse: bool,
+    /// The client on whose machine it happens; the server's without it.
+    pub(crate) on: Option<Name>,
 }
 
 #[derive(Clone, Debug)]

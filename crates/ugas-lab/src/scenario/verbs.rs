@@ -3,6 +3,7 @@
 use super::document::entity_of;
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::kinds::{BESIDE, LATER_FACTS, LATER_VERBS, REFUSALS, Stream, VERBS};
+use super::network::on_of;
 use super::{
     ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, Partial, ReloadVerb, RemoveVerb, RemoveWhat,
     Step, Verb, for_each_step,
@@ -39,9 +40,6 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
         if BESIDE.contains(&key) {
             continue;
         }
-        if key == "On" {
-            return Err(Place::of_key(entry).error(reading.file, "On comes with a later release"));
-        }
         if LATER_VERBS.contains(&key) {
             let message = format!("verb {key} comes with a later release");
             return Err(Place::of_key(entry).error(reading.file, message));
@@ -62,7 +60,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
     let Some(entry) = verb else {
         return Err(reading.error(node, "the step has no verb"));
     };
-    let inside = |key: &str| BESIDE.contains(&key).then(|| entry.value.get(key)).flatten();
+    let inside = |key: &str| entry.value.get(key);
     let refused = node.get("Refused").or_else(|| inside("Refused"));
     let may_refuse = node.get("MayRefuse").or_else(|| inside("MayRefuse"));
     let step = Step {
@@ -70,6 +68,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
         verb: parse_verb(reading, entry, errors)?,
         refused: refused.map(|n| refusal_of(reading, n)).transpose()?,
         may_refuse: may_refuse.map_or(Ok(false), |n| reading.flag("MayRefuse", n))?,
+        on: on_of(reading, node)?,
     };
     let can_be_refused = !matches!(
         step.verb,

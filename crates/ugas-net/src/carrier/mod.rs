@@ -231,6 +231,8 @@ pub struct Carrier {
     outbox: Outbox,
     inbox: Inbox,
     heard: Option<(Heard, Tick)>,
+    /// The same before the packet read last.
+    before: Option<(Heard, Tick)>,
     heard_at: Option<SimTime>,
     spoke_at: Option<SimTime>,
     answer_owed: bool,
@@ -247,6 +249,7 @@ impl Carrier {
             outbox: Outbox::default(),
             inbox: Inbox::default(),
             heard: None,
+            before: None,
             heard_at: None,
             spoke_at: None,
             answer_owed: false,
@@ -350,10 +353,20 @@ impl Carrier {
         if header.reliable {
             self.counts.overlong += self.inbox.keep(bytes.0, self.config.unread);
         }
+        self.before = self.heard;
         self.heard = Some((heard, tick.max(self.heard.map_or(tick, |(_, newest)| newest))));
         self.heard_at = Some(now);
         self.answer_owed |= header.reliable || !payload.is_empty();
         Ok(Opened { number: PacketNumber(number), tick, payload })
+    }
+
+    /// Takes back that the packet read last was heard, because its payload could not be understood: its sender takes it
+    /// for lost and says the news again. Its reliable fragments stay; those said twice are known.
+    pub fn disown(&mut self) {
+        // The first packet is what numbers are counted from, read or not.
+        if let Some(before) = self.before.take() {
+            self.heard = Some(before);
+        }
     }
 
     /// What would be heard once this packet is, if it may be.

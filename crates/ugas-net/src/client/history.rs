@@ -81,8 +81,7 @@ impl History {
 
     /// A place for the end of a tick, with memory of one that is settled.
     pub(crate) fn new_stop(&mut self) -> Stop {
-        let mut stop = self.spare.pop().unwrap_or_default();
-        stop
+        self.spare.pop().unwrap_or_default()
     }
 
     /// The tick is settled: what is older is forgotten. Gives the mark of the journal then.

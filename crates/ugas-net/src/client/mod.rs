@@ -32,8 +32,8 @@ use std::sync::Arc;
 use told::{Run, Waiting};
 use ugas_core::{
     AbilityId, AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, Host,
-    JournalMark, NoHost, Op, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, Sim,
-    SimConfig, SimTime, TagId,
+    JournalMark, NoHost, Op, OpId, Outcome, Portable, ProxyRow, Refusal, RemoveReason, Role, RowImage, Rules, SetId,
+    Sim, SimConfig, SimTime, TagId,
 };
 use ugas_doc::{NetExecution, ReplicationMode};
 
@@ -134,6 +134,8 @@ pub struct Client {
     seed: u64,
     keys: Keys,
     local: Local,
+    /// What refused abilities do about it, once everything is put back.
+    mispredicted: Vec<(OpId, Op)>,
     length: SimTime,
     tick: Tick,
     now: SimTime,
@@ -176,6 +178,7 @@ impl Client {
             seed: 0,
             keys: Keys::default(),
             local: Local::default(),
+            mispredicted: Vec::new(),
             length,
             tick: Tick(0),
             now: SimTime::ZERO,
@@ -538,6 +541,8 @@ impl Client {
             }
         }
         if self.state == ClientState::Playing && !payload.is_empty() && self.read(&payload, tick).is_err() {
+            // It says again what was not read, e.g. a state with a definition that is still under way.
+            self.carrier.disown();
             self.counts.damaged += 1;
         }
     }
@@ -569,7 +574,8 @@ impl Client {
             ToClient::Gone { who, tick } => {
                 self.proxies.remove(who, tick);
                 self.touched.remove(&who);
-                self.rows.retain(|r| r.who != who);
+                // Packets go on saying that it is gone; its place among the others stays.
+                self.rows.iter_mut().filter(|r| r.who == who).for_each(|r| *r = History::new(who));
                 self.owned.retain(|&o| o != who);
                 self.sim.hide(who);
                 let fact = plain(self.sim.now(), who, FactKind::Despawned);
@@ -580,8 +586,9 @@ impl Client {
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
-                if read.is_err() || self.correct(at, tick, tokens).is_err() {
-                    self.counts.damaged += 1;
+                match read.and_then(|_| self.image_at(at, tick, &tokens)) {
+                    Ok(image) => drop(self.correct(at, tick, image, tokens)),
+                    Err(_) => self.counts.damaged += 1,
                 }
             }
         }
@@ -598,64 +605,53 @@ impl Client {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
             self.jump(tick);
-            let struck = self.read_verdicts(&mut from)?;
+            // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
+            let verdicts = read_verdicts(&mut from)?;
+            let mut news = Vec::with_capacity(self.rows.len());
             for at in 0..self.rows.len() {
-                self.read_owned(at, tick, struck, &mut from)?;
+                news.push(self.read_owned(at, tick, &mut from)?);
+            }
+            let struck = self.take_verdicts(&verdicts);
+            for (at, news) in news.into_iter().enumerate() {
+                self.take_owned(at, tick, struck, news);
             }
             self.settle_proxies(tick, struck);
+            for (id, op) in std::mem::take(&mut self.mispredicted) {
+                // An ability that is not granted any more has nothing to clean up.
+                let _ = self.sim.run_as(id, &op);
+            }
         }
         self.read_views(tick, &mut from)
     }
 
     /// Whether a command that was played was refused.
-    fn read_verdicts(&mut self, from: &mut BitReader) -> Result<bool, WireError> {
-        let count = get_uint_to(from, MAX_VERDICTS, "verdicts")?;
+    fn take_verdicts(&mut self, verdicts: &[Judged]) -> bool {
         let mut struck = false;
-        let mut bytes = Vec::new();
-        for _ in 0..count {
-            let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
-            let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
-            let refused = from.bit()?;
-            if refused {
-                let length = get_uint_to(from, 256, "bytes of a refusal")?;
-                bytes.clear();
-                from.bytes(length as usize, &mut bytes)?;
-            }
-            let mut done = Vec::new();
-            if !refused {
-                for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
-                    done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
-                }
-            }
-            let of = |p: &Pending| (p.command.base, p.command.sub) == (base, sub);
+        let mispredicted = &mut self.mispredicted;
+        for Judged { base, sub, done } in verdicts {
+            let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
-            self.keys.judge(pending.command.id(self.client), &done);
-            if refused {
+            let id = pending.command.id(self.client);
+            self.keys.judge(id, done.as_deref().unwrap_or_default());
+            if done.is_none() {
                 self.counts.refused += 1;
-                let id = pending.command.id(self.client);
                 if pending.played {
                     struck = true;
                     self.sim.strike_out(id);
                     self.waiting.undo(id, &mut self.out);
+                    mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
                 }
             }
         }
-        Ok(struck)
+        struck
     }
 
-    fn read_owned(&mut self, at: usize, tick: Tick, struck: bool, from: &mut BitReader) -> Result<(), WireError> {
-        match from.bits(2)? {
+    fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerNews, WireError> {
+        Ok(match from.bits(2)? {
             MATCHED => {
                 let back = get_uint(from)?;
-                let matched = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
-                match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
-                    Some((tick, image)) => self.settle(at, tick, image),
-                    None => self.rows[at].asks |= !self.is_open(),
-                }
-                if struck {
-                    self.rerun(at);
-                }
+                OwnerNews::Matched(Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32)))
             }
             DELTA => {
                 let back = get_uint(from)?;
@@ -670,13 +666,34 @@ impl Client {
                     }
                 };
                 self.coder.decode(base, from, Limits::default(), &mut tokens)?;
-                self.correct(at, tick, tokens)?;
+                OwnerNews::State(self.image_at(at, tick, &tokens)?, tokens)
             }
-            GONE => {}
-            _ if struck => self.rerun(at),
-            _ => {}
+            GONE => OwnerNews::Gone,
+            _ => OwnerNews::Nothing,
+        })
+    }
+
+    fn take_owned(&mut self, at: usize, tick: Tick, struck: bool, news: OwnerNews) {
+        match news {
+            OwnerNews::Matched(matched) => {
+                match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
+                    Some((tick, image)) => self.settle(at, tick, image),
+                    None => self.rows[at].asks |= !self.is_open(),
+                }
+                if struck {
+                    self.rerun(at);
+                }
+            }
+            OwnerNews::State(image, tokens) => {
+                let ran = self.correct(at, tick, image, tokens);
+                if struck && !ran {
+                    self.rerun(at);
+                }
+            }
+            OwnerNews::Gone => {}
+            OwnerNews::Nothing if struck => self.rerun(at),
+            OwnerNews::Nothing => {}
         }
-        Ok(())
     }
 
     // Reconciliation ----------------------------------------------------------------------------------------------
@@ -700,23 +717,34 @@ impl Client {
         self.waiting.confirm(tick, is_settled, &mut self.out);
     }
 
-    /// The server's state of an own controller at a tick.
-    fn correct(&mut self, at: usize, tick: Tick, tokens: Tokens) -> Result<(), WireError> {
+    /// The server's state of an own controller at a tick as an image, and what was noted up to then. None if a later
+    /// tick is settled already.
+    fn image_at(&mut self, at: usize, tick: Tick, tokens: &Tokens) -> Result<Option<Told>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
         self.jump(tick);
-        let row = &mut self.rows[at];
+        let row = &self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
-            row.keep_state(tick, tokens);
-            return Ok(());
+            return Ok(None);
         }
         let mut portable: Portable = tokens.read().map_err(|_| bad)?;
         if portable.id() != row.who {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
-        row.asks = false;
-        let mark = row.stop(tick).map_or_else(|| self.sim.mark(row.who), |s| s.mark);
+        // Ticks before the first that was played here have no mark of their own: everything noted comes after them.
+        let mark = row.stop(tick).map_or_else(|| self.sim.journal_start(row.who), |s| s.mark);
         let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
+        Ok(Some(Told { image, mark }))
+    }
+
+    /// Takes over the server's state of an own controller at a tick. Whether the controller was run again.
+    fn correct(&mut self, at: usize, tick: Tick, told: Option<Told>, tokens: Tokens) -> bool {
+        let row = &mut self.rows[at];
+        let Some(Told { image, mark }) = told else {
+            row.keep_state(tick, tokens);
+            return false;
+        };
+        row.asks = false;
         let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
         let told = image.hash_without(self.sim.rules(), &row.hidden);
         row.keep_state(tick, tokens);
@@ -728,7 +756,8 @@ impl Client {
             self.begin(at);
         }
         let late = self.play_late_again(at, tick, mark);
-        if played.is_none() || played != told || late {
+        let differs = played.is_none() || played != told || late;
+        if differs {
             self.counts.corrections += u64::from(played.is_some());
             self.rerun(at);
         }
@@ -736,7 +765,7 @@ impl Client {
             let fact = plain(self.sim.now(), who, FactKind::Spawned { owner: ugas_core::ActorId::NONE });
             self.out.push(fact, None, Certainty::Server);
         }
-        Ok(())
+        differs
     }
 
     /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
@@ -759,8 +788,9 @@ impl Client {
         }
         let _ = self.sim.keep_journal(who);
         let rules = self.sim.rules().clone();
-        let sets = self.sim.sets(who).unwrap_or_default();
-        let all = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
+        // Of all sets: what the controller has may change.
+        let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
+        let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
         self.rows[at].hidden = all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect();
     }
 
@@ -922,6 +952,52 @@ impl Client {
             }
         }
     }
+}
+
+/// What became of a command.
+struct Judged {
+    base: u32,
+    sub: u16,
+    /// The abilities it activated; none if it was refused.
+    done: Option<Vec<AbilityId>>,
+}
+
+/// What a packet says of an own controller.
+enum OwnerNews {
+    Nothing,
+    /// It is as it was played, at this tick.
+    Matched(Tick),
+    State(Option<Told>, Tokens),
+    Gone,
+}
+
+/// A state of the server's.
+struct Told {
+    image: RowImage,
+    /// The end of the journal at its tick.
+    mark: JournalMark,
+}
+
+fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
+    let mut verdicts = Vec::new();
+    let mut bytes = Vec::new();
+    for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
+        let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
+        let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
+        let mut done = None;
+        if from.bit()? {
+            let length = get_uint_to(from, 256, "bytes of a refusal")?;
+            bytes.clear();
+            from.bytes(length as usize, &mut bytes)?;
+        } else {
+            let done = done.insert(Vec::new());
+            for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
+                done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
+            }
+        }
+        verdicts.push(Judged { base, sub, done });
+    }
+    Ok(verdicts)
 }
 
 /// A fact with nothing but who and what.

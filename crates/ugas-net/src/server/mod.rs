@@ -17,7 +17,7 @@ use crate::wire::delta::Coder;
 use crate::wire::number::{get_int, get_uint_to, put_int, put_uint};
 use owner::Owned;
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
-use peer::{Limits, Peer, Phase, Told};
+use peer::{Known, Limits, Peer, Phase, Told};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
@@ -231,6 +231,12 @@ impl Server {
         self.peers.get(&peer)?.carrier.round_trip()
     }
 
+    /// The hash of a controller as its owner may know it, after the last tick: what its client's
+    /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
+    pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
+        self.sim.row_hash_without(who, &hidden_from_owner(&self.sim, who))
+    }
+
     /// Peers that play.
     pub fn playing(&self) -> impl Iterator<Item = PeerId> {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
@@ -364,6 +370,10 @@ impl Server {
             let refused = match result {
                 Ok(()) => None,
                 Err((reason, refusal)) => {
+                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
+                        // An ability that is not granted any more has nothing to clean up.
+                        let _ = self.sim.run_as(command.id(p.client), &op);
+                    }
                     self.counts.add(reason);
                     Some(refusal)
                 }
@@ -417,8 +427,8 @@ impl Server {
             self.modes.remove(&who);
             let gone = encode(&ToClient::Gone { who, tick: self.tick });
             for p in self.peers.values_mut() {
-                if let Ok(at) = p.since.binary_search_by_key(&who, |s| s.0) {
-                    p.since.remove(at);
+                if let Ok(at) = p.known.binary_search_by_key(&who, |k| k.who) {
+                    p.known.remove(at);
                 }
                 if p.phase == Phase::Playing && p.carrier.push(&gone).is_err() {
                     self.counts.add(Reason::Message);
@@ -497,7 +507,7 @@ impl Server {
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, board, writer, coder, out, counts, .. } = self;
-        let (rows, verdicts, since, slack) = (&mut p.rows, &p.verdicts, &mut p.since, p.slack);
+        let (rows, verdicts, known, slack) = (&mut p.rows, &p.verdicts, &mut p.known, p.slack);
         let mut streamed: Vec<Vec<u8>> = Vec::new();
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
             if !playing || room < 32 {
@@ -531,7 +541,7 @@ impl Server {
                 }
             }
             let exact: Vec<ControllerId> = rows.iter().map(|r| r.who).collect();
-            more = write_views(writer, board, since, &exact, tick, room, &mut told);
+            more = write_views(writer, board, known, &exact, tick, room, &mut told);
             bytes.extend_from_slice(writer.finish());
         };
         let number = p.carrier.write(now, tick, out, &mut payload);
@@ -543,7 +553,7 @@ impl Server {
         p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
-                told.number = number.0;
+                (told.number, told.tick) = (number.0, tick);
                 p.tell(told);
             }
             None => p.spare.push(told),
@@ -598,7 +608,7 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, ro
 fn write_views(
     out: &mut BitWriter,
     board: &mut Board,
-    since: &mut Vec<(ControllerId, Tick)>,
+    known: &mut Vec<Known>,
     exact: &[ControllerId],
     tick: Tick,
     room: usize,
@@ -611,25 +621,29 @@ fn write_views(
         if exact.contains(&who) {
             continue;
         }
-        let place = since.binary_search_by_key(&who, |s| s.0);
-        let known = place.map_or(Tick(0), |p| since[p].1);
-        if known >= stamp && place.is_ok() {
+        let place = known.binary_search_by_key(&who, |k| k.who);
+        let told_to = place.map_or(Tick(0), |p| known[p].told);
+        if told_to >= stamp && place.is_ok() {
             continue;
         }
-        if left_out || out.bit_len() + 64 + board.size(who, known) > room {
+        // Less than everything can be read only by who has what the actor is made of.
+        let has_shape = place.is_ok_and(|p| known[p].sure >= board.shaped()[at]);
+        let since = if has_shape { told_to } else { Tick(0) };
+        let size = board.size(who, since);
+        // What changed is over already, e.g. a cue that nobody heard of in time.
+        if size == 0 {
+            continue;
+        }
+        if left_out || out.bit_len() + 64 + size > room {
             left_out = true;
             continue;
         }
-        let before = out.bit_len();
         list.open(who, out);
-        if !board.write(who, known, out) {
-            out.truncate(before);
-            continue;
-        }
-        told.actors.push((who, known));
+        board.write(who, since, out);
+        told.actors.push((who, told_to));
         match place {
-            Ok(p) => since[p].1 = tick,
-            Err(p) => since.insert(p, (who, tick)),
+            Ok(p) => known[p].told = tick,
+            Err(p) => known.insert(p, Known { who, told: tick, sure: Tick(0) }),
         }
     }
     list.close(out);

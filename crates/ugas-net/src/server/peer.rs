@@ -31,8 +31,19 @@ pub(crate) enum Phase {
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) number: u64,
+    pub(crate) tick: Tick,
     pub(crate) actors: Vec<(ControllerId, Tick)>,
     pub(crate) verdicts: Vec<(u32, u16)>,
+}
+
+/// What a client was told of an actor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) who: ControllerId,
+    /// The tick up to which it was told, if nothing is lost.
+    pub(crate) told: Tick,
+    /// The tick up to which it surely knows something of it: what it is made of, if that is no newer.
+    pub(crate) sure: Tick,
 }
 
 /// Tokens that fill up with the ticks: what a client may send.
@@ -89,8 +100,8 @@ pub(crate) struct Peer {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) flying: VecDeque<Told>,
     pub(crate) spare: Vec<Told>,
-    /// The tick up to which each actor was told, by rising id.
-    pub(crate) since: Vec<(ControllerId, Tick)>,
+    /// What it was told of each actor, by rising id.
+    pub(crate) known: Vec<Known>,
     pub(crate) packets: Bucket,
     pub(crate) commands: Bucket,
     /// By how many ticks the newest packet came before its tick.
@@ -118,7 +129,7 @@ impl Peer {
             verdicts: Vec::new(),
             flying: VecDeque::new(),
             spare: Vec::new(),
-            since: Vec::new(),
+            known: Vec::new(),
             packets: Bucket::new(rates.0),
             commands: Bucket::new(rates.1),
             slack: 0,
@@ -209,11 +220,12 @@ impl Peer {
             let Some(mut told) = self.flying.remove(at) else { continue };
             if arrived {
                 self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
-            } else {
-                for &(who, since) in &told.actors {
-                    if let Ok(at) = self.since.binary_search_by_key(&who, |s| s.0) {
-                        self.since[at].1 = self.since[at].1.min(since);
-                    }
+            }
+            for &(who, since) in &told.actors {
+                let Ok(at) = self.known.binary_search_by_key(&who, |k| k.who) else { continue };
+                match arrived {
+                    true => self.known[at].sure = self.known[at].sure.max(told.tick),
+                    false => self.known[at].told = self.known[at].told.min(since),
                 }
             }
             told.actors.clear();

@@ -1,5 +1,5 @@
 //! A small game and a session about it, for tests.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::sync::Arc;
 use ugas_core::{

@@ -105,6 +105,22 @@ impl Flow<'_> {
         Try { source: wish.source.unwrap_or(t.source), ..t }
     }
 
+    /// Runs what an ability does where it was played ahead and then refused; it counts as active only for that long.
+    pub(super) fn mispredicted(
+        &mut self,
+        who: ControllerId,
+        ability: crate::AbilityId,
+        target: Target,
+    ) -> Result<(), Refusal> {
+        let slot = self.slot(who)?;
+        let at = self.row(slot).grants.iter().position(|g| g.ability == ability).ok_or(Refusal::NotGranted)?;
+        let wish = Wish { target, birth: self.cause.root.0, event: None, source: None };
+        let seq = self.push_activation(slot, at, wish);
+        self.run_list(slot, seq, ListKind::Mispredicted);
+        self.drop_activation(slot, seq);
+        Ok(())
+    }
+
     pub(super) fn fail(
         &mut self,
         who: ControllerId,

@@ -34,6 +34,7 @@ pub(crate) enum ListKind {
     Tick,
     Cancel,
     Interrupt,
+    Mispredicted,
 }
 
 /// Sleeping tasks of one controller.
@@ -101,6 +102,7 @@ impl<'r> Flow<'r> {
             ListKind::Tick => [entry.tick[0], entry.tick[1], entry.tick[2]],
             ListKind::Cancel => [entry.cancel[0], entry.cancel[1], entry.cancel[2]],
             ListKind::Interrupt => [entry.interrupt[0], NO_PC, entry.interrupt[1]],
+            ListKind::Mispredicted => [entry.mispredicted, NO_PC, NO_PC],
         };
         let starts = match self.work.role {
             Role::Whole => [common, ahead, decided],

@@ -1,0 +1,122 @@
+//! `ugas bot`: one client of a scenario. It connects, does at its times what the file says of it, and tells the hash of
+//! what the server confirmed.
+
+use std::io;
+use std::time::Duration;
+
+use ugas_lab::{ClientPart, Scenario};
+use ugas_net::client::ClientState;
+use ugas_transport::{Caller, CallerConfig, ClientTransport, Identity, State, Token};
+
+use crate::args::BotArgs;
+use crate::clock::{Watch, since_epoch};
+use crate::machines::{PROTOCOL, not_played, number_of, tell_failures, to_real, to_sim};
+use crate::output::{Exit, Out, complain};
+use crate::sim::pick;
+
+/// Between two words of a client that is not part of the session yet.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+
+pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
+    let Some(scenario) = pick(&args.file, args.scenario) else {
+        return Ok(Exit::Unreadable);
+    };
+    let part = match scenario.client_part(&args.name) {
+        Ok(part) => part,
+        Err(error) => return Ok(not_played(&scenario, &error)),
+    };
+    let caller = match call(args, &scenario) {
+        Ok(caller) => caller,
+        Err(why) => {
+            complain(&format!("error: {why}"));
+            return Ok(Exit::Unreadable);
+        }
+    };
+    let mut player = Player { part, caller, watch: Watch::start(), said: Duration::ZERO };
+    match player.play(args) {
+        Ok(()) => player.tell(out),
+        Err(why) => {
+            complain(&format!("error: {why}"));
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+/// By token if there is one, else as whom it says.
+fn call(args: &BotArgs, scenario: &Scenario) -> Result<Caller, String> {
+    let config = CallerConfig { now: since_epoch(), patience: Duration::from_secs(args.wait.into()) };
+    if let Some(file) = &args.token {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let token: Token = text.parse().map_err(|error| format!("{}: {error}", file.display()))?;
+        return Caller::connect(token, config).map_err(|error| error.to_string());
+    }
+    let Some(endpoint) = args.connect else {
+        return Err("write --token FILE or --connect ADDRESS".into());
+    };
+    let client = number_of(scenario, &args.name).unwrap_or_default();
+    let user_data = args.name.as_bytes();
+    let who = Identity { client, user_data, carrier: endpoint.carrier, address: endpoint.address };
+    Caller::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
+}
+
+struct Player<'s> {
+    part: ClientPart<'s>,
+    caller: Caller,
+    watch: Watch,
+    /// When it said something last.
+    said: Duration,
+}
+
+impl Player<'_> {
+    fn play(&mut self, args: &BotArgs) -> Result<(), String> {
+        let wait = Duration::from_secs(args.wait.into());
+        let length = self.part.length().map_or(ASK_AGAIN, to_real);
+        while !self.part.is_over() {
+            std::thread::sleep(length / 4);
+            let is_playing = self.step(length)?;
+            match (self.caller.state(), self.part.client().state()) {
+                (_, ClientState::Denied(denial)) => return Err(denial.to_string()),
+                // The server leaves last; what it confirmed until then counts.
+                (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
+                (State::Disconnected(gone), _) => return Err(gone.to_string()),
+                (State::Connecting | State::Connected, ClientState::Connecting) if self.watch.total() > wait => {
+                    return Err(format!("the game did not begin in {} s", wait.as_secs()));
+                }
+                (State::Connecting | State::Connected, ClientState::Connecting | ClientState::Playing) => {}
+            }
+        }
+        self.caller.disconnect();
+        Ok(())
+    }
+
+    /// A moment of real time; whether the client plays.
+    fn step(&mut self, length: Duration) -> Result<bool, String> {
+        let elapsed = self.watch.lap();
+        let part = &mut self.part;
+        let polled = self.caller.poll(elapsed, &mut |datagram| part.client_mut().receive(datagram));
+        polled.map_err(|error| error.to_string())?;
+        let before = part.client().tick();
+        part.update(to_sim(elapsed));
+        let is_playing = *part.client().state() == ClientState::Playing;
+        // A word with every tick, so that the server knows how each one went; now and then while there are none.
+        let silence = if is_playing { length } else { ASK_AGAIN };
+        let is_time = part.client().tick() != before || self.watch.total() - self.said >= silence;
+        if is_time && self.caller.state() == State::Connected {
+            self.said = self.watch.total();
+            let caller = &mut self.caller;
+            // What cannot be sent is lost like any datagram; a connection that broke shows in its state.
+            part.client_mut().send(&mut |datagram| {
+                let _ = caller.send(datagram);
+            });
+        }
+        Ok(is_playing)
+    }
+
+    /// What it came to.
+    fn tell(self, out: &mut Out) -> io::Result<Exit> {
+        for (actor, hash) in self.part.hashes() {
+            out.line(&format!("{actor} {hash:016x}"))?;
+        }
+        tell_failures(&self.part.finish().failures, out)
+    }
+}

@@ -1,0 +1,101 @@
+//! What `ugas serve` and `ugas bot` agree on: how addresses are written, which protocol they speak, who is who.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use ugas_core::{FLICKS_PER_SECOND, SimTime};
+use ugas_lab::{Failure, NotPlayed, Scenario};
+use ugas_transport::Carrier;
+
+use crate::output::{Exit, Out, complain, complain_about};
+
+/// Netcode's number of the protocol: "ugas" and the version of what is said.
+pub(crate) const PROTOCOL: u64 = 0x7567_6173 << 32 | ugas_net::message::PROTOCOL as u64;
+
+/// How long the last word may take to be heard after the last tick.
+pub(crate) const SETTLE: Duration = Duration::from_secs(3);
+
+/// Where and on what: `udp://127.0.0.1:4000`; without a scheme it is UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    pub(crate) carrier: Carrier,
+    pub(crate) address: SocketAddr,
+}
+
+impl FromStr for Endpoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Endpoint, String> {
+        let (scheme, rest) = text.split_once("://").unwrap_or(("udp", text));
+        let carrier = Carrier::ALL.into_iter().find(|carrier| carrier.scheme() == scheme);
+        let carrier = carrier.ok_or_else(|| format!("expected udp:// or ws://, found {scheme}://"))?;
+        let address = rest.trim_end_matches('/').parse();
+        let address =
+            address.map_err(|_| format!("expected an address and a port such as 127.0.0.1:4000, found {rest}"))?;
+        Ok(Endpoint { carrier, address })
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.carrier.scheme(), self.address)
+    }
+}
+
+/// The number that a client's connection has: its place in the file, from 1. A second connection with the same number is
+/// refused while the first lasts.
+pub(crate) fn number_of(scenario: &Scenario, client: &str) -> Option<u64> {
+    let clients = &scenario.network.as_ref()?.clients;
+    clients.iter().position(|c| c.name == client).map(|at| at as u64 + 1)
+}
+
+/// Real time as the sim counts it.
+pub(crate) fn to_sim(elapsed: Duration) -> SimTime {
+    SimTime(i64::try_from(elapsed.as_nanos() * FLICKS_PER_SECOND as u128 / 1_000_000_000).unwrap_or(i64::MAX))
+}
+
+/// A length of the sim in real time.
+pub(crate) fn to_real(length: SimTime) -> Duration {
+    let nanos = length.0.max(0) as u128 * 1_000_000_000 / FLICKS_PER_SECOND as u128;
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+/// Says why there is nothing to play.
+pub(crate) fn not_played(scenario: &Scenario, error: &NotPlayed) -> Exit {
+    match error {
+        NotPlayed::Errors(errors) => complain_about(errors),
+        other => complain(&format!("{}:{}: error: {other}", scenario.file, scenario.place.line)),
+    }
+    Exit::Unreadable
+}
+
+/// Says what did not hold on this machine.
+pub(crate) fn tell_failures(failures: &[Failure], out: &mut Out) -> std::io::Result<Exit> {
+    for failure in failures {
+        out.line(&failure.to_string())?;
+    }
+    Ok(if failures.is_empty() { Exit::Good } else { Exit::Failed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_written() {
+        for text in ["udp://127.0.0.1:4000", "ws://[::1]:80", "wt://10.0.0.1:1"] {
+            assert_eq!(text.parse::<Endpoint>().map(|endpoint| endpoint.to_string()).as_deref(), Ok(text));
+        }
+        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.carrier), Ok(Carrier::Udp));
+        assert!("http://127.0.0.1:0".parse::<Endpoint>().is_err_and(|why| why.contains("found http://")));
+        assert!("udp://localhost".parse::<Endpoint>().is_err_and(|why| why.contains("found localhost")));
+    }
+
+    #[test]
+    fn time_goes_both_ways() {
+        assert_eq!(to_sim(Duration::from_millis(1_500)), SimTime::millis(1_500));
+        assert_eq!(to_real(SimTime::frames(1, 50)), Duration::from_millis(20));
+    }
+}

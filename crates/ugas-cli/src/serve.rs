@@ -1,0 +1,246 @@
+//! `ugas serve`: the world of a scenario, hosted. It waits for the clients that the file names, plays the server's part
+//! in real time, and tells what everything came to.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use ugas_lab::{Scenario, ServerPart};
+use ugas_transport::{Auth, Event, Key, Limits, Listener, ListenerConfig, PeerId, ServerTransport, TransportError};
+
+use crate::args::ServeArgs;
+use crate::clock::{Watch, since_epoch};
+use crate::machines::{Endpoint, PROTOCOL, SETTLE, not_played, number_of, tell_failures, to_real};
+use crate::output::{Exit, Out, complain};
+use crate::sim::pick;
+
+/// Pauses while nothing has to happen at a certain time.
+const PAUSE: Duration = Duration::from_millis(2);
+/// A server that is further behind than this lets the time go: it does not race after it.
+const MAX_BEHIND: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
+    let Some(scenario) = pick(&args.file, args.scenario) else {
+        return Ok(Exit::Unreadable);
+    };
+    let part = match scenario.server_part() {
+        Ok(part) => part,
+        Err(error) => return Ok(not_played(&scenario, &error)),
+    };
+    let listener = match listen(args, &scenario) {
+        Ok(listener) => listener,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            return Ok(Exit::Unreadable);
+        }
+    };
+    let mut host = Host { scenario: &scenario, part, listener, here: BTreeMap::new(), watch: Watch::start() };
+    host.announce(args, out)?;
+    match host.play(args, out)? {
+        Ok(()) => host.tell(out),
+        Err(why) => {
+            complain(&format!("error: {why}"));
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+fn listen(args: &ServeArgs, scenario: &Scenario) -> Result<Listener, TransportError> {
+    let clients = scenario.network.as_ref().map_or(0, |network| network.clients.len());
+    let config = ListenerConfig {
+        protocol: PROTOCOL,
+        auth: if args.insecure { Auth::Open } else { Auth::Key(Key::random()) },
+        limits: Limits { peers: clients, ..Limits::default() },
+        now: since_epoch(),
+        token_lifetime: u16::try_from(args.wait).unwrap_or(u16::MAX).max(1),
+    };
+    let builder = Listener::builder(config);
+    let bind = |builder: ugas_transport::ListenerBuilder, at: &Endpoint| builder.bind(at.carrier, at.address, None);
+    args.listen.iter().try_fold(builder, bind)?.start()
+}
+
+/// Who can read a token can be that player, so only the one who started the server can.
+fn write_secret(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())
+}
+
+struct Host<'s> {
+    scenario: &'s Scenario,
+    part: ServerPart<'s>,
+    listener: Listener,
+    here: BTreeMap<PeerId, String>,
+    watch: Watch,
+}
+
+impl Host<'_> {
+    /// Says where it listens and writes the tokens.
+    fn announce(&self, args: &ServeArgs, out: &mut Out) -> io::Result<()> {
+        for endpoint in &args.listen {
+            let Some(address) = self.listener.address(endpoint.carrier) else { continue };
+            out.line(&Endpoint { address, ..*endpoint }.to_string())?;
+            if let Some(folder) = &args.tokens {
+                self.write_tokens(endpoint, folder)?;
+            }
+        }
+        out.line(&format!("waiting for {}", self.names().join(", ")))?;
+        out.flush()
+    }
+
+    fn write_tokens(&self, endpoint: &Endpoint, folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        for name in self.names() {
+            let number = number_of(self.scenario, name).unwrap_or_default();
+            let token = self.listener.issue(endpoint.carrier, number, name.as_bytes()).map_err(io::Error::other)?;
+            let file = folder.join(format!("{name}.{}.token", endpoint.carrier.scheme()));
+            write_secret(&file, &token.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let clients = self.scenario.network.iter().flat_map(|network| &network.clients);
+        clients.map(|client| client.name.as_str()).collect()
+    }
+
+    /// The whole game; the inner error is one of the game, the outer one of the terminal.
+    fn play(&mut self, args: &ServeArgs, out: &mut Out) -> io::Result<Result<(), String>> {
+        let wait = Duration::from_secs(args.wait.into());
+        if let Err(why) = self.gather(wait, out)? {
+            return Ok(Err(why));
+        }
+        out.line("playing")?;
+        out.flush()?;
+        Ok(self.begin(wait).and_then(|()| self.run_timeline()).and_then(|()| self.settle()))
+    }
+
+    /// Waits until every client that the file names is connected.
+    fn gather(&mut self, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
+        while self.here.len() < self.names().len() {
+            if self.watch.total() > wait {
+                let missing = self.names().into_iter().filter(|name| !self.here.values().any(|here| here == name));
+                let missing: Vec<&str> = missing.collect();
+                return Ok(Err(format!("nobody came as {} in {} s", missing.join(", "), wait.as_secs())));
+            }
+            std::thread::sleep(PAUSE);
+            // Nobody is part of the session yet, so there is nobody to hear datagrams.
+            let (come, gone) = match self.poll(false) {
+                Ok(news) => news,
+                Err(why) => return Ok(Err(why)),
+            };
+            for name in come {
+                out.line(&format!("{name} is here"))?;
+            }
+            for name in gone {
+                out.line(&format!("{name} left"))?;
+            }
+            out.flush()?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Makes everybody part of the session; the first tick waits until all of them have said hello.
+    fn begin(&mut self, wait: Duration) -> Result<(), String> {
+        for (&peer, name) in &self.here {
+            let owns = self.part.owned_by(name).unwrap_or_default();
+            self.part.server_mut().connect(peer, &owns).map_err(|error| error.to_string())?;
+        }
+        let begun = self.watch.total();
+        while self.part.server().playing().count() < self.here.len() {
+            std::thread::sleep(PAUSE);
+            self.need_everybody()?;
+            self.send();
+            if self.watch.total() - begun > wait {
+                return Err("a client is connected and does not say hello; is it the same version?".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays tick by tick, as time goes by.
+    fn run_timeline(&mut self) -> Result<(), String> {
+        let length = to_real(self.part.server().length());
+        let mut next = self.watch.total() + length;
+        while !self.part.is_over() {
+            std::thread::sleep(next.saturating_sub(self.watch.total()));
+            self.need_everybody()?;
+            self.part.step();
+            self.send();
+            next = (next + length).max(self.watch.total().saturating_sub(MAX_BEHIND));
+        }
+        Ok(())
+    }
+
+    /// The last tick is over: everybody hears of it, and leaves.
+    fn settle(&mut self) -> Result<(), String> {
+        let begun = self.watch.total();
+        let length = to_real(self.part.server().length());
+        while !self.here.is_empty() && self.watch.total() - begun < SETTLE {
+            self.send();
+            std::thread::sleep(length);
+            self.poll(true)?;
+        }
+        Ok(())
+    }
+
+    fn need_everybody(&mut self) -> Result<(), String> {
+        let (_, gone) = self.poll(true)?;
+        match gone.first() {
+            Some(name) => Err(format!("{name} left before the scenario was over")),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes what the carriers have; who came and who went.
+    fn poll(&mut self, is_session: bool) -> Result<(Vec<String>, Vec<String>), String> {
+        let elapsed = self.watch.lap();
+        let (mut come, mut gone, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
+        let Host { scenario, part, listener, here, .. } = self;
+        let polled = listener.poll(elapsed, &mut |event| match event {
+            Event::Connected(peer, user_data) => {
+                let name = String::from_utf8_lossy(user_data).into_owned();
+                let is_known = number_of(scenario, &name).is_some();
+                if is_session || !is_known || here.values().any(|other| *other == name) {
+                    unwanted.push(peer);
+                } else {
+                    come.push(name.clone());
+                    here.insert(peer, name);
+                }
+            }
+            Event::Disconnected(peer, _) => {
+                part.server_mut().disconnect(peer);
+                gone.extend(here.remove(&peer));
+            }
+            Event::Datagram(peer, datagram) if is_session => part.server_mut().receive(peer, datagram),
+            Event::Datagram(..) => {}
+        });
+        unwanted.into_iter().for_each(|peer| self.listener.disconnect(peer));
+        polled.map_err(|error| error.to_string())?;
+        Ok((come, gone))
+    }
+
+    fn send(&mut self) {
+        let Host { part, listener, .. } = self;
+        // What cannot be sent is lost like any datagram; a connection that broke is told by the next poll.
+        part.server_mut().send(&mut |peer, datagram| {
+            let _ = listener.send(peer, datagram);
+        });
+    }
+
+    /// What everything came to.
+    fn tell(self, out: &mut Out) -> io::Result<Exit> {
+        for name in self.names() {
+            for (actor, hash) in self.part.hashes(name) {
+                out.line(&format!("{name} {actor} {hash:016x}"))?;
+            }
+        }
+        let tick = self.part.server().tick().0;
+        let report = self.part.finish();
+        out.line(&format!("hash {:016x} at tick {tick}", report.hash))?;
+        tell_failures(&report.failures, out)
+    }
+}

@@ -1,0 +1,242 @@
+//! `ugas serve` and `ugas bot` as processes of their own: a scenario over real sockets comes to the same state on every
+//! machine, and on every run.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+/// Everybody hits somebody, with costs and cooldowns; at the end all is quiet.
+const DUEL: &str = r#"Scenario: Three players fight over two kinds of wire
+Network:
+  TickHz: 20
+  Clients:
+    Ana: {Owns: [Knight]}
+    Ben: {Owns: [Mage]}
+    Cem: {Owns: [Rogue]}
+Entities:
+  - Kind: attribute_set
+    Name: Vitals
+    Attributes:
+      - {Name: Health, DefaultBaseValue: 100}
+      - {Name: Mana, DefaultBaseValue: 100}
+  - Kind: gameplay_effect
+    Name: GE_Hit
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -7}}]
+  - Kind: gameplay_effect
+    Name: GE_Cost
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -10}}]
+  - Kind: gameplay_effect
+    Name: GE_Cooldown
+    DurationPolicy: HasDuration
+    Duration: {Type: ScalableFloat, Value: 0.3}
+    GrantedTags: [Cooldown.Strike]
+  - Kind: gameplay_ability
+    Name: GA_Strike
+    Cost: GE_Cost
+    Cooldown: GE_Cooldown
+    Tasks: [{Type: ApplyEffectToTarget, Params: {EffectClass: GE_Hit}}]
+Actors:
+  Knight: {AttributeSets: [Vitals], Abilities: [GA_Strike]}
+  Mage: {AttributeSets: [Vitals], Abilities: [GA_Strike]}
+  Rogue: {AttributeSets: [Vitals], Abilities: [GA_Strike]}
+Timeline:
+  - At: 1
+    Do:
+      - Activate: {Actor: Knight, Ability: GA_Strike, Target: Mage}
+        On: Ana
+      - Activate: {Actor: Mage, Ability: GA_Strike, Target: Rogue}
+        On: Ben
+  - At: 1.5
+    Do:
+      - Apply: {Effect: GE_Hit, To: Rogue}
+  - At: 2
+    Do:
+      - Activate: {Actor: Rogue, Ability: GA_Strike, Target: Knight}
+        On: Cem
+      - Activate: {Actor: Knight, Ability: GA_Strike, Target: Mage}
+        On: Ana
+      - Expect: {Knight.Mana: 80}
+        On: Ana
+  - At: 3.5
+    Do:
+      - Expect: {Knight.Health: 93, Mage.Health: 86, Rogue.Health: 86, Knight.Mana: 80, Rogue.Mana: 90}
+"#;
+
+/// A folder of its own for one test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("ugas-machines-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a folder for the test");
+        std::fs::write(path.join("duel.yaml"), DUEL).expect("a file for the test");
+        Folder(path)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ugas"));
+        command.current_dir(&self.0).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn ugas(&self, args: &[&str]) -> (Option<i32>, String) {
+        let output = self.command(args).output().expect("the command starts");
+        (output.status.code(), text_of(&output))
+    }
+
+    /// A server on a free port of each carrier.
+    fn serve(&self, who: &[&str]) -> Serving {
+        let listen = ["--listen", "udp://127.0.0.1:0", "--listen", "ws://127.0.0.1:0"];
+        let args = [&["serve", "duel.yaml"][..], &listen, who].concat();
+        let mut child = self.command(&args).spawn().expect("the command starts");
+        let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut line = || {
+            let mut line = String::new();
+            out.read_line(&mut line).expect("the server writes text");
+            line.trim_end().to_owned()
+        };
+        let (udp, websocket) = (line(), line());
+        assert_eq!(line(), "waiting for Ana, Ben, Cem");
+        Serving { child, out, udp, websocket }
+    }
+
+    fn bot(&self, args: &[&str]) -> Running {
+        let args = [&["bot", "duel.yaml"][..], args].concat();
+        Running(Some(self.command(&args).spawn().expect("the command starts")))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A server and where it listens. It is stopped at the end, whatever happens.
+struct Serving {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    udp: String,
+    websocket: String,
+}
+
+impl Serving {
+    /// Everything else it writes, when it has ended well.
+    fn finish(mut self) -> Vec<String> {
+        let (mut out, mut err) = (String::new(), String::new());
+        self.out.read_to_string(&mut out).expect("text");
+        self.child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("text");
+        let code = self.child.wait().expect("it ends").code();
+        assert_eq!(code, Some(0), "{out}{err}");
+        out.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A bot; it is stopped at the end, whatever happens.
+struct Running(Option<Child>);
+
+impl Running {
+    fn finish(mut self) -> Output {
+        self.0.take().expect("it runs").wait_with_output().expect("it ends")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn text_of(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Plays to the end; every bot's hash must be the server's. What the world came to.
+fn play(server: Serving, bots: Vec<(&str, Running)>) -> String {
+    let told: Vec<(&str, String)> = bots
+        .into_iter()
+        .map(|(name, bot)| {
+            let output = bot.finish();
+            assert!(output.status.success(), "{name}: {}", text_of(&output));
+            (name, text_of(&output))
+        })
+        .collect();
+    let lines = server.finish();
+    for (name, hash) in told {
+        assert_eq!(hash.lines().count(), 1, "{name} owns one actor: {hash}");
+        let line = format!("{name} {}", hash.trim_end());
+        assert!(lines.contains(&line), "{line} is not in {lines:#?}");
+    }
+    let world = lines.iter().find(|line| line.starts_with("hash "));
+    world.unwrap_or_else(|| panic!("no hash in {lines:#?}")).clone()
+}
+
+#[test]
+fn two_clients_over_udp_and_one_over_websocket_come_to_the_same_state() {
+    let folder = Folder::new("duel");
+
+    let server = folder.serve(&["--tokens", "tokens"]);
+    let tokens = [("Ana", "tokens/Ana.udp.token"), ("Ben", "tokens/Ben.udp.token"), ("Cem", "tokens/Cem.ws.token")];
+    let bots = tokens.map(|(name, token)| (name, folder.bot(&["--as", name, "--token", token])));
+    let with_tokens = play(server, bots.into());
+
+    let server = folder.serve(&["--insecure"]);
+    let (udp, websocket) = (server.udp.clone(), server.websocket.clone());
+    let ways = [("Ana", websocket.as_str()), ("Ben", &udp), ("Cem", &udp)];
+    let bots = ways.map(|(name, address)| (name, folder.bot(&["--as", name, "--connect", address])));
+    assert_eq!(play(server, bots.into()), with_tokens, "who comes on which wire makes no difference");
+}
+
+#[test]
+fn a_server_that_wants_tokens_does_not_hear_who_has_none() {
+    let folder = Folder::new("tokens");
+    let server = folder.serve(&["--tokens", "tokens"]);
+    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--connect", &server.websocket]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("the server refused"), "{text}");
+
+    // A token knows its server, and that one is gone.
+    let other = folder.serve(&["--tokens", "others"]);
+    drop(other);
+    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "others/Ana.ws.token"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("cannot reach"), "{text}");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let folder = Folder::new("missing");
+    let (code, text) = folder.ugas(&["serve", "duel.yaml"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("--tokens <DIR>|--insecure"), "{text}");
+
+    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Dan", "--connect", "127.0.0.1:1"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("the scenario has no client Dan; its clients are Ana, Ben, Cem"), "{text}");
+
+    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "duel.yaml"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("this is no token"), "{text}");
+
+    let (code, text) = folder.ugas(&["serve", "duel.yaml", "--insecure", "--wait", "0"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("nobody came as Ana, Ben, Cem"), "{text}");
+
+    std::fs::write(folder.0.join("alone.yaml"), "Scenario: Alone").expect("a file for the test");
+    let (code, text) = folder.ugas(&["serve", "alone.yaml", "--insecure"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("alone.yaml:1: error: the scenario has no `Network:`"), "{text}");
+}

@@ -1,0 +1,349 @@
+//! A scenario with `Network:`, one machine at a time: what the server does at its times, and what a client does. How the
+//! datagrams travel and how time passes is the host's business, so the same parts play over a simulated link and over
+//! sockets.
+
+use super::{RunOptions, Runner, append};
+use crate::report::Report;
+use crate::scenario::{AbilityVerb, Name, Scenario, Step, Stop, Verb};
+use std::collections::VecDeque;
+use std::fmt;
+use ugas_core::{AbilityId, Anchor, ControllerId, EffectId, Facts, NoHost, Refusal, SimTime, Which};
+use ugas_data::ReadError;
+use ugas_net::client::{Client, ClientConfig, ClientState};
+use ugas_net::message::Request;
+use ugas_net::server::{Server, ServerConfig};
+use ugas_net::types::Tick;
+
+/// Verbs that one machine may run, repetitions included.
+const MAX_STEPS: usize = 1_000_000;
+/// More time than this does not pass at once; a machine that slept has slept.
+const MAX_ELAPSED: SimTime = SimTime::millis(1_000);
+
+/// Why a scenario has no such part.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NotPlayed {
+    /// It has no `Network:`.
+    NoNetwork,
+    /// It names no such client.
+    NoClient {
+        /// The name that was asked for.
+        wanted: String,
+        /// Those there are.
+        clients: Vec<String>,
+    },
+    /// It repeats more verbs than a machine may run.
+    TooLong,
+    /// It cannot be understood.
+    Errors(Vec<ReadError>),
+}
+
+impl fmt::Display for NotPlayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotPlayed::NoNetwork => f.write_str("the scenario has no `Network:`; say who its clients are"),
+            NotPlayed::NoClient { wanted, clients } => {
+                write!(f, "the scenario has no client {wanted}; its clients are {}", clients.join(", "))
+            }
+            NotPlayed::TooLong => write!(f, "the scenario repeats more than {MAX_STEPS} verbs"),
+            NotPlayed::Errors(errors) => {
+                let told: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
+                f.write_str(&told.join("; "))
+            }
+        }
+    }
+}
+impl std::error::Error for NotPlayed {}
+
+/// What a machine has to do, with the tick before which each verb happens.
+type Due<'s> = VecDeque<(Tick, &'s Step)>;
+
+/// The server's part of a scenario.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// let text = "Scenario: S\nNetwork: {TickHz: 50, Clients: {Ana: {}}}\nTimeline: [{At: 1, Do: [{Expect: {Sim.Time: 1}}]}]";
+/// let tree = &ugas_data::read_trees("s.yaml", text).unwrap()[0];
+/// let scenario = ugas_lab::Scenario::from_node("s.yaml", tree).unwrap();
+/// let mut part = scenario.server_part().unwrap();
+/// while !part.is_over() {
+///     part.step();
+/// }
+/// assert_eq!(part.server().tick().0, 50);
+/// assert!(part.finish().passed());
+/// ```
+pub struct ServerPart<'s> {
+    runner: Runner<'s>,
+    server: Server,
+    due: Due<'s>,
+    end: Tick,
+    facts: Facts,
+}
+
+/// A client's part of a scenario.
+pub struct ClientPart<'s> {
+    runner: Runner<'s>,
+    client: Client,
+    due: Due<'s>,
+    end: Tick,
+    slice: SimTime,
+}
+
+impl Scenario {
+    /// What the server does. Clients connect to [`ServerPart::server_mut`] with what [`ServerPart::owned_by`] says.
+    pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
+        let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
+        let mut runner = Runner::of_machine(self, RunOptions::default()).map_err(NotPlayed::Errors)?;
+        let spare = runner.sim.clone();
+        let sim = std::mem::replace(&mut runner.sim, spare);
+        let config = ServerConfig { length: network.tick, secret: self.seed, ..ServerConfig::default() };
+        let (due, end) = self.due(None, network.tick)?;
+        Ok(ServerPart { runner, server: Server::new(sim, config), due, end, facts: Facts::default() })
+    }
+
+    /// What a client does.
+    pub fn client_part(&self, name: &str) -> Result<ClientPart<'_>, NotPlayed> {
+        let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
+        if network.client(name).is_none() {
+            let clients = network.clients.iter().map(|client| client.name.clone()).collect();
+            return Err(NotPlayed::NoClient { wanted: name.to_owned(), clients });
+        }
+        let runner = Runner::of_machine(self, RunOptions::default()).map_err(NotPlayed::Errors)?;
+        let client = Client::new(runner.world.rules.clone(), ClientConfig::default());
+        let (due, end) = self.due(Some(name), network.tick)?;
+        // A slice is shorter than a tick, so that no verb is passed over by a clock that is bent.
+        let slice = SimTime((network.tick.0 / 4).max(1));
+        Ok(ClientPart { runner, client, due, end, slice })
+    }
+
+    /// The verbs of one machine with the tick before which each happens, and the tick at which the scenario ends.
+    fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(Due<'_>, Tick), NotPlayed> {
+        // A verb between two ticks happens at the later one.
+        let ticks = |at: SimTime| {
+            let whole = at.0.div_euclid(tick.0) + i64::from(at.0 % tick.0 != 0);
+            Tick(u32::try_from(whole).unwrap_or(u32::MAX))
+        };
+        let mut due = VecDeque::new();
+        for moment in &self.moments {
+            lay_out(&moment.steps, on, ticks(moment.at), &mut due)?;
+        }
+        Ok((due, self.moments.last().map_or(Tick(0), |moment| ticks(moment.at))))
+    }
+}
+
+/// The steps of one machine, repetitions written out.
+fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'s>) -> Result<(), NotPlayed> {
+    for step in steps {
+        match &step.verb {
+            Verb::Repeat { times, steps } => {
+                for _ in 0..*times {
+                    lay_out(steps, on, tick, into)?;
+                }
+            }
+            _ if step.on.as_ref().map(|name| name.text.as_str()) == on => into.push_back((tick, step)),
+            _ => {}
+        }
+        if into.len() > MAX_STEPS {
+            return Err(NotPlayed::TooLong);
+        }
+    }
+    Ok(())
+}
+
+impl ServerPart<'_> {
+    /// The session.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The session, for connections and datagrams.
+    pub fn server_mut(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// The controllers that a client owns; nothing if there is no such client.
+    pub fn owned_by(&self, client: &str) -> Option<Vec<ControllerId>> {
+        let client = self.runner.scenario.network.as_ref()?.client(client)?;
+        Some(client.owns.iter().map(|name| self.runner.who(&name.text)).collect())
+    }
+
+    /// The last tick.
+    pub fn end(&self) -> Tick {
+        self.end
+    }
+
+    /// Whether the last tick is over.
+    pub fn is_over(&self) -> bool {
+        self.server.tick() >= self.end
+    }
+
+    /// Does what is due, then one tick; nothing after the last.
+    pub fn step(&mut self) {
+        if !self.is_over() {
+            self.run_due();
+            self.server.step(&mut NoHost);
+            self.keep_facts();
+        }
+    }
+
+    /// What a client's own controllers are worth at the last tick that is over, as their owner may know them: actors and
+    /// hashes.
+    pub fn hashes(&self, client: &str) -> Vec<(String, u64)> {
+        let network = self.runner.scenario.network.as_ref();
+        let owns = network.and_then(|n| n.client(client)).map_or(&[][..], |client| &client.owns);
+        let hash = |name: &Name| Some((name.text.clone(), self.server.owner_hash(self.runner.who(&name.text)).ok()?));
+        owns.iter().filter_map(hash).collect()
+    }
+
+    /// Looks at what the last moment expects, and tells.
+    pub fn finish(mut self) -> Report {
+        self.run_due();
+        std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
+        self.runner.into_report()
+    }
+
+    fn run_due(&mut self) {
+        let now = self.server.tick();
+        while let Some((_, step)) = self.due.pop_front_if(|(tick, _)| *tick <= now) {
+            let runner = &mut self.runner;
+            std::mem::swap(&mut runner.sim, self.server.sim_mut());
+            match &step.verb {
+                Verb::Expect(list) => runner.expect(list),
+                Verb::ExpectStream { stream, entries } => runner.expect_stream(*stream, entries),
+                Verb::ExpectCount(list) => runner.expect_counts(list),
+                Verb::MarkHash { .. } | Verb::ExpectHash { .. } | Verb::Reload(_) => {
+                    runner.run_steps(std::slice::from_ref(step));
+                }
+                verb => {
+                    let outcome = runner.act(verb);
+                    runner.judge(step, outcome, &[]);
+                }
+            }
+            runner.close_windows(std::slice::from_ref(step));
+            std::mem::swap(&mut runner.sim, self.server.sim_mut());
+        }
+    }
+
+    /// The session takes the facts of its sim, for some of them travel; the runner looks at them afterwards.
+    fn keep_facts(&mut self) {
+        self.server.take_facts(&mut self.facts);
+        if self.runner.keeps.window {
+            append(&mut self.runner.facts, &self.facts);
+        }
+    }
+}
+
+impl ClientPart<'_> {
+    /// The session.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The session, for datagrams.
+    pub fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// Length of a tick, as the file says.
+    pub fn length(&self) -> Option<SimTime> {
+        self.runner.scenario.network.as_ref().map(|network| network.tick)
+    }
+
+    /// The last tick of the scenario.
+    pub fn end(&self) -> Tick {
+        self.end
+    }
+
+    /// Whether the server has spoken about everything up to the last tick.
+    pub fn is_over(&self) -> bool {
+        let is_settled = |&who: &ControllerId| self.client.settled(who).is_some_and(|tick| tick >= self.end);
+        self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
+    }
+
+    /// Time goes on, and what is due is done at its tick.
+    pub fn update(&mut self, elapsed: SimTime) {
+        let mut left = elapsed.min(MAX_ELAPSED);
+        while left > SimTime::ZERO {
+            let slice = left.min(self.slice);
+            left = SimTime(left.0 - slice.0);
+            self.client.update(slice);
+            self.run_due();
+        }
+    }
+
+    /// What the server confirmed last of the client's own controllers: actors and hashes.
+    pub fn hashes(&self) -> Vec<(String, u64)> {
+        let name = |who: &ControllerId| self.runner.who_is.get(who).cloned().unwrap_or_default();
+        let hash = |who: &ControllerId| Some((name(who), self.client.settled_hash(*who)?));
+        self.client.owned().iter().filter_map(hash).collect()
+    }
+
+    /// What did not hold on this machine.
+    pub fn finish(mut self) -> Report {
+        self.runner.sim = self.client.sim().clone();
+        self.runner.into_report()
+    }
+
+    fn run_due(&mut self) {
+        let now = self.client.tick();
+        while *self.client.state() == ClientState::Playing
+            && let Some(&(_, step)) = self.due.front().filter(|(tick, _)| *tick <= now)
+        {
+            if let Verb::Expect(list) = &step.verb {
+                self.runner.sim = self.client.sim().clone();
+                self.runner.expect(list);
+            } else {
+                let request = self.request(&step.verb);
+                match request.and_then(|request| self.client.command(request)) {
+                    // Too far ahead of the server: the verb waits for it.
+                    Err(Refusal::Pending) if step.refused.is_none() => return,
+                    outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
+                }
+            }
+            self.due.pop_front();
+        }
+    }
+
+    /// A verb as a client can say it; the others were turned away when the scenario was read.
+    fn request(&self, verb: &Verb) -> Result<Request, Refusal> {
+        let runner = &self.runner;
+        let rules = &runner.world.rules;
+        let who = |name: &Name| runner.who(&name.text);
+        Ok(match verb {
+            Verb::Apply(apply) => Request::Apply {
+                who: apply.from.as_ref().map_or(ControllerId::NONE, who),
+                ability: apply.ability.as_ref().and_then(|n| rules.ability(&n.text)).unwrap_or(AbilityId::NONE),
+                effect: rules.effect(&apply.effect.text).unwrap_or(EffectId::NONE),
+                target: who(&apply.to),
+            },
+            Verb::Move { actor, to: Some(position), facing } => {
+                let at = Anchor::at(*position);
+                let anchor = facing.map_or(at, |facing| Anchor { facing, ..at });
+                Request::Move { who: who(actor), anchor }
+            }
+            Verb::Ability(AbilityVerb::Activate { of, aim, .. }) => match runner.which(of)? {
+                (who, Which::Ability(ability)) => Request::Activate { who, ability, target: runner.aim(aim) },
+                _ => return Err(Refusal::Authority),
+            },
+            Verb::Ability(AbilityVerb::Stop { how, of }) => match (runner.which(of)?, how) {
+                ((who, Which::Ability(ability)), Stop::Cancel) => Request::Cancel { who, ability },
+                ((who, Which::Ability(ability)), Stop::End) => Request::End { who, ability },
+                ((who, Which::Ability(ability)), Stop::Commit) => Request::Commit { who, ability },
+                _ => return Err(Refusal::Authority),
+            },
+            Verb::Ability(AbilityVerb::Press { actor, input, aim, .. }) => {
+                let (input, target) = (runner.world.input(&input.text), runner.aim(aim));
+                Request::Press { who: who(actor), input, target }
+            }
+            Verb::Ability(AbilityVerb::Release { actor, input }) => {
+                Request::Release { who: who(actor), input: runner.world.input(&input.text) }
+            }
+            Verb::Ability(AbilityVerb::Complete(c)) => {
+                let kind = rules.task_kind(&c.task.text);
+                let tasks = self.client.sim().tasks(who(&c.actor))?;
+                let waits = tasks.iter().find(|task| Some(task.kind) == kind);
+                Request::Complete { key: waits.ok_or(Refusal::StaleHandle)?.key, answer: runner.answer(c) }
+            }
+            _ => return Err(Refusal::Authority),
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! `Network:` in a scenario: whose machine is whose, and what lies between them. A verb with `On:` happens on a client's
+//! machine, and there only what a client may ask of a server can happen.
+
+use super::fields::{Fields, Name, Place, Reading, did_you_mean};
+use super::{AbilityVerb, Pick, Scenario, Step, Verb, for_each_step};
+use ugas_core::SimTime;
+use ugas_data::{Entry, Node, ReadError};
+
+const CLIENT_KEYS: &[&str] = &["Owns", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
+/// What a client may be told to do.
+const ASKS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
+const DEFAULT_HZ: i64 = 60;
+const MAX_HZ: i64 = 1_000;
+
+/// One server and its clients.
+///
+/// ```
+/// let text = "Scenario: Two machines\nNetwork: {TickHz: 30, Clients: {Ana: {LatencyMs: 80}}}";
+/// let tree = &ugas_data::read_trees("net.yaml", text).unwrap()[0];
+/// let scenario = ugas_lab::Scenario::from_node("net.yaml", tree).unwrap();
+/// let network = scenario.network.unwrap();
+/// assert_eq!((network.tick, network.clients[0].name.as_str()), (ugas_core::SimTime::frames(1, 30), "Ana"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Length of a tick.
+    pub tick: SimTime,
+    /// The clients in the order they are written.
+    pub clients: Vec<NetClient>,
+}
+
+/// A client and what lies between it and the server.
+#[derive(Clone, Debug)]
+pub struct NetClient {
+    /// Its name.
+    pub name: String,
+    pub(crate) owns: Vec<Name>,
+    /// One way.
+    pub latency: SimTime,
+    /// By how much a datagram may be later than that.
+    pub jitter: SimTime,
+    /// The share of datagrams that do not arrive.
+    pub loss: f64,
+    /// The share that arrive twice.
+    pub duplicate: f64,
+    /// The share that are overtaken.
+    pub reorder: f64,
+}
+
+impl Network {
+    /// A client by its name.
+    pub fn client(&self, name: &str) -> Option<&NetClient> {
+        self.clients.iter().find(|client| client.name == name)
+    }
+}
+
+pub(super) fn network_of(reading: Reading<'_>, node: &Node) -> Result<Network, ReadError> {
+    let fields = reading.fields("Network", node, &["TickHz", "Clients"])?;
+    let hz = fields.get("TickHz").map_or(Ok(DEFAULT_HZ), |n| reading.whole("TickHz", n, 1, MAX_HZ))?;
+    let clients = fields.need("Clients")?;
+    if !clients.is_map() || clients.entries().is_empty() {
+        let message = format!("Clients: expected a map of names, found {}", clients.describe());
+        return Err(reading.error(clients, message));
+    }
+    let clients = clients.entries().iter().map(|entry| client_of(reading, entry)).collect::<Result<_, _>>()?;
+    Ok(Network { tick: SimTime::frames(1, hz), clients })
+}
+
+fn client_of(reading: Reading<'_>, entry: &Entry) -> Result<NetClient, ReadError> {
+    let what = format!("the client {}", entry.key);
+    let f = reading.fields(&what, &entry.value, CLIENT_KEYS)?;
+    Ok(NetClient {
+        name: entry.key.clone(),
+        owns: f.names_if("Owns")?,
+        latency: millis(&f, "LatencyMs")?,
+        jitter: millis(&f, "JitterMs")?,
+        loss: share(&f, "Loss")?,
+        duplicate: share(&f, "Duplicate")?,
+        reorder: share(&f, "Reorder")?,
+    })
+}
+
+fn millis(f: &Fields<'_>, key: &'static str) -> Result<SimTime, ReadError> {
+    let Some(node) = f.get(key) else { return Ok(SimTime::ZERO) };
+    match f.reading.number(key, node)? {
+        ms if (0.0..=60_000.0).contains(&ms) => Ok(SimTime::seconds(ms / 1_000.0)),
+        ms => Err(f.reading.error(node, format!("{key}: expected 0 to 60000 milliseconds, found {ms}"))),
+    }
+}
+
+fn share(f: &Fields<'_>, key: &'static str) -> Result<f64, ReadError> {
+    let Some(node) = f.get(key) else { return Ok(0.0) };
+    match f.reading.number(key, node)? {
+        share if (0.0..=1.0).contains(&share) => Ok(share),
+        other => Err(f.reading.error(node, format!("{key}: expected a share from 0 to 1, found {other}"))),
+    }
+}
+
+/// Names of clients and of what they own, and what is done on their machines.
+pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
+    let file = &scenario.file;
+    let clients = scenario.network.as_ref().map_or(&[][..], |network| &network.clients);
+    let mut owned: Vec<&str> = Vec::new();
+    for actor in clients.iter().flat_map(|client| &client.owns) {
+        match scenario.actors.iter().find(|a| a.name.text == actor.text) {
+            None => {
+                let known = scenario.actors.iter().map(|a| a.name.text.as_str());
+                let help = did_you_mean(&actor.text, known);
+                let message = format!("there is no actor {}", actor.text);
+                errors.push(ReadError { help, ..actor.place.error(file, message) });
+            }
+            Some(a) if !a.spawned => {
+                let message = format!("{} is not there from the start, so nobody can own it", actor.text);
+                errors.push(actor.place.error(file, message));
+            }
+            Some(_) if owned.contains(&actor.text.as_str()) => {
+                errors.push(actor.place.error(file, format!("{} has an owner already", actor.text)));
+            }
+            Some(_) => owned.push(&actor.text),
+        }
+    }
+    for moment in &scenario.moments {
+        for_each_step(&moment.steps, &mut |step| {
+            if let Some(on) = &step.on {
+                check_step(scenario, on, step, errors);
+            }
+        });
+    }
+}
+
+fn check_step(scenario: &Scenario, on: &Name, step: &Step, errors: &mut Vec<ReadError>) {
+    let clients = || scenario.network.iter().flat_map(|network| &network.clients).map(|client| client.name.as_str());
+    if !clients().any(|name| name == on.text) {
+        let help = did_you_mean(&on.text, clients()).or(Some("name it under `Network: {Clients: {..}}`".to_owned()));
+        let message = format!("On: there is no client {}", on.text);
+        errors.push(ReadError { help, ..on.place.error(&scenario.file, message) });
+    } else if !may_ask(&step.verb) {
+        let message = "a client cannot do this: it is the server's";
+        let help = Some(format!("leave out `On:`; on a client there are {ASKS}, with the names of abilities"));
+        errors.push(ReadError { help, ..step.place.error(&scenario.file, message) });
+    }
+}
+
+/// Whether it is something a client does.
+fn may_ask(verb: &Verb) -> bool {
+    match verb {
+        Verb::Apply(apply) => apply.ability.is_some() && apply.from.is_some(),
+        Verb::Move { to, .. } => to.is_some(),
+        Verb::Ability(verb) => match verb {
+            AbilityVerb::Activate { of, .. } | AbilityVerb::Stop { of, .. } => matches!(of.pick, Pick::Ability(_)),
+            AbilityVerb::Press { .. } | AbilityVerb::Release { .. } | AbilityVerb::Complete(_) => true,
+            AbilityVerb::Grant { .. }
+            | AbilityVerb::Revoke(_)
+            | AbilityVerb::Interrupt { .. }
+            | AbilityVerb::Validate { .. }
+            | AbilityVerb::Event { .. }
+            | AbilityVerb::SetParam { .. }
+            | AbilityVerb::SetLevel { .. } => false,
+        },
+        Verb::Expect(_) => true,
+        Verb::Remove(_)
+        | Verb::ChangeEffect { .. }
+        | Verb::Possess { .. }
+        | Verb::Spawn { .. }
+        | Verb::Despawn { .. }
+        | Verb::AddSet { .. }
+        | Verb::RemoveSet { .. }
+        | Verb::SetActive { .. }
+        | Verb::SetRate { .. }
+        | Verb::Reload(_)
+        | Verb::Repeat { .. }
+        | Verb::ExpectStream { .. }
+        | Verb::ExpectCount(_)
+        | Verb::MarkHash { .. }
+        | Verb::ExpectHash { .. } => false,
+    }
+}
+
+/// `On: Ana` beside a verb.
+pub(super) fn on_of(reading: Reading<'_>, node: &Node) -> Result<Option<Name>, ReadError> {
+    node.get("On").map(|n| reading.name("On", n)).transpose()
+}
+
+/// A scenario with machines is not run on one.
+pub(crate) fn needs_machines(scenario: &Scenario) -> Option<ReadError> {
+    scenario.network.as_ref()?;
+    let place: Place = scenario.place;
+    Some(ReadError {
+        help: Some("play it with `ugas serve` and a `ugas bot` for each client".to_owned()),
+        ..place.error(&scenario.file, "a scenario with `Network:` needs a server and its clients")
+    })
+}

@@ -1,0 +1,114 @@
+//! Scenarios with several machines: what is read, what is refused, and that the parts play together.
+
+use std::collections::VecDeque;
+use ugas_core::SimTime;
+use ugas_lab::{NotPlayed, Scenario, run_str};
+use ugas_net::client::ClientState;
+use ugas_net::types::PeerId;
+
+const HEAD: &str = r#"Scenario: A strike over a wire
+Network: {TickHz: 50, Clients: {Ana: {Owns: [Hero], LatencyMs: 80, Loss: 0.05}}}
+Entities:
+  - {Kind: attribute_set, Name: V, Attributes: [{Name: Health, DefaultBaseValue: 100}, {Name: Mana, DefaultBaseValue: 50}]}
+  - Kind: gameplay_effect
+    Name: GE_Hit
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -7}}]
+  - {Kind: gameplay_ability, Name: GA_Strike, Tasks: [{Type: ApplyEffectToTarget, Params: {EffectClass: GE_Hit}}]}
+Actors:
+  Hero: {AttributeSets: [V], Abilities: [GA_Strike]}
+  Ogre: {AttributeSets: [V]}
+  Later: {AttributeSets: [V], Spawned: false}
+"#;
+
+fn read(text: &str) -> Result<Scenario, Vec<String>> {
+    let tree = &ugas_data::read_trees("net.yaml", text).expect("it is YAML")[0];
+    let told = |e: ugas_data::ReadError| format!("{}:{} {}", e.line, e.column, e.message);
+    Scenario::from_node("net.yaml", tree).map_err(|errors| errors.into_iter().map(told).collect())
+}
+
+fn error_of(text: &str) -> String {
+    read(text).map(|_| ()).expect_err("it is wrong").join("\n")
+}
+
+fn timeline(step: &str) -> String {
+    format!("{HEAD}Timeline:\n  - At: 1\n    Do:\n      - {step}\n")
+}
+
+#[test]
+fn what_is_wrong_with_machines_is_told_at_its_place() {
+    let network = |network: &str| {
+        error_of(&HEAD.replacen("{TickHz: 50, Clients: {Ana: {Owns: [Hero], LatencyMs: 80, Loss: 0.05}}}", network, 1))
+    };
+    assert_eq!(
+        network("{TickHz: 0, Clients: {Ana: {}}}"),
+        "2:19 TickHz: expected a whole number from 1 to 1000, found the number 0"
+    );
+    assert!(network("{Clients: {}}").starts_with("2:20 Clients: expected a map of names, found"));
+    assert!(network("{}").contains("Clients is missing"));
+    assert_eq!(network("{Clients: {Ana: {Owns: [Heroo]}}}"), "2:34 there is no actor Heroo");
+    assert_eq!(network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"), "2:55 Hero has an owner already");
+    assert!(network("{Clients: {Ana: {Owns: [Later]}}}").contains("not there from the start"));
+    assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:33 Loss: expected a share from 0 to 1, found 2");
+    assert!(network("{Clients: {Ana: {LatencyMs: -1}}}").contains("expected 0 to 60000 milliseconds"));
+}
+
+#[test]
+fn a_client_does_what_a_client_may() {
+    let step = |step: &str| error_of(&timeline(step));
+    assert!(step("Apply: {Effect: GE_Hit, To: Hero}\n        On: Anna").contains("On: there is no client Anna"));
+    assert!(step("Apply: {Effect: GE_Hit, To: Hero}\n        On: Ana").contains("it is the server's"));
+    assert!(step("Spawn: {Actor: Later}\n        On: Ana").contains("it is the server's"));
+    assert!(step("Repeat: {Times: 2, Do: []}\n        On: Ana").contains("it is the server's"));
+    read(&timeline("Activate: {Actor: Hero, Ability: GA_Strike, Target: Ogre}\n        On: Ana")).expect("it may");
+    read(&timeline("Apply: {Effect: GE_Hit, To: Ogre, From: Hero, Ability: GA_Strike}\n        On: Ana"))
+        .expect("it may");
+}
+
+#[test]
+fn one_machine_does_not_play_for_several() {
+    let results = run_str("net.yaml", HEAD);
+    assert!(results.errors().next().is_some_and(|e| e.message.contains("needs a server and its clients")));
+    let scenario = read(HEAD).expect("it is sound");
+    assert!(
+        matches!(scenario.client_part("Ben").err(), Some(NotPlayed::NoClient { clients, .. }) if clients == ["Ana"])
+    );
+    let alone = read("Scenario: Alone").expect("it is sound");
+    assert_eq!(alone.server_part().err(), Some(NotPlayed::NoNetwork));
+}
+
+/// The parts over a link of three ticks, in virtual time.
+#[test]
+fn the_parts_of_a_scenario_come_to_the_same_state() {
+    let text = format!(
+        "{HEAD}Timeline:\n  - At: 1\n    Do:\n      - Repeat: {{Times: 2, Do: [{{Activate: {{Actor: Hero, Ability: GA_Strike, Target: Ogre}}, On: Ana}}]}}\n      - Apply: {{Effect: GE_Hit, To: Hero}}\n      - Activate: {{Actor: Ogre, Ability: GA_Strike}}\n        On: Ana\n        Refused: Authority\n      - Expect: {{Ogre.Health: 86}}\n        On: Ana\n      - Expect: {{Ogre.Health: 100}}\n  - At: 3\n    Do:\n      - Expect: {{Ogre.Health: 86, Hero.Health: 93}}\n      - Expect: {{Ogre.Health: 85}}\n"
+    );
+    let scenario = read(&text).expect("it is sound");
+    let mut server = scenario.server_part().expect("a server");
+    let mut client = scenario.client_part("Ana").expect("a client");
+    let ana = PeerId(1);
+    let owns = server.owned_by("Ana").expect("she is in the file");
+    server.server_mut().connect(ana, &owns).expect("a place");
+    let tick = SimTime::frames(1, 50);
+    let (mut up, mut down) = (VecDeque::new(), VecDeque::new());
+    let mut now = 0;
+    while !(server.is_over() && client.is_over()) {
+        now += 1;
+        assert!(now < 1_000, "server {:?}, client {:?}", server.server().tick(), client.client().tick());
+        let due = |queue: &mut VecDeque<(u32, Vec<u8>)>| {
+            let ready = queue.iter().take_while(|(at, _)| *at <= now).count();
+            queue.drain(..ready).map(|(_, bytes)| bytes).collect::<Vec<_>>()
+        };
+        due(&mut up).iter().for_each(|bytes| server.server_mut().receive(ana, bytes));
+        due(&mut down).iter().for_each(|bytes| client.client_mut().receive(bytes));
+        server.step();
+        client.update(tick);
+        server.server_mut().send(&mut |_, bytes| down.push_back((now + 3, bytes.to_vec())));
+        client.client_mut().send(&mut |bytes| up.push_back((now + 3, bytes.to_vec())));
+    }
+    assert_eq!(*client.client().state(), ClientState::Playing);
+    assert_eq!(client.hashes(), server.hashes("Ana"));
+    assert_eq!(client.finish().failures, []);
+    let failures: Vec<String> = server.finish().failures.into_iter().map(|f| f.message).collect();
+    assert_eq!(failures, ["expected Ogre.Health to be 85, found 86"]);
+}

@@ -1,0 +1,131 @@
+//! What must hold, in every tick and at the end.
+
+use super::play::{NAMES, Swarm};
+use ugas_core::{AttributeId, ControllerId, OpId};
+use ugas_doc::{ControllerReplication, ReplicationMode};
+use ugas_net::client::{ClientState, Standing};
+use ugas_net::view::Snapshot;
+
+/// What a client may hold of what is not settled: ticks, journals, facts told ahead.
+const MOST_HELD: usize = 4_000;
+/// What the server may hold for one client: packets in flight, commands, verdicts, messages.
+const MOST_HELD_FOR_ONE: usize = 4_000;
+
+impl Swarm {
+    /// Attributes that even the owner does not see.
+    fn hidden(&self, who: ControllerId) -> Vec<AttributeId> {
+        let sim = self.net.server().sim();
+        let sets = sim.sets(who).unwrap_or_default();
+        let all = sets.iter().filter_map(|&s| self.made.rules.set_attributes(s)).flatten();
+        all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
+    }
+
+    /// What the server has at the end of its tick.
+    pub(crate) fn note(&mut self) {
+        let tick = self.net.tick().0;
+        for &hero in &self.heroes {
+            let hash = self.net.server().sim().row_hash_without(hero, &self.hidden(hero)).unwrap();
+            self.hashes.insert((hero, tick), hash);
+        }
+    }
+
+    pub(crate) fn what_is_settled_is_true(&self) {
+        let tick = self.net.tick();
+        for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
+            let client = self.net.client(name);
+            let Some(settled) = client.settled(hero) else { continue };
+            let known = self.hashes.get(&(hero, settled.0)).copied();
+            let held = client.settled_hash(hero);
+            assert_eq!(held, known, "seed {}: {name} at {tick:?} about {settled:?}", self.seed);
+        }
+    }
+
+    /// From the moment it was played ahead until it ends a modifier is there once: not twice when the server's word
+    /// comes, and at no tick in between not at all.
+    pub(crate) fn what_was_accepted_is_there_once(&mut self) {
+        let marks = std::mem::take(&mut self.marks);
+        let seed = self.seed;
+        let value = self.made.rules.attribute("Mark").unwrap();
+        for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
+            let sim = self.net.client(name).sim();
+            let count = self.marks_on(sim, hero).len() as f64;
+            if let Ok(shown) = sim.get(hero, value) {
+                assert_eq!(shown, count, "seed {seed}: {name} shows Mark {shown} with {count} effects");
+            }
+        }
+        for mark in marks {
+            let (name, hero) = (NAMES[mark.player], self.heroes[mark.player]);
+            let client = self.net.client(name);
+            if client.sim().now() >= mark.until {
+                continue;
+            }
+            let is_it = |p: &&ugas_net::client::Prediction| OpId::new(p.key.client, p.key.base, p.key.sub) == mark.op;
+            let standing = client.predictions().find(is_it).map(|p| p.standing);
+            let here = self.marks_on(client.sim(), hero).iter().filter(|&&key| key == mark.key).count();
+            let tick = self.net.tick();
+            if standing == Some(Standing::Rejected) {
+                assert_eq!(here, 0, "seed {seed}: {name} at {tick:?} keeps {:?}, which was refused", mark.key);
+                continue;
+            }
+            assert_eq!(here, 1, "seed {seed}: {name} at {tick:?} shows {:?} so often ({standing:?})", mark.key);
+            self.marks.push(mark);
+        }
+    }
+
+    pub(crate) fn nothing_grows(&self) {
+        let (seed, tick) = (self.seed, self.net.tick());
+        for name in &NAMES[..self.heroes.len()] {
+            let held = self.net.client(name).held();
+            assert!(held <= MOST_HELD, "seed {seed}: {name} holds {held} at {tick:?}");
+        }
+        let held = self.net.server().held();
+        let most = MOST_HELD_FOR_ONE * self.heroes.len();
+        assert!(held <= most, "seed {seed}: the server holds {held} at {tick:?}");
+    }
+
+    pub(crate) fn nothing_is_open(&mut self) {
+        let (seed, mut empty) = (self.seed, 0);
+        for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
+            let client = self.net.client(name);
+            assert_eq!(*client.state(), ClientState::Playing, "seed {seed}: {name}");
+            assert_eq!(client.unanswered(), 0, "seed {seed}: {name} waits for verdicts");
+            for &who in self.heroes.iter().chain(&self.others) {
+                let ops = client.sim().journal(who).map_or(0, |j| j.ops().count());
+                assert_eq!(ops, 0, "seed {seed}: {name} would ask something of {who:?} again");
+                // What runs on reads of others, and that is noted as long as it may be read again.
+                let runs = client.sim().effects(who).is_ok_and(|list| !list.is_empty());
+                let noted = client.sim().journal_len(who);
+                assert!(noted == 0 || runs, "seed {seed}: {name} would run {who:?} again");
+            }
+            if client.journalled() == 0 {
+                empty += 1;
+            }
+            let behind = client.tick().0 - client.settled(hero).unwrap().0;
+            assert!(behind <= client.window(), "seed {seed}: {name} is {behind} ticks ahead of what is settled");
+        }
+        self.tally.put("empty journals", empty);
+    }
+
+    /// Everybody knows of everybody else what the server shows, and of his own what the server has.
+    pub(crate) fn everybody_agrees(&self) {
+        let (seed, tick, server) = (self.seed, self.net.tick(), self.net.server());
+        for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
+            let client = self.net.client(name);
+            let settled = client.settled(own).unwrap();
+            assert!(tick.0 - settled.0 <= 2, "seed {seed}: {name} knows of {settled:?} at {tick:?}");
+            for &who in self.heroes.iter().chain(&self.others).filter(|&&who| who != own) {
+                let mode = server.mode(who);
+                let seen = client.proxies().get(who).map(|p| p.snapshot());
+                let shown = match mode {
+                    ControllerReplication::None => None,
+                    _ => Some(Snapshot::of(server.sim(), who, mode).unwrap()),
+                };
+                assert_eq!(seen, shown, "seed {seed}: {name} about {who:?} ({mode:?}) at {tick:?}");
+            }
+            let known = client.proxies().len();
+            let shown = self.heroes.iter().chain(&self.others);
+            let shown = shown.filter(|&&who| who != own && server.mode(who) != ControllerReplication::None).count();
+            assert_eq!(known, shown, "seed {seed}: {name} knows of somebody who is gone");
+        }
+    }
+}

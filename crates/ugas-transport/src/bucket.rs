@@ -1,0 +1,78 @@
+//! A token bucket in whole numbers: time flows in, packets flow out.
+
+use std::time::Duration;
+
+const NANOS: u64 = 1_000_000_000;
+
+/// So many packets a second in the long run, so many at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    per_second: u64,
+    /// In packets times nanoseconds, so that no fraction of a packet is lost between polls.
+    level: u64,
+    most: u64,
+}
+
+impl Bucket {
+    /// Starts full.
+    pub(crate) fn new(per_second: u32, burst: u32) -> Bucket {
+        let most = burst as u64 * NANOS;
+        Bucket { per_second: per_second as u64, level: most, most }
+    }
+
+    pub(crate) fn refill(&mut self, elapsed: Duration) {
+        let nanos = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.level = self.level.saturating_add(nanos.saturating_mul(self.per_second)).min(self.most);
+    }
+
+    /// Whether one more may pass.
+    pub(crate) fn take(&mut self) -> bool {
+        match self.level.checked_sub(NANOS) {
+            Some(level) => {
+                self.level = level;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate() {
+        let mut bucket = Bucket::new(10, 3);
+        assert_eq!((0..5).filter(|_| bucket.take()).count(), 3);
+        bucket.refill(Duration::from_millis(99));
+        assert!(!bucket.take());
+        bucket.refill(Duration::from_millis(1));
+        assert!(bucket.take());
+        bucket.refill(Duration::MAX);
+        assert_eq!((0..5).filter(|_| bucket.take()).count(), 3, "silence is saved up to a burst only");
+    }
+
+    proptest! {
+        /// Against the definition: the level is what flowed in, capped at every step, minus what flowed out.
+        #[test]
+        fn it_counts_like_exact_fractions(
+            rate in 0u32..5_000,
+            burst in 0u32..50,
+            steps in prop::collection::vec((0u64..2_000_000_000, 0usize..60), 0..40),
+        ) {
+            let mut bucket = Bucket::new(rate, burst);
+            let most = burst as u128 * NANOS as u128;
+            let mut level = most;
+            for (nanos, wanted) in steps {
+                bucket.refill(Duration::from_nanos(nanos));
+                level = (level + nanos as u128 * rate as u128).min(most);
+                let passed = (0..wanted).filter(|_| bucket.take()).count();
+                let expected = wanted.min((level / NANOS as u128) as usize);
+                prop_assert_eq!(passed, expected);
+                level -= expected as u128 * NANOS as u128;
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A client on one carrier.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use renetcode2::{ClientAuthentication, DisconnectReason, NetcodeClient};
+use ugas_net::types::MAX_DATAGRAM;
+
+use super::MAX_PACKET;
+use super::packet::is_sound;
+use crate::error::{SendError, TransportError, fits};
+use crate::socket::ClientSocket;
+use crate::token::{Carrier, Identity, Key, Token, TokenError};
+use crate::transport::{ClientTransport, Gone, State};
+
+/// How many packets one poll reads.
+const READS: usize = 4_096;
+/// How long a token lives that a client makes for itself.
+const OWN_LIFETIME: Duration = Duration::from_secs(300);
+
+/// How a client starts.
+#[derive(Clone, Copy, Debug)]
+pub struct CallerConfig {
+    /// The time now, since the Unix epoch. From here on time goes by with [`ClientTransport::poll`].
+    pub now: Duration,
+    /// How long a carrier with connections (WebSocket) waits for one before it gives up; the only wait there is.
+    pub patience: Duration,
+}
+
+/// The client side of UDP and WebSocket.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use ugas_transport::{Caller, CallerConfig, ClientTransport, State, Token};
+///
+/// let token: Token = std::fs::read_to_string("Ana.token")?.parse()?;
+/// let config = CallerConfig { now: Duration::from_secs(1_800_000_000), patience: Duration::from_secs(5) };
+/// let mut client = Caller::connect(token, config)?;
+/// while client.state() == State::Connecting {
+///     std::thread::sleep(Duration::from_millis(10));
+///     client.poll(Duration::from_millis(10), &mut |datagram| println!("{} bytes", datagram.len()))?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Caller {
+    netcode: NetcodeClient,
+    carrier: Carrier,
+    socket: Box<dyn ClientSocket>,
+    broken: Option<Gone>,
+    buffer: [u8; MAX_PACKET],
+}
+
+impl Caller {
+    /// Connects with a token that the server or its login service has made.
+    pub fn connect(token: Token, config: CallerConfig) -> Result<Caller, TransportError> {
+        let (carrier, address) = (token.carrier(), token.address());
+        let socket = open(carrier, address, config.patience)?;
+        let authentication = ClientAuthentication::Secure { connect_token: token.into_inner() };
+        let netcode = NetcodeClient::new(config.now, authentication)
+            .map_err(|cause| TokenError::Content { cause: cause.to_string() })?;
+        Ok(Caller { netcode, carrier, socket, broken: None, buffer: [0; MAX_PACKET] })
+    }
+
+    /// Connects to a server that lets everybody in ([`Auth::Open`](crate::Auth::Open)); any other does not answer.
+    pub fn connect_open(protocol: u64, who: Identity<'_>, config: CallerConfig) -> Result<Caller, TransportError> {
+        let token = Token::issue(&Key::public(), protocol, who, config.now, OWN_LIFETIME)?;
+        Caller::connect(token, config)
+    }
+
+    fn read(&mut self, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
+        for _ in 0..READS {
+            let (length, from) = match self.socket.receive(&mut self.buffer) {
+                Ok(Some(packet)) => packet,
+                Ok(None) => return Ok(()),
+                Err(cause) => return self.fail(cause),
+            };
+            let packet = &mut self.buffer[..length];
+            if from != self.netcode.server_addr() || !is_sound(packet) {
+                continue;
+            }
+            if let Some(payload) = self.netcode.process_packet(packet)
+                && payload.len() <= MAX_DATAGRAM
+            {
+                datagrams(payload);
+            }
+        }
+        Ok(())
+    }
+
+    /// A line that the other side closed is an end, not an error.
+    fn fail(&mut self, cause: std::io::Error) -> Result<(), TransportError> {
+        self.broken = Some(if self.netcode.is_connected() { Gone::Lost } else { Gone::Refused });
+        match cause.kind() {
+            ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionReset
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof => Ok(()),
+            _ => Err(TransportError::Socket { carrier: self.carrier, cause }),
+        }
+    }
+}
+
+impl ClientTransport for Caller {
+    fn poll(&mut self, elapsed: Duration, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
+        if let State::Disconnected(_) = self.state() {
+            return Ok(());
+        }
+        self.read(datagrams)?;
+        self.netcode.update(elapsed);
+        if let Some((packet, to)) = self.netcode.generate_ping() {
+            match self.socket.send(to, packet) {
+                Err(cause) if cause.kind() != ErrorKind::WouldBlock => return self.fail(cause),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<(), SendError> {
+        fits(datagram)?;
+        if self.state() != State::Connected {
+            return Err(SendError::NotConnected);
+        }
+        let packet = self.netcode.generate_payload_packet(datagram);
+        let (to, packet) = packet.map_err(|_| SendError::NotConnected)?;
+        self.socket.send(to, packet).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => SendError::Full,
+            ErrorKind::ConnectionAborted => SendError::NotConnected,
+            _ => SendError::System(error.to_string()),
+        })
+    }
+
+    fn disconnect(&mut self) {
+        if let State::Disconnected(_) = self.state() {
+            return;
+        }
+        if let Ok((to, packet)) = self.netcode.disconnect() {
+            let _ = self.socket.send(to, packet);
+        }
+    }
+
+    fn state(&self) -> State {
+        // What netcode heard from the server says more than a line that closed after it.
+        match (self.netcode.disconnect_reason(), self.broken) {
+            (Some(reason), _) => State::Disconnected(gone(reason)),
+            (None, Some(gone)) => State::Disconnected(gone),
+            (None, None) if self.netcode.is_connected() => State::Connected,
+            (None, None) => State::Connecting,
+        }
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.disconnect();
+    }
+}
+
+fn gone(reason: DisconnectReason) -> Gone {
+    match reason {
+        DisconnectReason::ConnectTokenExpired => Gone::Expired,
+        DisconnectReason::ConnectionTimedOut => Gone::TimedOut,
+        DisconnectReason::ConnectionResponseTimedOut | DisconnectReason::ConnectionRequestTimedOut => Gone::NoAnswer,
+        DisconnectReason::ConnectionDenied => Gone::Refused,
+        DisconnectReason::DisconnectedByClient => Gone::ByClient,
+        DisconnectReason::DisconnectedByServer => Gone::ByServer,
+    }
+}
+
+fn open(carrier: Carrier, server: SocketAddr, patience: Duration) -> Result<Box<dyn ClientSocket>, TransportError> {
+    let cannot = |cause| TransportError::Reach { carrier, address: server, cause };
+    match carrier {
+        #[cfg(feature = "udp")]
+        Carrier::Udp => Ok(Box::new(crate::socket::udp::Udp::toward(server).map_err(cannot)?)),
+        #[cfg(feature = "websocket")]
+        Carrier::WebSocket => {
+            let socket = crate::socket::websocket::WebSocketClient::connect(server, patience).map_err(cannot)?;
+            Ok(Box::new(socket))
+        }
+        #[allow(unreachable_patterns, reason = "which carriers are built is a matter of features")]
+        _ => {
+            let _ = (cannot, patience);
+            Err(TransportError::NotBuilt { carrier })
+        }
+    }
+}

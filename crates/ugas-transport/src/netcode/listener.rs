@@ -1,0 +1,436 @@
+//! A server that takes players on every carrier it has a socket for.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use renetcode2::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult, ServerSocketConfig};
+use ugas_net::types::{MAX_DATAGRAM, PeerId};
+
+use super::MAX_PACKET;
+use super::packet::is_sound;
+use crate::bucket::Bucket;
+use crate::counts::Counts;
+use crate::error::{SendError, TransportError, fits};
+use crate::limits::Limits;
+use crate::socket::ServerSocket;
+use crate::token::{Carrier, Identity, Key, Token, unpack};
+use crate::transport::{Event, Gone, ServerTransport};
+
+/// What netcode can count.
+const MOST_PEERS: usize = 1_024;
+
+/// Who may come in.
+#[derive(Clone, Debug)]
+pub enum Auth {
+    /// Who has a token that was made with this key.
+    Key(Key),
+    /// Everybody, as anybody: for development and for games among friends on one machine. Packets are encrypted, but who
+    /// listens from the start can read them.
+    Open,
+}
+
+/// How a listener starts.
+#[derive(Clone, Debug)]
+pub struct ListenerConfig {
+    /// The number of the game's protocol; a token for another one is not answered.
+    pub protocol: u64,
+    /// Who may come in.
+    pub auth: Auth,
+    /// How much of everything.
+    pub limits: Limits,
+    /// The time now, since the Unix epoch. From here on time goes by with [`ServerTransport::poll`].
+    pub now: Duration,
+    /// How long tokens live, in seconds. A token that could be older than the server is not taken, for it may have been
+    /// used before a restart; so tokens have to be made with at least this lifetime.
+    pub token_lifetime: u16,
+}
+
+/// The server side of UDP, WebSocket and WebTransport, all at once.
+///
+/// ```
+/// use std::time::Duration;
+/// use ugas_transport::{Auth, Carrier, Key, Limits, Listener, ListenerConfig};
+///
+/// let config = ListenerConfig {
+///     protocol: 1,
+///     auth: Auth::Key(Key::random()),
+///     limits: Limits::default(),
+///     now: Duration::from_secs(1_800_000_000),
+///     token_lifetime: 60,
+/// };
+/// let listener = Listener::builder(config).bind(Carrier::Udp, "127.0.0.1:0".parse()?, None)?.start()?;
+/// let token = listener.issue(Carrier::Udp, 7, b"Ana")?;
+/// assert_eq!(Some(token.address()), listener.address(Carrier::Udp));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Listener {
+    netcode: NetcodeServer,
+    config: ListenerConfig,
+    elapsed: Duration,
+    sockets: [Option<Endpoint>; 3],
+    peers: BTreeMap<PeerId, Peer>,
+    by_client: BTreeMap<u64, PeerId>,
+    by_address: BTreeMap<(Carrier, SocketAddr), PeerId>,
+    next: u32,
+    strangers: Bucket,
+    leaving: Vec<(PeerId, Gone)>,
+    lost: Vec<SocketAddr>,
+    counts: Counts,
+    buffer: [u8; MAX_PACKET],
+}
+
+struct Endpoint {
+    socket: Box<dyn ServerSocket>,
+    public: SocketAddr,
+    certificate: Option<[u8; 32]>,
+}
+
+struct Peer {
+    client: u64,
+    slot: usize,
+    carrier: Carrier,
+    address: SocketAddr,
+    bucket: Bucket,
+}
+
+/// A listener that does not listen yet.
+pub struct ListenerBuilder {
+    config: ListenerConfig,
+    sockets: [Option<Endpoint>; 3],
+}
+
+impl Listener {
+    /// Starts with no socket; [`ListenerBuilder::bind`] adds them.
+    pub fn builder(config: ListenerConfig) -> ListenerBuilder {
+        ListenerBuilder { config, sockets: [None, None, None] }
+    }
+
+    /// Where players reach it on a carrier.
+    pub fn address(&self, carrier: Carrier) -> Option<SocketAddr> {
+        self.sockets[carrier as usize].as_ref().map(|endpoint| endpoint.public)
+    }
+
+    /// The hash of the certificate that a browser is to trust on this carrier (WebTransport).
+    pub fn certificate(&self, carrier: Carrier) -> Option<[u8; 32]> {
+        self.sockets[carrier as usize].as_ref()?.certificate
+    }
+
+    /// A token for this server, good from now on. See [`Identity`] for what is said about the player.
+    pub fn issue(&self, carrier: Carrier, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
+        let address = self.address(carrier).ok_or(TransportError::NoSocket)?;
+        let who = Identity { client, user_data, carrier, address };
+        let now = self.config.now.saturating_add(self.elapsed);
+        // A second more, for both sides count whole seconds.
+        let lifetime = Duration::from_secs(self.config.token_lifetime as u64 + 1);
+        let key = match &self.config.auth {
+            Auth::Key(key) => key.clone(),
+            Auth::Open => Key::public(),
+        };
+        Ok(Token::issue(&key, self.config.protocol, who, now, lifetime)?)
+    }
+
+    fn read(&mut self, carrier: Carrier, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
+        for _ in 0..self.config.limits.reads_per_poll {
+            let Some(endpoint) = &mut self.sockets[carrier as usize] else { return Ok(()) };
+            let next = endpoint.socket.receive(&mut self.buffer);
+            let Some((length, who)) = next.map_err(|cause| TransportError::Socket { carrier, cause })? else {
+                return Ok(());
+            };
+            let is_stranger = !self.by_address.contains_key(&(carrier, who));
+            if is_stranger && !self.strangers.take() {
+                self.counts.strangers += 1;
+                continue;
+            }
+            self.open(carrier, who, length, events);
+        }
+        Ok(())
+    }
+
+    /// Opens the packet in the buffer and does what it asks for.
+    fn open(&mut self, carrier: Carrier, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
+        let Some(endpoint) = &mut self.sockets[carrier as usize] else { return };
+        let socket = &mut endpoint.socket;
+        let packet = &mut self.buffer[..length];
+        let result = match is_sound(packet) {
+            true => self.netcode.process_packet(carrier as usize, who, packet),
+            false => ServerResult::Error { socket_id: carrier as usize, addr: who },
+        };
+        match result {
+            ServerResult::None => {}
+            ServerResult::Error { .. } => {
+                self.counts.malformed += 1;
+                // Senders can be forged: this must not end a player's connection.
+                if !self.by_address.contains_key(&(carrier, who)) {
+                    socket.close(who);
+                }
+            }
+            ServerResult::ConnectionDenied { payload, .. } => {
+                self.counts.denied += 1;
+                if let Some(payload) = payload {
+                    let _ = socket.send(who, payload);
+                }
+                socket.close(who);
+            }
+            ServerResult::ConnectionAccepted { client_id, payload, .. } => {
+                socket.accepted(client_id, who);
+                let _ = socket.send(who, payload);
+            }
+            ServerResult::PacketToSend { payload, .. } => {
+                let _ = socket.send(who, payload);
+            }
+            ServerResult::Payload { client_id, payload } => {
+                let Some(&id) = self.by_client.get(&client_id) else { return };
+                let Some(peer) = self.peers.get_mut(&id) else { return };
+                if !peer.bucket.take() {
+                    self.counts.too_fast += 1;
+                } else if payload.len() > MAX_DATAGRAM {
+                    self.counts.too_long += 1;
+                } else {
+                    self.counts.received += 1;
+                    events(Event::Datagram(id, payload));
+                }
+            }
+            ServerResult::ClientConnected { client_id, user_data, payload, .. } => {
+                socket.joined(who);
+                let _ = socket.send(who, payload);
+                self.join(client_id, carrier, who, unpack(&user_data), events);
+            }
+            ServerResult::ClientDisconnected { client_id, .. } => {
+                socket.close(who);
+                self.leave(client_id, Gone::ByClient, events);
+            }
+        }
+    }
+
+    fn join(
+        &mut self,
+        client: u64,
+        carrier: Carrier,
+        address: SocketAddr,
+        user_data: &[u8],
+        events: &mut dyn FnMut(Event<'_>),
+    ) {
+        let slot = self.netcode.clients_id_iter_with_slots().find(|&(_, id)| id == client).map(|(slot, _)| slot);
+        let Some(slot) = slot else { return };
+        let id = PeerId(self.next);
+        self.next += 1;
+        let bucket = Bucket::new(self.config.limits.per_second, self.config.limits.burst);
+        self.peers.insert(id, Peer { client, slot, carrier, address, bucket });
+        self.by_client.insert(client, id);
+        self.by_address.insert((carrier, address), id);
+        events(Event::Connected(id, user_data));
+    }
+
+    /// Forgets a peer that netcode has forgotten.
+    fn leave(&mut self, client: u64, why: Gone, events: &mut dyn FnMut(Event<'_>)) {
+        let Some(id) = self.by_client.remove(&client) else { return };
+        if let Some(peer) = self.peers.remove(&id) {
+            self.by_address.remove(&(peer.carrier, peer.address));
+            events(Event::Disconnected(id, why));
+        }
+    }
+
+    /// Ends what the host or a broken carrier has ended.
+    fn dismiss(&mut self, events: &mut dyn FnMut(Event<'_>)) {
+        for (id, why) in std::mem::take(&mut self.leaving) {
+            let Some(peer) = self.peers.get(&id) else { continue };
+            let (client, carrier) = (peer.client, peer.carrier);
+            let result = self.netcode.disconnect(client);
+            if let (ServerResult::ClientDisconnected { addr, payload, .. }, Some(endpoint)) =
+                (result, &mut self.sockets[carrier as usize])
+            {
+                if let Some(payload) = payload {
+                    let _ = endpoint.socket.send(addr, payload);
+                }
+                endpoint.socket.close(addr);
+            }
+            self.leave(client, why, events);
+        }
+    }
+
+    /// Silence ends a connection; the other way round, a word now and then keeps it.
+    fn keep(&mut self, events: &mut dyn FnMut(Event<'_>)) {
+        let mut silent = Vec::new();
+        for peer in self.peers.values() {
+            let Some(endpoint) = &mut self.sockets[peer.carrier as usize] else { continue };
+            let result = self.netcode.update_client(peer.slot, peer.client);
+            if let ServerResult::ClientDisconnected { payload, addr, .. } = result {
+                if let Some(payload) = payload {
+                    let _ = endpoint.socket.send(addr, payload);
+                }
+                endpoint.socket.close(addr);
+                silent.push(peer.client);
+                continue;
+            }
+            if let ServerResult::PacketToSend { addr, payload, .. } =
+                self.netcode.generate_client_ping(peer.slot, peer.client)
+            {
+                let _ = endpoint.socket.send(addr, payload);
+            }
+        }
+        for client in silent {
+            self.leave(client, Gone::TimedOut, events);
+        }
+    }
+}
+
+impl ServerTransport for Listener {
+    fn poll(&mut self, elapsed: Duration, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
+        self.elapsed = self.elapsed.saturating_add(elapsed);
+        self.netcode.update(elapsed);
+        self.strangers.refill(elapsed);
+        for peer in self.peers.values_mut() {
+            peer.bucket.refill(elapsed);
+        }
+        for carrier in Carrier::ALL {
+            let Some(endpoint) = &mut self.sockets[carrier as usize] else { continue };
+            endpoint.socket.update(elapsed, &mut self.lost);
+            for who in self.lost.drain(..) {
+                if let Some(&id) = self.by_address.get(&(carrier, who)) {
+                    self.leaving.push((id, Gone::Lost));
+                }
+            }
+        }
+        self.dismiss(events);
+        for carrier in Carrier::ALL {
+            self.read(carrier, events)?;
+        }
+        self.keep(events);
+        Ok(())
+    }
+
+    fn send(&mut self, peer: PeerId, datagram: &[u8]) -> Result<(), SendError> {
+        fits(datagram)?;
+        let known = self.peers.get(&peer).ok_or(SendError::NoPeer(peer))?;
+        let packet = self.netcode.generate_payload_packet(known.slot, known.client, datagram);
+        let (_, address, packet) = packet.map_err(|_| SendError::NoPeer(peer))?;
+        let endpoint = self.sockets[known.carrier as usize].as_mut().ok_or(SendError::NoPeer(peer))?;
+        match endpoint.socket.send(address, packet) {
+            Ok(()) => {
+                self.counts.sent += 1;
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.counts.dropped += 1;
+                Err(SendError::Full)
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {
+                self.leaving.push((peer, Gone::Lost));
+                Err(SendError::NoPeer(peer))
+            }
+            Err(error) => Err(SendError::System(error.to_string())),
+        }
+    }
+
+    fn disconnect(&mut self, peer: PeerId) {
+        if self.peers.contains_key(&peer) {
+            self.leaving.push((peer, Gone::ByServer));
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+}
+
+impl Drop for Listener {
+    /// Players hear that the server is gone instead of waiting for it.
+    fn drop(&mut self) {
+        self.leaving = self.peers.keys().map(|&id| (id, Gone::ByServer)).collect();
+        self.dismiss(&mut |_| {});
+    }
+}
+
+impl ListenerBuilder {
+    /// Listens on a carrier at this address (port 0 takes a free one). `public` is the address that players use, if it is
+    /// another one: behind a router, or when listening on all addresses. A second address for a carrier replaces the first.
+    pub fn bind(
+        mut self,
+        carrier: Carrier,
+        address: SocketAddr,
+        public: Option<SocketAddr>,
+    ) -> Result<ListenerBuilder, TransportError> {
+        let (socket, bound, certificate) = open(carrier, address, self.config.limits.peers)?;
+        let public = public.unwrap_or(bound);
+        if public.ip().is_unspecified() && matches!(self.config.auth, Auth::Key(_)) {
+            return Err(TransportError::NoPublicAddress { carrier, address });
+        }
+        self.sockets[carrier as usize] = Some(Endpoint { socket, public, certificate });
+        Ok(self)
+    }
+
+    /// Takes players from now on.
+    pub fn start(self) -> Result<Listener, TransportError> {
+        let ListenerBuilder { config, sockets } = self;
+        if sockets.iter().all(Option::is_none) {
+            return Err(TransportError::NoSocket);
+        }
+        if config.limits.peers > MOST_PEERS {
+            return Err(TransportError::TooManyPeers { wanted: config.limits.peers, most: MOST_PEERS });
+        }
+        // One place for each carrier, used or not: a token names its socket by the carrier's number.
+        let place = |endpoint: &Option<Endpoint>| ServerSocketConfig {
+            needs_encryption: endpoint.as_ref().is_none_or(|endpoint| !endpoint.socket.is_sealed()),
+            public_addresses: endpoint.iter().map(|endpoint| endpoint.public).collect(),
+        };
+        let (authentication, max_token_lifetime) = match &config.auth {
+            Auth::Key(key) => (ServerAuthentication::Secure { private_key: *key.bytes() }, config.token_lifetime),
+            // Everybody makes tokens by their own clock.
+            Auth::Open => (ServerAuthentication::Unsecure, 0),
+        };
+        let netcode = NetcodeServer::new(ServerConfig {
+            current_time: config.now,
+            max_token_lifetime,
+            max_clients: config.limits.peers,
+            protocol_id: config.protocol,
+            sockets: sockets.iter().map(place).collect(),
+            authentication,
+        });
+        let rate = config.limits.strangers_per_second;
+        Ok(Listener {
+            netcode,
+            elapsed: Duration::ZERO,
+            sockets,
+            peers: BTreeMap::new(),
+            by_client: BTreeMap::new(),
+            by_address: BTreeMap::new(),
+            next: 0,
+            strangers: Bucket::new(rate, rate),
+            leaving: Vec::new(),
+            lost: Vec::new(),
+            counts: Counts::default(),
+            buffer: [0; MAX_PACKET],
+            config,
+        })
+    }
+}
+
+type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
+
+fn open(carrier: Carrier, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
+    let cannot = |cause| TransportError::Bind { carrier, address, cause };
+    match carrier {
+        #[cfg(feature = "udp")]
+        Carrier::Udp => {
+            let (socket, bound) = crate::socket::udp::Udp::bind(address).map_err(cannot)?;
+            Ok((Box::new(socket), bound, None))
+        }
+        #[cfg(feature = "websocket")]
+        Carrier::WebSocket => {
+            let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, peers).map_err(cannot)?;
+            Ok((Box::new(socket), bound, None))
+        }
+        #[cfg(feature = "webtransport")]
+        Carrier::WebTransport => {
+            let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
+            Ok((Box::new(socket), bound, Some(certificate)))
+        }
+        #[allow(unreachable_patterns, reason = "which carriers are built is a matter of features")]
+        _ => {
+            let _ = (cannot, peers);
+            Err(TransportError::NotBuilt { carrier })
+        }
+    }
+}
