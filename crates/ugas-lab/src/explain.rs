@@ -48,7 +48,7 @@ impl std::error::Error for ExplainError {}
 /// ```
 pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -> Result<String, ExplainError> {
     let options = RunOptions { until: Some(at), ..RunOptions::default() };
-    let mut runner = Runner::new(scenario, options).map_err(ExplainError::Scenario)?;
+    let runner = Runner::played(scenario, options, &mut |_| {}).map_err(ExplainError::Scenario)?;
     let with_help = |message: String, help: Option<String>| {
         ExplainError::Unknown(match help {
             Some(help) => format!("{message}; {help}"),
@@ -64,7 +64,6 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
         let help = rules.nearest_name(attribute).map(|n| format!("did you mean {n:?}?"));
         return Err(with_help(format!("there is no attribute {attribute}"), help));
     };
-    runner.play(options, &mut |_| {});
     match runner.sim.explain(runner.who(actor), id) {
         Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
         Err(refusal) => {

@@ -25,7 +25,6 @@ use ugas_data::ReadError;
 /// ```
 pub fn facts(scenario: &Scenario, seed: Option<u64>) -> Result<Vec<String>, Vec<ReadError>> {
     let options = RunOptions { seed, keep_facts: true, ..RunOptions::default() };
-    let mut runner = Runner::new(scenario, options)?;
-    runner.play(options, &mut |_| {});
+    let runner = Runner::played(scenario, options, &mut |_| {})?;
     Ok(runner.kept_facts().iter().map(|fact| runner.fact_in_words(fact)).collect())
 }

@@ -30,7 +30,7 @@ pub fn why_not(
     at: SimTime,
 ) -> Result<Vec<String>, ExplainError> {
     let options = RunOptions { until: Some(at), ..RunOptions::default() };
-    let mut runner = Runner::new(scenario, options).map_err(ExplainError::Scenario)?;
+    let runner = Runner::played(scenario, options, &mut |_| {}).map_err(ExplainError::Scenario)?;
     let unknown = |message: String, help: Option<String>| {
         ExplainError::Unknown(help.map_or(message.clone(), |help| format!("{message}; {help}")))
     };
@@ -45,7 +45,6 @@ pub fn why_not(
         let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
         return Err(unknown(format!("there is no ability {ability}"), help));
     };
-    runner.play(options, &mut |_| {});
     let target = target.map_or(Target::None, |name| Target::Controller(runner.who(name)));
     let mut reasons = Vec::new();
     let asked = runner.sim.why_not(runner.who(actor), Which::Ability(id), target, &mut reasons);

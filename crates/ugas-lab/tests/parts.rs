@@ -67,9 +67,9 @@ fn a_client_does_what_a_client_may() {
 
 #[test]
 fn one_machine_does_not_play_for_several() {
-    let results = run_str("net.yaml", HEAD);
-    assert!(results.errors().next().is_some_and(|e| e.message.contains("needs a server and its clients")));
     let scenario = read(HEAD).expect("it is sound");
+    let errors = scenario.live().err().expect("a world of one machine");
+    assert!(errors[0].message.contains("needs a server and its clients"));
     assert!(
         matches!(scenario.client_part("Ben").err(), Some(NotPlayed::NoClient { clients, .. }) if clients == ["Ana"])
     );

@@ -7,6 +7,7 @@ mod bind;
 mod expect;
 pub(crate) mod live;
 mod look;
+mod machines;
 mod names;
 mod note;
 pub(crate) mod parts;
@@ -147,11 +148,8 @@ impl Scenario {
     /// assert_eq!(report.failures[0].message, "expected Sim.Time to be 2, found 1");
     /// ```
     pub fn run_with(&self, options: RunOptions) -> Report {
-        match Runner::new(self, options) {
-            Ok(mut runner) => {
-                runner.play(options, &mut |_| {});
-                runner.into_report()
-            }
+        match Runner::played(self, options, &mut |_| {}) {
+            Ok(runner) => runner.into_report(),
             Err(errors) => Report::broken(self, errors),
         }
     }

@@ -3,7 +3,7 @@
 //! sockets.
 
 use super::{RunOptions, Runner, append};
-use crate::report::Report;
+use crate::report::{Failure, Report};
 use crate::scenario::{AbilityVerb, Name, Scenario, Step, Stop, Verb};
 use std::collections::VecDeque;
 use std::fmt;
@@ -81,6 +81,7 @@ pub struct ServerPart<'s> {
 
 /// A client's part of a scenario.
 pub struct ClientPart<'s> {
+    name: String,
     runner: Runner<'s>,
     client: Client,
     due: Due<'s>,
@@ -91,13 +92,20 @@ pub struct ClientPart<'s> {
 impl Scenario {
     /// What the server does. Clients connect to [`ServerPart::server_mut`] with what [`ServerPart::owned_by`] says.
     pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
+        self.server_part_with(RunOptions::default())
+    }
+
+    pub(super) fn server_part_with(&self, options: RunOptions) -> Result<ServerPart<'_>, NotPlayed> {
         let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
-        let mut runner = Runner::of_machine(self, RunOptions::default()).map_err(NotPlayed::Errors)?;
+        let mut runner = Runner::of_machine(self, options).map_err(NotPlayed::Errors)?;
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
-        let config = ServerConfig { length: network.tick, secret: self.seed, ..ServerConfig::default() };
+        let secret = options.seed.unwrap_or(self.seed);
+        let config = ServerConfig { length: network.tick, secret, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
-        Ok(ServerPart { runner, server: Server::new(sim, config), due, end, facts: Facts::default() })
+        let mut part = ServerPart { runner, server: Server::new(sim, config), due, end, facts: Facts::default() };
+        part.set_modes();
+        Ok(part)
     }
 
     /// What a client does.
@@ -110,24 +118,26 @@ impl Scenario {
         let runner = Runner::of_machine(self, RunOptions::default()).map_err(NotPlayed::Errors)?;
         let client = Client::new(runner.world.rules.clone(), ClientConfig::default());
         let (due, end) = self.due(Some(name), network.tick)?;
+        let name = name.to_owned();
         // A slice is shorter than a tick, so that no verb is passed over by a clock that is bent.
         let slice = SimTime((network.tick.0 / 4).max(1));
-        Ok(ClientPart { runner, client, due, end, slice })
+        Ok(ClientPart { name, runner, client, due, end, slice })
     }
 
     /// The verbs of one machine with the tick before which each happens, and the tick at which the scenario ends.
     fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(Due<'_>, Tick), NotPlayed> {
-        // A verb between two ticks happens at the later one.
-        let ticks = |at: SimTime| {
-            let whole = at.0.div_euclid(tick.0) + i64::from(at.0 % tick.0 != 0);
-            Tick(u32::try_from(whole).unwrap_or(u32::MAX))
-        };
         let mut due = VecDeque::new();
         for moment in &self.moments {
-            lay_out(&moment.steps, on, ticks(moment.at), &mut due)?;
+            lay_out(&moment.steps, on, tick_at(moment.at, tick), &mut due)?;
         }
-        Ok((due, self.moments.last().map_or(Tick(0), |moment| ticks(moment.at))))
+        Ok((due, self.moments.last().map_or(Tick(0), |moment| tick_at(moment.at, tick))))
     }
+}
+
+/// The first tick that is not before a time.
+fn tick_at(at: SimTime, length: SimTime) -> Tick {
+    let whole = at.0.div_euclid(length.0) + i64::from(at.0 % length.0 != 0);
+    Tick(u32::try_from(whole).unwrap_or(u32::MAX))
 }
 
 /// The steps of one machine, repetitions written out.
@@ -149,7 +159,7 @@ fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'
     Ok(())
 }
 
-impl ServerPart<'_> {
+impl<'s> ServerPart<'s> {
     /// The session.
     pub fn server(&self) -> &Server {
         &self.server
@@ -180,8 +190,39 @@ impl ServerPart<'_> {
     pub fn step(&mut self) {
         if !self.is_over() {
             self.run_due();
-            self.server.step(&mut NoHost);
-            self.keep_facts();
+            self.advance();
+        }
+    }
+
+    /// One tick.
+    pub(super) fn advance(&mut self) {
+        self.server.step(&mut NoHost);
+        self.keep_facts();
+    }
+
+    /// The tick at which a time is reached.
+    pub(super) fn last_tick_at(&self, time: SimTime) -> Tick {
+        tick_at(time, self.server.length())
+    }
+
+    /// Shows the runner with the session's sim.
+    pub(super) fn look(&mut self, watch: &mut dyn FnMut(&Runner<'_>)) {
+        std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
+        watch(&self.runner);
+        std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
+    }
+
+    /// Actors are shown to others as their documents say.
+    fn set_modes(&mut self) {
+        for actor in &self.runner.scenario.actors {
+            let (who, rules) = (self.runner.who(&actor.name.text), &self.runner.world.rules);
+            let template = actor.controller.as_ref().and_then(|name| rules.template(&name.text));
+            if let Some(mode) = template.and_then(|t| rules.template_replication(t))
+                && self.server.sim().exists(who)
+                && self.server.mode(who) != mode
+            {
+                self.server.set_mode(who, mode);
+            }
         }
     }
 
@@ -197,11 +238,16 @@ impl ServerPart<'_> {
     /// Looks at what the last moment expects, and tells.
     pub fn finish(mut self) -> Report {
         self.run_due();
-        std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
-        self.runner.into_report()
+        self.into_runner().into_report()
     }
 
-    fn run_due(&mut self) {
+    /// The runner with the session's sim.
+    pub(super) fn into_runner(mut self) -> Runner<'s> {
+        std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
+        self.runner
+    }
+
+    pub(super) fn run_due(&mut self) {
         let now = self.server.tick();
         while let Some((_, step)) = self.due.pop_front_if(|(tick, _)| *tick <= now) {
             let runner = &mut self.runner;
@@ -220,6 +266,9 @@ impl ServerPart<'_> {
             }
             runner.close_windows(std::slice::from_ref(step));
             std::mem::swap(&mut runner.sim, self.server.sim_mut());
+            if matches!(step.verb, Verb::Spawn { .. }) {
+                self.set_modes();
+            }
         }
     }
 
@@ -228,6 +277,9 @@ impl ServerPart<'_> {
         self.server.take_facts(&mut self.facts);
         if self.runner.keeps.window {
             append(&mut self.runner.facts, &self.facts);
+        }
+        if self.runner.keeps.all {
+            self.runner.all_facts.extend_from_slice(&self.facts.list);
         }
     }
 }
@@ -266,8 +318,31 @@ impl ClientPart<'_> {
             let slice = left.min(self.slice);
             left = SimTime(left.0 - slice.0);
             self.client.update(slice);
-            self.run_due();
+            self.run_due(self.client.tick());
         }
+    }
+
+    /// Does what is due at a tick of the server's. Who is not in the game yet cannot do anything.
+    pub(super) fn run_due_at(&mut self, tick: Tick) {
+        self.run_due(tick);
+        let late = self.due.front().filter(|(due, _)| *due <= tick && *self.client.state() != ClientState::Playing);
+        if let Some(&(_, step)) = late {
+            let time = tick.time(self.length().unwrap_or_default());
+            let message = format!(
+                "expected the client to play at {time}, found that it has not joined yet: it takes about two round trips"
+            );
+            self.runner.fail(step.place, message, None);
+            self.due.clear();
+        }
+    }
+
+    /// Its name, and what did not hold on its machine; what still waits did not.
+    pub(super) fn into_failures(mut self) -> (String, Vec<Failure>) {
+        for (_, step) in std::mem::take(&mut self.due) {
+            let message = "expected it to be done, found that the client is too far ahead of what the server confirmed";
+            self.runner.fail(step.place, message.to_owned(), None);
+        }
+        (self.name, self.runner.failures)
     }
 
     /// What the server confirmed last of the client's own controllers: actors and hashes.
@@ -283,8 +358,7 @@ impl ClientPart<'_> {
         self.runner.into_report()
     }
 
-    fn run_due(&mut self) {
-        let now = self.client.tick();
+    fn run_due(&mut self, now: Tick) {
         while *self.client.state() == ClientState::Playing
             && let Some(&(_, step)) = self.due.front().filter(|(tick, _)| *tick <= now)
         {

@@ -90,9 +90,8 @@ pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Ve
     let mut failures = 0;
     for n in 0..runs {
         let run = RunOptions { seed: Some(seed.wrapping_add(u64::from(n))), ..RunOptions::default() };
-        let mut runner = Runner::new(scenario, run)?;
         let mut recorder = Recorder { table: &mut table, next: 0, pending: None, thin: runs == 1 };
-        runner.play(run, &mut |runner| recorder.watch(runner));
+        let runner = Runner::played(scenario, run, &mut |runner| recorder.watch(runner))?;
         recorder.commit();
         failures += runner.failed();
         if table.cells() > MAX_CELLS {

@@ -5,8 +5,9 @@ use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::{AbilityVerb, Pick, Scenario, Step, Verb, for_each_step};
 use ugas_core::SimTime;
 use ugas_data::{Entry, Node, ReadError};
+use ugas_net::link::LinkProfile;
 
-const CLIENT_KEYS: &[&str] = &["Owns", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
+const CLIENT_KEYS: &[&str] = &["Owns", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 /// What a client may be told to do.
 const ASKS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
 const DEFAULT_HZ: i64 = 60;
@@ -45,6 +46,16 @@ pub struct NetClient {
     pub duplicate: f64,
     /// The share that are overtaken.
     pub reorder: f64,
+    /// Mean number of datagrams that are lost in a row.
+    pub burst: f64,
+}
+
+impl NetClient {
+    /// What a simulated link does to datagrams, either way.
+    pub fn link(&self) -> LinkProfile {
+        let NetClient { latency, jitter, loss, duplicate, reorder, burst, .. } = *self;
+        LinkProfile { latency, jitter, loss, duplicate, reorder, burst, ..LinkProfile::PERFECT }
+    }
 }
 
 impl Network {
@@ -69,29 +80,41 @@ pub(super) fn network_of(reading: Reading<'_>, node: &Node) -> Result<Network, R
 fn client_of(reading: Reading<'_>, entry: &Entry) -> Result<NetClient, ReadError> {
     let what = format!("the client {}", entry.key);
     let f = reading.fields(&what, &entry.value, CLIENT_KEYS)?;
+    let profile = f.get("Profile").map_or(Ok(LinkProfile::PERFECT), |n| profile_of(reading, n))?;
     Ok(NetClient {
         name: entry.key.clone(),
         owns: f.names_if("Owns")?,
-        latency: millis(&f, "LatencyMs")?,
-        jitter: millis(&f, "JitterMs")?,
-        loss: share(&f, "Loss")?,
-        duplicate: share(&f, "Duplicate")?,
-        reorder: share(&f, "Reorder")?,
+        latency: millis(&f, "LatencyMs")?.unwrap_or(profile.latency),
+        jitter: millis(&f, "JitterMs")?.unwrap_or(profile.jitter),
+        loss: share(&f, "Loss")?.unwrap_or(profile.loss),
+        duplicate: share(&f, "Duplicate")?.unwrap_or(profile.duplicate),
+        reorder: share(&f, "Reorder")?.unwrap_or(profile.reorder),
+        burst: profile.burst,
     })
 }
 
-fn millis(f: &Fields<'_>, key: &'static str) -> Result<SimTime, ReadError> {
-    let Some(node) = f.get(key) else { return Ok(SimTime::ZERO) };
+fn profile_of(reading: Reading<'_>, node: &Node) -> Result<LinkProfile, ReadError> {
+    let name = reading.text("Profile", node)?;
+    LinkProfile::named(&name).ok_or_else(|| {
+        let known: Vec<&str> = LinkProfile::ALL.iter().map(|(name, _)| *name).collect();
+        let help = did_you_mean(&name, known.iter().copied());
+        let message = format!("Profile: there is no profile {name:?}; the profiles are {}", known.join(", "));
+        ReadError { help, ..reading.error(node, message) }
+    })
+}
+
+fn millis(f: &Fields<'_>, key: &'static str) -> Result<Option<SimTime>, ReadError> {
+    let Some(node) = f.get(key) else { return Ok(None) };
     match f.reading.number(key, node)? {
-        ms if (0.0..=60_000.0).contains(&ms) => Ok(SimTime::seconds(ms / 1_000.0)),
+        ms if (0.0..=60_000.0).contains(&ms) => Ok(Some(SimTime::seconds(ms / 1_000.0))),
         ms => Err(f.reading.error(node, format!("{key}: expected 0 to 60000 milliseconds, found {ms}"))),
     }
 }
 
-fn share(f: &Fields<'_>, key: &'static str) -> Result<f64, ReadError> {
-    let Some(node) = f.get(key) else { return Ok(0.0) };
+fn share(f: &Fields<'_>, key: &'static str) -> Result<Option<f64>, ReadError> {
+    let Some(node) = f.get(key) else { return Ok(None) };
     match f.reading.number(key, node)? {
-        share if (0.0..=1.0).contains(&share) => Ok(share),
+        share if (0.0..=1.0).contains(&share) => Ok(Some(share)),
         other => Err(f.reading.error(node, format!("{key}: expected a share from 0 to 1, found {other}"))),
     }
 }
@@ -186,7 +209,7 @@ pub(crate) fn needs_machines(scenario: &Scenario) -> Option<ReadError> {
     scenario.network.as_ref()?;
     let place: Place = scenario.place;
     Some(ReadError {
-        help: Some("play it with `ugas serve` and a `ugas bot` for each client".to_owned()),
+        help: Some("play it with `ugas test`, or with `ugas serve` and a `ugas bot` for each client".to_owned()),
         ..place.error(&scenario.file, "a scenario with `Network:` needs a server and its clients")
     })
 }

@@ -83,8 +83,9 @@ impl Swarm {
         assert!(held <= most, "seed {seed}: the server holds {held} at {tick:?}");
     }
 
-    pub(crate) fn nothing_is_open(&mut self) {
-        let (seed, mut empty) = (self.seed, 0);
+    /// No command is open and none would be run again.
+    pub(crate) fn nothing_is_open(&self) {
+        let seed = self.seed;
         for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
             assert_eq!(*client.state(), ClientState::Playing, "seed {seed}: {name}");
@@ -92,18 +93,27 @@ impl Swarm {
             for &who in self.heroes.iter().chain(&self.others) {
                 let ops = client.sim().journal(who).map_or(0, |j| j.ops().count());
                 assert_eq!(ops, 0, "seed {seed}: {name} would ask something of {who:?} again");
-                // What runs on reads of others, and that is noted as long as it may be read again.
-                let runs = client.sim().effects(who).is_ok_and(|list| !list.is_empty());
-                let noted = client.sim().journal_len(who);
-                assert!(noted == 0 || runs, "seed {seed}: {name} would run {who:?} again");
-            }
-            if client.journalled() == 0 {
-                empty += 1;
             }
             let behind = client.tick().0 - client.settled(hero).unwrap().0;
             assert!(behind <= client.window(), "seed {seed}: {name} is {behind} ticks ahead of what is settled");
         }
-        self.tally.put("empty journals", empty);
+    }
+
+    /// Whether nothing goes on by itself any more.
+    pub(crate) fn is_still(&self) -> bool {
+        let sim = self.net.server().sim();
+        let rests = |who: &ControllerId| {
+            sim.effects(*who).is_ok_and(|list| list.is_empty())
+                && sim.activations(*who).is_ok_and(|mut list| list.next().is_none())
+        };
+        self.heroes.iter().chain(&self.others).all(rests)
+    }
+
+    pub(crate) fn journals_are_empty(&self) {
+        for name in &NAMES[..self.heroes.len()] {
+            let noted = self.net.client(name).journalled();
+            assert_eq!(noted, 0, "seed {}: {name} would run something again", self.seed);
+        }
     }
 
     /// Everybody knows of everybody else what the server shows, and of his own what the server has.

@@ -3,7 +3,9 @@
 use super::dice::Dice;
 use super::make::{self, Made};
 use std::collections::BTreeMap;
-use ugas_core::{AbilityGrant, Anchor, ControllerId, EffectKey, InputId, OpId, Sim, SimConfig, SimTime, SpawnSpec};
+use ugas_core::{
+    AbilityGrant, Anchor, ControllerId, EffectFilter, EffectKey, InputId, Op, OpId, Sim, SimConfig, SimTime, SpawnSpec,
+};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::ClientConfig;
 use ugas_net::harness::Harness;
@@ -43,7 +45,6 @@ impl Tally {
             "spawns",
             "despawns",
             "proxies",
-            "empty journals",
             "server ops",
         ];
         for what in all {
@@ -180,22 +181,46 @@ impl Swarm {
         }
     }
 
-    /// Nobody does anything any more. One round trip later nothing is open.
-    pub(crate) fn quiet(&mut self) {
-        // What is under way takes as long as the player is ahead, and a tick each way.
+    /// As long as what is under way takes: as far as players are ahead, and a tick each way.
+    fn round_trip(&self) -> u32 {
         let now = self.net.tick().0;
-        let ahead = |name: &str| self.net.client(name).tick().0.saturating_sub(now);
-        let most = NAMES[..self.heroes.len()].iter().map(|name| ahead(name)).max().unwrap_or(0);
-        for _ in 0..most + 4 {
+        let ahead = |name: &&str| self.net.client(name).tick().0.saturating_sub(now);
+        NAMES[..self.heroes.len()].iter().map(ahead).max().unwrap_or(0) + 4
+    }
+
+    /// Nobody does anything any more. One round trip later nothing is open, and one round trip after the last effect is
+    /// over journals are empty.
+    pub(crate) fn quiet(&mut self) {
+        for _ in 0..self.round_trip() {
             self.step();
         }
         self.nothing_is_open();
-        self.everybody_agrees();
-        for _ in 0..self.ticks(1.0) {
+        for _ in 0..self.ticks(0.5) {
             self.step();
             self.everybody_agrees();
         }
-        self.nothing_is_open();
+        for _ in 0..20 {
+            if self.is_still() {
+                break;
+            }
+            for who in self.heroes.iter().chain(&self.others).copied().collect::<Vec<_>>() {
+                let all = EffectFilter::default();
+                // Whoever stands still would keep what he has for ever.
+                let sim = self.net.server_mut().sim_mut();
+                let _ = sim.run(Op::SetActive { who, active: true });
+                let _ = sim.run(Op::RemoveMatching { who, filter: all });
+            }
+            self.marks.clear();
+            for _ in 0..self.ticks(0.5) {
+                self.step();
+            }
+        }
+        assert!(self.is_still(), "seed {}: something goes on for ever", self.seed);
+        for _ in 0..self.round_trip() {
+            self.step();
+        }
+        self.journals_are_empty();
+        self.everybody_agrees();
         let counts = self.net.players().iter().map(|p| p.client().counts());
         let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.refused));
         self.tally.put("corrections", corrections);

@@ -1,0 +1,110 @@
+//! A scenario with `Network:` from end to end: its server, its clients and simulated links between them, in virtual time
+//! and with the scenario's seed, so that what goes wrong once goes wrong again.
+//!
+//! All machines go by the server's clock: a step happens at the first tick of the server's that is not before its time, on
+//! whichever machine. What a client does then reaches the server later, as it does in a game.
+
+use super::parts::{ClientPart, NotPlayed, ServerPart};
+use super::{RunOptions, Runner};
+use crate::report::Failure;
+use crate::scenario::Scenario;
+use ugas_core::SimTime;
+use ugas_data::ReadError;
+use ugas_net::link::Link;
+use ugas_net::types::PeerId;
+
+/// A client and its links.
+struct Machine<'s> {
+    peer: PeerId,
+    part: ClientPart<'s>,
+    up: Link,
+    down: Link,
+}
+
+impl<'a> Runner<'a> {
+    /// A scenario played to its end, on one machine or on several: then it is the server's that is looked at. `watch` is
+    /// called as in [`Runner::play`].
+    pub(crate) fn played(
+        scenario: &'a Scenario,
+        options: RunOptions,
+        watch: &mut dyn FnMut(&Runner<'_>),
+    ) -> Result<Runner<'a>, Vec<ReadError>> {
+        if scenario.network.is_none() {
+            let mut runner = Runner::new(scenario, options)?;
+            runner.play(options, watch);
+            return Ok(runner);
+        }
+        play(scenario, options, watch).map_err(|why| match why {
+            NotPlayed::Errors(errors) => errors,
+            other => vec![scenario.place.error(&scenario.file, other.to_string())],
+        })
+    }
+}
+
+fn play<'s>(
+    scenario: &'s Scenario,
+    options: RunOptions,
+    watch: &mut dyn FnMut(&Runner<'_>),
+) -> Result<Runner<'s>, NotPlayed> {
+    let seed = options.seed.unwrap_or(scenario.seed);
+    let mut server = scenario.server_part_with(options)?;
+    let mut machines = Vec::new();
+    for (at, client) in scenario.network.iter().flat_map(|network| &network.clients).enumerate() {
+        let peer = PeerId(at as u32 + 1);
+        let owned = server.owned_by(&client.name).unwrap_or_default();
+        server.server_mut().connect(peer, &owned).map_err(|error| {
+            let message = format!("the client {} cannot connect: {error}", client.name);
+            NotPlayed::Errors(vec![scenario.place.error(&scenario.file, message)])
+        })?;
+        // Each link has chance of its own.
+        let link =
+            |way: u64| Link::new(client.link(), seed ^ (at as u64 * 2 + way + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let part = scenario.client_part(&client.name)?;
+        machines.push(Machine { peer, part, up: link(0), down: link(1) });
+    }
+    let length = server.server().length();
+    let end = options.until.map_or(server.end(), |until| server.last_tick_at(until));
+    let mut now = SimTime::ZERO;
+    server.look(watch);
+    loop {
+        for machine in &mut machines {
+            let (peer, session) = (machine.peer, server.server_mut());
+            machine.up.receive(now, &mut |datagram| session.receive(peer, datagram));
+        }
+        let tick = server.server().tick();
+        server.run_due();
+        machines.iter_mut().for_each(|machine| machine.part.run_due_at(tick));
+        server.look(watch);
+        if tick >= end {
+            break;
+        }
+        server.advance();
+        server.server_mut().send(&mut |peer, datagram| {
+            if let Some(machine) = machines.iter_mut().find(|machine| machine.peer == peer) {
+                machine.down.send(now, datagram);
+            }
+        });
+        // Clocks never strike together: clients are half a tick later.
+        let midway = now + SimTime(length.0 / 2);
+        for Machine { part, up, down, .. } in &mut machines {
+            let client = part.client_mut();
+            down.receive(midway, &mut |datagram| client.receive(datagram));
+            client.update(length);
+            client.send(&mut |datagram| up.send(midway, datagram));
+        }
+        now += length;
+    }
+    Ok(gather(server, machines))
+}
+
+/// The server's runner with what did not hold anywhere, in the order of the file.
+fn gather<'s>(server: ServerPart<'s>, machines: Vec<Machine<'s>>) -> Runner<'s> {
+    let mut runner = server.into_runner();
+    for machine in machines {
+        let (name, failures) = machine.part.into_failures();
+        let told = |failure: Failure| Failure { message: format!("on {name}: {}", failure.message), ..failure };
+        runner.failures.extend(failures.into_iter().map(told));
+    }
+    runner.failures.sort_by_key(|failure| (failure.line, failure.column));
+    runner
+}
