@@ -364,6 +364,7 @@ impl ClientPart<'_> {
         {
             if let Verb::Expect(list) = &step.verb {
                 self.runner.sim = self.client.sim().clone();
+                self.runner.seen = self.client.proxies().iter().map(|p| (p.who(), p.snapshot())).collect();
                 self.runner.expect(list);
             } else {
                 let request = self.request(&step.verb);
