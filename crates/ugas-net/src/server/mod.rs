@@ -22,9 +22,10 @@ use owner::Owned;
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Limits, Peer, Phase, Told};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use thiserror::Error;
-use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
-use ugas_doc::{ControllerReplication, ReplicationMode};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
+use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
 pub(crate) const MAX_COMMANDS: u64 = 64;
@@ -150,6 +151,8 @@ pub struct Server {
     claims: Claims,
     counts: Counts,
     facts: Facts,
+    /// The facts of the tick under way.
+    noted: Facts,
     changed: Vec<ControllerId>,
     fates: Vec<(PacketNumber, bool)>,
     writer: BitWriter,
@@ -178,6 +181,7 @@ impl Server {
             interest: Interest::default(),
             counts: Counts::default(),
             facts: Facts::default(),
+            noted: Facts::default(),
             changed: Vec::new(),
             fates: Vec::new(),
             writer: BitWriter::new(),
@@ -264,7 +268,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &hidden_from_owner(&self.sim, who))
+        self.sim.row_hash_without(who, &owner::hidden(&self.sim, who))
     }
 
     /// Peers that play.
@@ -378,11 +382,19 @@ impl Server {
     /// One tick: commands, then time, then what changed.
     pub fn step(&mut self, host: &mut dyn Host) {
         self.tick = self.tick.plus(1);
-        for id in self.peers.keys().copied().collect::<Vec<_>>() {
+        let mut last = None;
+        while let Some(id) = self.peer_after(last) {
             self.run_commands(id);
+            last = Some(id);
         }
         self.sim.advance_to(self.tick.time(self.config.length), host);
         self.collect();
+    }
+
+    /// The next peer, by rising number.
+    fn peer_after(&self, last: Option<PeerId>) -> Option<PeerId> {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.peers.range((from, Bound::Unbounded)).next().map(|(id, _)| *id)
     }
 
     fn run_commands(&mut self, id: PeerId) {
@@ -448,7 +460,7 @@ impl Server {
 
     /// Notes what the tick changed, once for everybody.
     fn collect(&mut self) {
-        let mut facts = Facts::default();
+        let mut facts = std::mem::take(&mut self.noted);
         self.sim.take_facts(&mut facts);
         self.sim.take_changed(&mut self.changed);
         self.remove_gone();
@@ -464,8 +476,8 @@ impl Server {
         self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                let hidden = hidden_from_owner(&self.sim, row.who);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, &hidden) {
+                row.look(&self.sim);
+                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
                     row.note(self.tick, hash as u32);
                 }
             }
@@ -477,6 +489,7 @@ impl Server {
             }
         }
         self.facts.append(&facts);
+        self.noted = facts;
     }
 
     /// Controllers that are no more are shown no more.
@@ -494,7 +507,9 @@ impl Server {
 
     /// Datagrams for everybody, after the tick.
     pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
-        for id in self.peers.keys().copied().collect::<Vec<_>>() {
+        let mut last = None;
+        while let Some(id) = self.peer_after(last) {
+            last = Some(id);
             self.define(id);
             for round in 0..self.config.datagrams {
                 let more = self.write(id, round == 0);
@@ -562,13 +577,12 @@ impl Server {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
                 for row in rows.iter_mut() {
-                    let hidden = hidden_from_owner(sim, row.who);
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    match row.write(sim, tick, &hidden, coder, writer, room - 64) {
+                    match row.write(sim, tick, coder, writer, room - 64) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
@@ -619,13 +633,6 @@ impl Server {
 /// Whether an owner gets the exact state, and so may play ahead.
 fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
-}
-
-/// The attributes an owner may not see.
-fn hidden_from_owner(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
-    let sets = sim.set_list(who).unwrap_or_default();
-    let all = sets.iter().filter_map(|&s| sim.rules().set_attributes(s)).flatten();
-    all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
 }
 
 fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, room: usize) {
