@@ -1,5 +1,5 @@
 //! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load
-//! expressions] [reps=N] [--markdown FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
+//! expressions net] [reps=N] [--markdown FILE] [--peer FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
 mod check;
@@ -8,6 +8,7 @@ mod count;
 mod expression;
 mod idle;
 mod load;
+mod net;
 mod ours;
 mod plan;
 mod report;
@@ -23,20 +24,36 @@ use std::process::ExitCode;
 use table::Table;
 use workload::Workload;
 
-const WORDS: [&str; 13] =
-    ["w1", "w2", "w3", "w4", "w5", "w6", "bytes", "allocs", "scale", "instructions", "gates", "load", "expressions"];
-const USAGE: &str = "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load expressions] [reps=N] [--markdown FILE]";
+const WORDS: [&str; 14] = [
+    "w1",
+    "w2",
+    "w3",
+    "w4",
+    "w5",
+    "w6",
+    "bytes",
+    "allocs",
+    "scale",
+    "instructions",
+    "gates",
+    "load",
+    "expressions",
+    "net",
+];
+const USAGE: &str = "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load expressions net] [reps=N] [--markdown FILE] [--peer FILE]";
 
 /// What the command line asks for.
 struct Options {
     words: Vec<String>,
     repetitions: usize,
     markdown: Option<String>,
+    /// What the network peer's program printed.
+    peer: Option<String>,
 }
 
 impl Options {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-        let mut options = Options { words: vec![], repetitions: 9, markdown: None };
+        let mut options = Options { words: vec![], repetitions: 9, markdown: None, peer: None };
         while let Some(argument) = arguments.next() {
             if let Some(number) = argument.strip_prefix("reps=") {
                 let parsed = number.parse().ok().filter(|&number| number > 0);
@@ -44,6 +61,8 @@ impl Options {
                     parsed.ok_or(format!("reps must be a number above 0, not `{number}`\n{USAGE}"))?;
             } else if argument == "--markdown" {
                 options.markdown = Some(arguments.next().ok_or(format!("--markdown needs a file\n{USAGE}"))?);
+            } else if argument == "--peer" {
+                options.peer = Some(arguments.next().ok_or(format!("--peer needs a file\n{USAGE}"))?);
             } else if WORDS.contains(&argument.as_str()) {
                 options.words.push(argument);
             } else {
@@ -121,9 +140,16 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
         show(expression::table(options.repetitions)?);
     }
     let mut passed = true;
+    if options.asks("net") {
+        let read = |file: &String| std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"));
+        let peer = options.peer.as_ref().map(read).transpose()?.unwrap_or_default();
+        let (table, reached) = net::table(&net::Peer::read(&peer));
+        passed &= reached;
+        show(table);
+    }
     if options.asks("gates") {
         let gates = report::gates(runners, &plans);
-        passed = gates.passed;
+        passed &= gates.passed;
         show(gates.table);
     }
     if let Some(file) = &options.markdown {

@@ -233,6 +233,15 @@ pub enum ToClient {
         /// Since when.
         tick: Tick,
     },
+    /// What is seen of a controller, where that does not fit into a packet.
+    Seen {
+        /// Which.
+        who: ControllerId,
+        /// When it was so.
+        tick: Tick,
+        /// The section, as in packets.
+        section: Vec<u8>,
+    },
     /// An owned controller whose state does not fit into a packet.
     Owner {
         /// Which.
@@ -256,6 +265,8 @@ pub enum ToServer {
         /// Makes this longer than any answer, so that nobody gains by asking in another's name.
         padding: Vec<u8>,
     },
+    /// The client could not read what it was told of others and wants everything anew.
+    Again,
 }
 
 impl ToClient {

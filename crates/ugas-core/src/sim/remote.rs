@@ -247,6 +247,12 @@ impl Sim {
         Ok(())
     }
 
+    /// Puts a controller that another sim decides about to a place. Nothing is journalled: where it stands is heard, not
+    /// done.
+    pub fn place_proxy(&mut self, who: ControllerId, anchor: Option<crate::Anchor>) -> Result<(), Refusal> {
+        self.flow().move_to(who, anchor)
+    }
+
     /// Takes a controller away without a word to anybody, e.g. one that left a client's sight.
     pub fn hide(&mut self, who: ControllerId) {
         let facts = self.log.facts.list.len();

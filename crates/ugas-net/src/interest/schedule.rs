@@ -78,6 +78,8 @@ pub struct Plan {
     pub entered: Vec<ControllerId>,
     /// Who is no longer relevant.
     pub left: Vec<ControllerId>,
+    /// Whether something found no room.
+    pub more: bool,
 }
 
 impl Plan {
@@ -87,6 +89,7 @@ impl Plan {
         self.large.clear();
         self.entered.clear();
         self.left.clear();
+        self.more = false;
     }
 
     /// Writes the sections as a list of actors.
@@ -128,6 +131,8 @@ struct Entry {
     pose_sent: Tick,
     /// How urgent it has become.
     urgency: u64,
+    /// A section longer than a packet is on its way.
+    is_streaming: bool,
 }
 
 impl Entry {
@@ -143,6 +148,7 @@ impl Entry {
             pose_since: none,
             pose_sent: none,
             urgency: 0,
+            is_streaming: false,
         }
     }
 }
@@ -203,7 +209,8 @@ impl Schedule {
         self.gather(board, interest, ask, plan);
         let room = ask.room.saturating_mul(8);
         let total: usize = self.candidates.iter().map(|c| c.bits).sum();
-        if total > room {
+        plan.more = total > room;
+        if plan.more {
             self.candidates.sort_unstable_by_key(|c| (Reverse(c.urgency), c.sent, c.who));
             self.cut(room);
             self.candidates.sort_unstable_by_key(|c| c.who);
@@ -259,29 +266,39 @@ impl Schedule {
         for (at, entry) in self.entries.iter_mut().enumerate() {
             let who = entry.who;
             let place = board.pose_at(at).map(|p| p.anchor().position);
-            if relevance.is_relevant(&ask.viewer, who, place, entry.is_relevant) != entry.is_relevant {
-                let is_relevant = !entry.is_relevant;
+            let is_own = ask.viewer.owned.contains(&who);
+            let is_relevant = is_own || relevance.is_relevant(&ask.viewer, who, place, entry.is_relevant);
+            if is_relevant != entry.is_relevant {
                 *entry = Entry::new(who, is_relevant, ask.tick);
                 if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
             }
             let (stamp, moved) = (board.stamps()[at], board.moved()[at]);
-            if !entry.is_relevant || (stamp <= entry.since && moved <= entry.pose_since) {
+            // What the client itself did to somebody is in every packet until it has it: else a lost packet would take
+            // back for a moment what the client has played ahead.
+            let is_touched = stamp > entry.confirmed && entry.sent < ask.tick && ask.viewer.targets.contains(&who);
+            let is_news = stamp > entry.since || moved > entry.pose_since || is_touched;
+            if !entry.is_relevant || !is_news {
                 continue;
             }
             // The owner is told by another way, if its mode tells it more than others.
             let tells_more = |mode| matches!(mode, Some(ControllerReplication::Mixed | ControllerReplication::Full));
-            if ask.viewer.owned.contains(&who) && tells_more(board.mode(who)) {
+            if is_own && tells_more(board.mode(who)) {
                 continue;
             }
             let kind = priority.kind(&ask.viewer, who, place);
             let (mut state, mut bits) = (None, 0);
-            if stamp > entry.since && due(entry.sent, rates.state_ticks(kind, ask.round_trip, ask.length)) {
+            let is_due = stamp > entry.since && due(entry.sent, rates.state_ticks(kind, ask.round_trip, ask.length));
+            if (is_due || is_touched) && !entry.is_streaming {
                 // Less than everything can only be read by who has confirmed the shape.
-                let since = if entry.confirmed < board.shaped()[at] { Tick(0) } else { entry.since };
+                let since = match () {
+                    () if entry.confirmed < board.shaped()[at] => Tick(0),
+                    () if is_touched => entry.confirmed.min(entry.since),
+                    () => entry.since,
+                };
                 let size = board.size_at(at, since);
                 if size + ID_BITS > ask.packet.saturating_mul(8) {
                     plan.large.push(Pick { who, since });
-                    (entry.since, entry.sent) = (ask.tick, ask.tick);
+                    (entry.since, entry.sent, entry.is_streaming) = (ask.tick, ask.tick, true);
                 } else if size > 0 {
                     (state, bits) = (Some(since), size + ID_BITS);
                 } else {
@@ -293,7 +310,8 @@ impl Schedule {
                 && due(entry.pose_sent, rates.pose_ticks(kind, ask.round_trip, ask.length));
             bits += if pose { POSE_BITS } else { 0 };
             if bits > 0 {
-                entry.urgency = entry.urgency.saturating_add(priority.weight(&ask.viewer, who, place).max(1) as u64);
+                let weight = priority.weight(&ask.viewer, who, place).max(1) as u64;
+                entry.urgency = if is_touched { u64::MAX } else { entry.urgency.saturating_add(weight) };
                 let (urgency, sent) = (entry.urgency, entry.sent);
                 self.candidates.push(Candidate { at, who, urgency, sent, state, pose, bits });
             }
@@ -324,6 +342,24 @@ impl Schedule {
         if let Some(entry) = self.entry(who).filter(|e| tick >= e.entered) {
             entry.confirmed = entry.confirmed.max(tick);
         }
+    }
+
+    /// What became of a section that went another way: the tick it was of if it arrived, or from where it was written.
+    pub fn streamed(&mut self, who: ControllerId, arrived: Result<Tick, Tick>) {
+        if let Some(entry) = self.entry(who) {
+            entry.is_streaming = false;
+        }
+        match arrived {
+            Ok(tick) => self.confirmed(who, tick),
+            Err(since) => self.lost(who, since),
+        }
+    }
+
+    /// Whether the client is known to lack something of a controller that was so at a tick.
+    pub fn owes(&self, board: &Board, who: ControllerId, tick: Tick) -> bool {
+        let entry = self.entries.binary_search_by_key(&who, |e| e.who).ok().and_then(|at| self.entries.get(at));
+        let (Some(entry), Ok(at)) = (entry, board.ids().binary_search(&who)) else { return false };
+        entry.is_relevant && entry.confirmed < tick && entry.confirmed < board.stamps()[at]
     }
 
     /// The client could not read something: from this tick on everything is sent anew.

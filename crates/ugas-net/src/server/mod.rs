@@ -4,24 +4,28 @@
 //! once. Sending then only selects and copies: owners get the exact difference to what they have (nothing where they had
 //! it right themselves), everybody else gets the views.
 
+mod observe;
 mod owner;
 mod peer;
 
 use crate::authority::{AuthoredRange, Claims, Judge, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
+use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{MAX_DATAGRAM, PeerId, Tick};
-use crate::view::{ActorList, Board};
+use crate::view::Board;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
 use crate::wire::delta::Coder;
 use crate::wire::number::{get_int, get_uint_to, put_int, put_uint};
+use observe::{Message, Sight};
 use owner::Owned;
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
-use peer::{Known, Limits, Peer, Phase, Told};
+use peer::{Limits, Peer, Phase, Told};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use thiserror::Error;
-use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
-use ugas_doc::{ControllerReplication, ReplicationMode};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
+use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
 pub(crate) const MAX_COMMANDS: u64 = 64;
@@ -53,6 +57,8 @@ pub struct ServerConfig {
     pub commands: u32,
     /// Datagrams to one client in a tick at most.
     pub datagrams: u32,
+    /// Bytes a second to one client. Its own controllers and verdicts are sent in any case; others as far as there is room.
+    pub bandwidth: u32,
     /// Seed of the seeds that clients get.
     pub secret: u64,
     /// Limits and patience of connections.
@@ -69,6 +75,7 @@ impl Default for ServerConfig {
             packets: 4,
             commands: 4,
             datagrams: 4,
+            bandwidth: 128 * 1024,
             secret: 0,
             carrier: CarrierConfig::default(),
         }
@@ -139,10 +146,13 @@ pub struct Server {
     board: Board,
     modes: BTreeMap<ControllerId, ControllerReplication>,
     reach: Box<dyn Reach>,
+    interest: Interest,
     effects: Whitelist,
     claims: Claims,
     counts: Counts,
     facts: Facts,
+    /// The facts of the tick under way.
+    noted: Facts,
     changed: Vec<ControllerId>,
     fates: Vec<(PacketNumber, bool)>,
     writer: BitWriter,
@@ -168,8 +178,10 @@ impl Server {
             modes: BTreeMap::new(),
             reach: Box::new(AuthoredRange),
             claims: Claims::default(),
+            interest: Interest::default(),
             counts: Counts::default(),
             facts: Facts::default(),
+            noted: Facts::default(),
             changed: Vec::new(),
             fates: Vec::new(),
             writer: BitWriter::new(),
@@ -208,6 +220,28 @@ impl Server {
         self.reach = Box::new(reach);
     }
 
+    /// Whom clients are told of, instead of everybody.
+    pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
+        self.interest.relevance = Box::new(relevance);
+    }
+
+    /// Who comes first and which kind of actor everybody is, instead of by distance.
+    pub fn set_priority(&mut self, priority: impl Priority + 'static) {
+        self.interest.priority = Box::new(priority);
+    }
+
+    /// How often the kinds of actors are sent.
+    pub fn set_rates(&mut self, rates: RateTable) {
+        self.interest.rates = rates;
+    }
+
+    /// Bytes a second to one client, instead of what the setup says.
+    pub fn set_bandwidth(&mut self, peer: PeerId, per_second: u32) {
+        if let Some(p) = self.peers.get_mut(&peer) {
+            p.views.set_line(line(per_second));
+        }
+    }
+
     /// How a controller is replicated, where it is not as the setup says. Call it before the controller's first tick.
     pub fn set_mode(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
@@ -234,7 +268,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &hidden_from_owner(&self.sim, who))
+        self.sim.row_hash_without(who, &owner::hidden(&self.sim, who))
     }
 
     /// Peers that play.
@@ -264,7 +298,7 @@ impl Server {
         // The last number is for what clients do by themselves.
         self.next_client = client.checked_add(1).filter(|&next| next < u16::MAX).ok_or(ConnectError::Full)?;
         let rates = (self.config.packets * 4, self.config.commands * 16);
-        self.peers.insert(peer, Peer::new(client, owns, self.config.carrier, rates));
+        self.peers.insert(peer, Peer::new(client, owns, self.config.carrier, rates, line(self.config.bandwidth)));
         Ok(client)
     }
 
@@ -306,11 +340,10 @@ impl Server {
 
     fn hear(&mut self, peer: PeerId, message: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else { return };
-        if message.len() < LEAST_HELLO {
-            return self.counts.add(Reason::Message);
-        }
-        let Some(ToServer::Hello { protocol, rules, .. }) = decode(message) else {
-            return self.counts.add(Reason::Message);
+        let (protocol, rules) = match decode(message) {
+            Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= LEAST_HELLO => (protocol, rules),
+            Some(ToServer::Again) if p.phase == Phase::Playing => return p.views.again(),
+            _ => return self.counts.add(Reason::Message),
         };
         if p.phase != Phase::Silent {
             return self.counts.add(Reason::Message);
@@ -349,11 +382,19 @@ impl Server {
     /// One tick: commands, then time, then what changed.
     pub fn step(&mut self, host: &mut dyn Host) {
         self.tick = self.tick.plus(1);
-        for id in self.peers.keys().copied().collect::<Vec<_>>() {
+        let mut last = None;
+        while let Some(id) = self.peer_after(last) {
             self.run_commands(id);
+            last = Some(id);
         }
         self.sim.advance_to(self.tick.time(self.config.length), host);
         self.collect();
+    }
+
+    /// The next peer, by rising number.
+    fn peer_after(&self, last: Option<PeerId>) -> Option<PeerId> {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.peers.range((from, Bound::Unbounded)).next().map(|(id, _)| *id)
     }
 
     fn run_commands(&mut self, id: PeerId) {
@@ -419,22 +460,10 @@ impl Server {
 
     /// Notes what the tick changed, once for everybody.
     fn collect(&mut self) {
-        let mut facts = Facts::default();
+        let mut facts = std::mem::take(&mut self.noted);
         self.sim.take_facts(&mut facts);
         self.sim.take_changed(&mut self.changed);
-        for &who in self.board.ids().to_vec().iter().filter(|&&who| !self.sim.exists(who)) {
-            self.board.remove(who);
-            self.modes.remove(&who);
-            let gone = encode(&ToClient::Gone { who, tick: self.tick });
-            for p in self.peers.values_mut() {
-                if let Ok(at) = p.known.binary_search_by_key(&who, |k| k.who) {
-                    p.known.remove(at);
-                }
-                if p.phase == Phase::Playing && p.carrier.push(&gone).is_err() {
-                    self.counts.add(Reason::Message);
-                }
-            }
-        }
+        self.remove_gone();
         for &who in &self.changed {
             if self.sim.exists(who) && self.board.mode(who).is_none() {
                 let mode = self.modes.get(&who).copied().unwrap_or(self.config.mode);
@@ -447,18 +476,40 @@ impl Server {
         self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                let hidden = hidden_from_owner(&self.sim, row.who);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, &hidden) {
+                row.look(&self.sim);
+                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
                     row.note(self.tick, hash as u32);
                 }
             }
         }
+        for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
+            let by = self.peers.values_mut().find(|p| p.client == fact.root.client());
+            if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
+                p.views.touch(fact.who, self.tick);
+            }
+        }
         self.facts.append(&facts);
+        self.noted = facts;
+    }
+
+    /// Controllers that are no more are shown no more.
+    fn remove_gone(&mut self) {
+        let mut at = 0;
+        while let Some(&who) = self.board.ids().get(at) {
+            if self.sim.exists(who) {
+                at += 1;
+                continue;
+            }
+            self.board.remove(who);
+            self.modes.remove(&who);
+        }
     }
 
     /// Datagrams for everybody, after the tick.
     pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
-        for id in self.peers.keys().copied().collect::<Vec<_>>() {
+        let mut last = None;
+        while let Some(id) = self.peer_after(last) {
+            last = Some(id);
             self.define(id);
             for round in 0..self.config.datagrams {
                 let more = self.write(id, round == 0);
@@ -506,9 +557,15 @@ impl Server {
         let playing = p.welcomed;
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, writer, coder, out, counts, .. } = self;
-        let (rows, verdicts, known, slack) = (&mut p.rows, &p.verdicts, &mut p.known, p.slack);
+        let Server { sim, board, interest, writer, coder, out, counts, config, .. } = self;
+        let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
+        let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
+        let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
+        if first {
+            views.pass(length);
+        }
         let mut streamed: Vec<Vec<u8>> = Vec::new();
+        let mut messages: Vec<Message> = Vec::new();
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
             if !playing || room < 32 {
                 return;
@@ -520,13 +577,12 @@ impl Server {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
                 for row in rows.iter_mut() {
-                    let hidden = hidden_from_owner(sim, row.who);
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    match row.write(sim, tick, &hidden, coder, writer, room - 64) {
+                    match row.write(sim, tick, coder, writer, room - 64) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
@@ -540,8 +596,12 @@ impl Server {
                     }
                 }
             }
-            let exact: Vec<ControllerId> = rows.iter().map(|r| r.who).collect();
-            more = write_views(writer, board, known, &exact, tick, room, &mut told);
+            let sight = Sight { board, interest, owned, place, tick, length, round_trip, room };
+            let begun = writer.bit_len();
+            more = views.write(sight, !first, writer, &mut told, &mut messages);
+            if !first && writer.bit_len() == begun {
+                return;
+            }
             bytes.extend_from_slice(writer.finish());
         };
         let number = p.carrier.write(now, tick, out, &mut payload);
@@ -550,6 +610,14 @@ impl Server {
                 counts.add(Reason::Message);
             }
         }
+        for message in messages {
+            let is_in = p.carrier.push(&message.bytes).is_ok();
+            p.views.pushed(&message, tick, is_in);
+            if !is_in {
+                counts.add(Reason::Message);
+            }
+        }
+        p.views.spend(out.len());
         p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
@@ -565,13 +633,6 @@ impl Server {
 /// Whether an owner gets the exact state, and so may play ahead.
 fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
-}
-
-/// The attributes an owner may not see.
-fn hidden_from_owner(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
-    let sets = sim.set_list(who).unwrap_or_default();
-    let all = sets.iter().filter_map(|&s| sim.rules().set_attributes(s)).flatten();
-    all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
 }
 
 fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, room: usize) {
@@ -604,50 +665,9 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, ro
     let _ = out.append(body.finish(), 0, bits);
 }
 
-/// Writes views of actors that have news; whether some were left out.
-fn write_views(
-    out: &mut BitWriter,
-    board: &mut Board,
-    known: &mut Vec<Known>,
-    exact: &[ControllerId],
-    tick: Tick,
-    room: usize,
-    told: &mut Told,
-) -> bool {
-    let mut list = ActorList::default();
-    let mut left_out = false;
-    for at in 0..board.ids().len() {
-        let (who, stamp) = (board.ids()[at], board.stamps()[at]);
-        if exact.contains(&who) {
-            continue;
-        }
-        let place = known.binary_search_by_key(&who, |k| k.who);
-        let told_to = place.map_or(Tick(0), |p| known[p].told);
-        if told_to >= stamp && place.is_ok() {
-            continue;
-        }
-        // Less than everything can be read only by who has what the actor is made of.
-        let has_shape = place.is_ok_and(|p| known[p].sure >= board.shaped()[at]);
-        let since = if has_shape { told_to } else { Tick(0) };
-        let size = board.size(who, since);
-        // What changed is over already, e.g. a cue that nobody heard of in time.
-        if size == 0 {
-            continue;
-        }
-        if left_out || out.bit_len() + 64 + size > room {
-            left_out = true;
-            continue;
-        }
-        list.open(who, out);
-        board.write(who, since, out);
-        told.actors.push((who, told_to));
-        match place {
-            Ok(p) => known[p].told = tick,
-            Err(p) => known.insert(p, Known { who, told: tick, sure: Tick(0) }),
-        }
-    }
-    list.close(out);
-    left_out
+/// A line that takes so many bytes a second, and a tenth of a second's worth or a few packets at once.
+fn line(per_second: u32) -> Bandwidth {
+    Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }
 
 fn read_payload(

@@ -6,7 +6,8 @@ use crate::wire::delta::Coder;
 use crate::wire::number::put_uint;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{ControllerId, Refusal, Sim};
+use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim};
+use ugas_doc::ReplicationMode;
 
 /// States that may be under way, and ticks whose hashes are remembered.
 const KEPT: usize = 128;
@@ -20,10 +21,20 @@ pub(crate) const DELTA: u64 = 2;
 /// It is gone.
 pub(crate) const GONE: u64 = 3;
 
+/// The attributes an owner may not see.
+pub(crate) fn hidden(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
+    let sets = sim.set_list(who).unwrap_or_default();
+    let all = sets.iter().filter_map(|&s| sim.rules().set_attributes(s)).flatten();
+    all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
+}
+
 /// One owned controller.
 #[derive(Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
+    /// Attributes that even the owner may not see, of these sets.
+    pub(crate) hidden: Vec<AttributeId>,
+    sets: Vec<SetId>,
     /// Hashes of the last ticks, as the owner may know them.
     hashes: VecDeque<(Tick, u32)>,
     /// What the client says it had at ticks that are still to come here.
@@ -42,6 +53,8 @@ impl Owned {
     pub(crate) fn new(who: ControllerId) -> Owned {
         Owned {
             who,
+            hidden: Vec::new(),
+            sets: Vec::new(),
             hashes: VecDeque::new(),
             claims: VecDeque::new(),
             matched: None,
@@ -49,6 +62,15 @@ impl Owned {
             have: None,
             spare: Vec::new(),
             streamed: None,
+        }
+    }
+
+    /// Its sets may be others than before, and with them what is hidden.
+    pub(crate) fn look(&mut self, sim: &Sim) {
+        let sets = sim.set_list(self.who).unwrap_or_default();
+        if self.sets != sets {
+            self.sets = sets.to_vec();
+            self.hidden = hidden(sim, self.who);
         }
     }
 
@@ -106,7 +128,6 @@ impl Owned {
         &mut self,
         sim: &Sim,
         tick: Tick,
-        hidden: &[ugas_core::AttributeId],
         delta: &mut Coder,
         out: &mut BitWriter,
         room_bits: usize,
@@ -121,7 +142,7 @@ impl Owned {
             out.bits(NOTHING, 2);
             return Ok(true);
         }
-        let mut portable = sim.peek_without(self.who, hidden)?;
+        let mut portable = sim.peek_without(self.who, &self.hidden)?;
         portable.strip();
         let mut tokens = self.spare.pop().unwrap_or_default();
         tokens.clear();

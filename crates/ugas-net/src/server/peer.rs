@@ -1,9 +1,11 @@
 //! One client as the server knows it.
 
 use super::MAX_VERDICTS;
+use super::observe::Observing;
 use super::owner::Owned;
 use crate::authority::{Reason, check_tick};
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::interest::{Bandwidth, Pick};
 use crate::message::{Command, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
@@ -32,18 +34,9 @@ pub(crate) enum Phase {
 pub(crate) struct Told {
     pub(crate) number: u64,
     pub(crate) tick: Tick,
-    pub(crate) actors: Vec<(ControllerId, Tick)>,
+    pub(crate) actors: Vec<Pick>,
+    pub(crate) poses: Vec<Pick>,
     pub(crate) verdicts: Vec<(u32, u16)>,
-}
-
-/// What a client was told of an actor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    pub(crate) who: ControllerId,
-    /// The tick up to which it was told, if nothing is lost.
-    pub(crate) told: Tick,
-    /// The tick up to which it surely knows something of it: what it is made of, if that is no newer.
-    pub(crate) sure: Tick,
 }
 
 /// Tokens that fill up with the ticks: what a client may send.
@@ -100,8 +93,8 @@ pub(crate) struct Peer {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) flying: VecDeque<Told>,
     pub(crate) spare: Vec<Told>,
-    /// What it was told of each actor, by rising id.
-    pub(crate) known: Vec<Known>,
+    /// What it is told of others.
+    pub(crate) views: Observing,
     pub(crate) packets: Bucket,
     pub(crate) commands: Bucket,
     /// By how many ticks the newest packet came before its tick.
@@ -115,7 +108,13 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(client: u16, owned: &[ControllerId], carrier: CarrierConfig, rates: (u32, u32)) -> Peer {
+    pub(crate) fn new(
+        client: u16,
+        owned: &[ControllerId],
+        carrier: CarrierConfig,
+        rates: (u32, u32),
+        line: Bandwidth,
+    ) -> Peer {
         Peer {
             client,
             phase: Phase::Silent,
@@ -129,7 +128,7 @@ impl Peer {
             verdicts: Vec::new(),
             flying: VecDeque::new(),
             spare: Vec::new(),
-            known: Vec::new(),
+            views: Observing::new(line),
             packets: Bucket::new(rates.0),
             commands: Bucket::new(rates.1),
             slack: 0,
@@ -221,16 +220,14 @@ impl Peer {
             if arrived {
                 self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
             }
-            for &(who, since) in &told.actors {
-                let Ok(at) = self.known.binary_search_by_key(&who, |k| k.who) else { continue };
-                match arrived {
-                    true => self.known[at].sure = self.known[at].sure.max(told.tick),
-                    false => self.known[at].told = self.known[at].told.min(since),
-                }
-            }
+            self.views.settle(&told, arrived);
             told.actors.clear();
+            told.poses.clear();
             told.verdicts.clear();
             self.spare.push(told);
+        }
+        if self.carrier.is_idle() {
+            self.views.stream_is_idle();
         }
     }
 

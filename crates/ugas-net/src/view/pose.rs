@@ -61,7 +61,7 @@ impl Pose {
 }
 
 /// How many samples a track keeps.
-const KEPT: usize = 8;
+const KEPT: usize = 24;
 
 /// The last places of one actor, to be shown between them: what is drawn lags a little behind, so that it never jumps.
 ///

@@ -1,10 +1,11 @@
 //! In whose name, by what ability, with which effect.
 
 use super::rig::{Rig, refused};
-use ugas_core::{AbilityId, ControllerId, EffectId, InputId, Op, Target};
+use ugas_core::{AbilityId, ControllerId, EffectId, InputId, Op, OpId, Target};
 use ugas_net::authority::Reason;
+use ugas_net::client::{Client, ClientConfig, Commanded};
 use ugas_net::message::{Command, Request};
-use ugas_net::types::Tick;
+use ugas_net::types::{PeerId, Tick};
 
 /// Every kind of request in somebody's name.
 fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
@@ -108,21 +109,87 @@ fn an_ability_that_does_not_run_applies_nothing() {
     });
 }
 
-// covers: UGAS-13.7-11, UGAS-13.7-01
+/// Ann holds an ability that strikes; Bob looks on. Ann strikes the foe with it, ahead of the server.
+fn ann_strikes(before: impl Fn(&mut Rig)) -> (Rig, Client, OpId) {
+    let mut rig = Rig::new();
+    let mut bob = Client::new(rig.rules.clone(), ClientConfig::default());
+    rig.server.connect(BOB, &[]).unwrap();
+    watch(&mut rig, &mut bob, 30);
+    let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
+    rig.ann.command(Request::Activate { who, ability, target: Target::Controller(rig.foe) }).unwrap();
+    watch(&mut rig, &mut bob, 10);
+    before(&mut rig);
+    let ask = Request::Apply { who, ability, effect: rig.effect("GE_Bolt"), target: rig.foe };
+    let seen = seen(&rig.ann, &rig);
+    let Ok(Commanded::Predicted(id, _)) = rig.ann.command(ask) else { panic!("Ann may play it ahead") };
+    assert_eq!(self::seen(&rig.ann, &rig), seen - 25.0, "at once");
+    assert!(rig.ann.is_predicted(id.0), "not yet confirmed");
+    watch(&mut rig, &mut bob, 20);
+    (rig, bob, id)
+}
+
+const BOB: PeerId = PeerId(3);
+
+fn seen(client: &Client, rig: &Rig) -> f64 {
+    client.sim().get(rig.foe, rig.rules.attribute("Health").unwrap()).unwrap()
+}
+
+/// Ticks in which Bob is there too.
+fn watch(rig: &mut Rig, bob: &mut Client, ticks: u32) {
+    for _ in 0..ticks {
+        rig.step_with(|peer, datagram| {
+            if peer == BOB {
+                bob.receive(datagram);
+            }
+        });
+        bob.update(super::rig::LENGTH);
+        bob.send(&mut |datagram| rig.server.receive(BOB, datagram));
+    }
+}
+
+// covers: UGAS-13.7-11
 #[test]
 fn a_sound_application_is_done_shown_to_all_and_confirmed() {
-    let mut rig = Rig::new();
-    rig.ask(rig.activate("GA_Beam", Target::Controller(rig.foe)));
-    let before = rig.health(rig.foe);
-    rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.foe));
-    assert_eq!(rig.health(rig.foe), before - 2.0);
-    rig.run_to(rig.server.tick().0 + 20);
-    let health = rig.rules.attribute("Health").unwrap();
-    assert_eq!(rig.ann.sim().get(rig.foe, health), Ok(rig.health(rig.foe)), "Ann sees it");
+    let (rig, bob, id) = ann_strikes(|_| ());
+    let health = rig.health(rig.foe);
+    assert_eq!(seen(&rig.ann, &rig), health);
+    assert_eq!(seen(&bob, &rig), health, "Bob sees it too");
+    assert!(!rig.ann.is_predicted(id.0) && rig.ann.unanswered() == 0, "confirmed");
     assert!(rig.server.counts().iter().next().is_none());
 }
 
-// covers: UGAS-13.7-02
+// covers: UGAS-4.5-06
+#[test]
+fn an_application_by_an_ability_that_was_taken_away_is_undone() {
+    let (rig, bob, id) = ann_strikes(|rig| {
+        let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
+        rig.server.sim_mut().run(Op::Revoke { who, which: ugas_core::Which::Ability(ability) }).unwrap();
+    });
+    assert_eq!(rig.count(Reason::Ability), 1);
+    let health = rig.health(rig.foe);
+    assert_eq!((seen(&rig.ann, &rig), seen(&bob, &rig)), (health, health), "as if it had never been");
+    assert!(!rig.ann.is_predicted(id.0) && rig.ann.counts().refused == 1);
+}
+
+// covers: SAI-2.1-04
+#[test]
+fn a_sound_command_is_answered_with_what_the_server_made_of_it() {
+    let mut rig = Rig::new();
+    let (who, jab) = (rig.hero, rig.ability("GA_Jab"));
+    while rig.server.tick().0 % 40 != 39 {
+        rig.step();
+    }
+    rig.ann.command(Request::Activate { who, ability: jab, target: Target::Controller(rig.foe) }).unwrap();
+    rig.run_to(rig.server.tick().0 + 8);
+    assert!(rig.ann.unanswered() == 0 && rig.ann.counts().corrections == 0);
+    let gcd = |sim: &ugas_core::Sim| {
+        sim.global_cooldowns(who).unwrap().iter().map(|(g, t)| (*g, t.total)).collect::<Vec<_>>()
+    };
+    assert_eq!(gcd(rig.server.sim()).len(), 1);
+    assert_eq!(gcd(rig.ann.sim()), gcd(rig.server.sim()), "the server's global cooldown");
+}
+
+// covers: UGAS-13.7-01, UGAS-13.7-02
 #[test]
 fn level_and_magnitude_cannot_be_said() {
     // What a request can become has no room for either: an application has the level of its grant and nothing more.

@@ -49,6 +49,7 @@ pub(crate) fn rules() -> Arc<Rules> {
         .add(Ability::new("GA_Bolt").cost("GE_Cost").cooldown("GE_Cooldown").range(500.0).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Jab").gcd(0.5).task(strike("GE_Beam")))
         .add(Ability::new("GA_Kick").gcd(0.5).task(strike("GE_Beam")))
+        .add(Ability::new("GA_Hold").task(task("WaitDelay").param("Duration", 60.0)).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Dash").charges(2, 0.5))
         .add(
             Ability::new("GA_Beam")
@@ -148,15 +149,21 @@ impl Rig {
 
     /// One tick; Ann strikes now and then.
     pub(crate) fn step(&mut self) {
+        self.step_with(|_, _| ());
+    }
+
+    /// The same; others hear what is said to them.
+    pub(crate) fn step_with(&mut self, mut heard: impl FnMut(PeerId, &[u8])) {
         let now = self.now();
         self.server.step(&mut NoHost);
         let Rig { server, ann, mallory, told, .. } = self;
         server.send(&mut |peer, datagram| match peer {
             ANN => ann.receive(datagram),
-            _ => {
+            MALLORY => {
                 *told += datagram.len();
                 let _ = mallory.read(now, datagram);
             }
+            other => heard(other, datagram),
         });
         ann.update(LENGTH);
         if server.tick().0 % 40 == 5 {

@@ -39,7 +39,7 @@ pub fn builder() -> RulesBuilder {
         .add(kill)
         .add({
             let mut bolt = Ability::new("GA_Bolt").cost("GE_Cost").cooldown("GE_Cooldown").task(apply("GE_Bolt"));
-            bolt.max_range = None;
+            bolt.max_range = Some(500.0);
             bolt
         })
         .add(

@@ -1,0 +1,107 @@
+//! Bytes. They are counted, never timed: the same in every run.
+
+use super::arena::{Arena, UDP};
+use ugas_core::{ControllerId, Spec};
+use ugas_doc::ControllerReplication;
+use ugas_net::types::Tick;
+use ugas_net::view::{ActorList, Board};
+use ugas_net::wire::bits::BitWriter;
+
+/// What was counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bytes {
+    /// Two of eight values of ten bits, one of a hundred neighbours, with its id.
+    pub(crate) observer: f64,
+    /// Two exact values for the owner, beyond the same packet without them.
+    pub(crate) owner: f64,
+    /// The owner's part where its hash matched.
+    pub(crate) matched: f64,
+    /// A tag that comes, with the actor's id.
+    pub(crate) tag: f64,
+    /// A thousand actors that do not change, beyond the same packet without them.
+    pub(crate) unchanged: f64,
+    /// A hundred actors, two values each, sixty times a second, with all headers.
+    pub(crate) kilobits: f64,
+    /// The same without the headers of IP and UDP.
+    pub(crate) payload_kilobits: f64,
+}
+
+pub(crate) fn count() -> Bytes {
+    let (kilobits, payload_kilobits) = stream(100);
+    let idle = mean(&mut Arena::new(0, 1), |_| Vec::new());
+    let owner = mean(&mut Arena::new(0, 1), |arena| arena.own.clone());
+    let crowded = mean(&mut Arena::new(1000, 1), |_| Vec::new());
+    let (observer, tag) = sections();
+    // A packet in which the owner's state matched is idle but for two bits and how long ago that was.
+    let matched = idle - bare();
+    Bytes { observer, owner: owner - idle, matched, tag, unchanged: crowded - idle, kilobits, payload_kilobits }
+}
+
+/// Bytes of a client's packets on average over a second.
+fn mean(arena: &mut Arena, whom: impl Fn(&Arena) -> Vec<ControllerId>) -> f64 {
+    let whom = whom(arena);
+    (0..30).for_each(|_| arena.tick(&whom));
+    let mut bytes = 0;
+    for _ in 0..60 {
+        arena.tick(&whom);
+        bytes += arena.sent.1;
+    }
+    bytes as f64 / 60.0
+}
+
+/// A packet to a client that owns nothing.
+fn bare() -> f64 {
+    let mut arena = Arena::with_owners(0, 1, false);
+    mean(&mut arena, |_| Vec::new())
+}
+
+/// Kilobits a second to one client, with and without the headers below ours.
+fn stream(actors: usize) -> (f64, f64) {
+    let mut arena = Arena::new(actors, 1);
+    let whom = arena.actors.clone();
+    (0..30).for_each(|_| arena.tick(&whom));
+    let (mut datagrams, mut bytes) = (0, 0);
+    for _ in 0..60 {
+        arena.tick(&whom);
+        datagrams += arena.sent.0;
+        bytes += arena.sent.1;
+    }
+    let kilobits = |bytes: usize| bytes as f64 * 8.0 / 1000.0;
+    (kilobits(bytes + datagrams * UDP), kilobits(bytes))
+}
+
+/// Bytes of a section with two changes and of one with a tag, ids and all.
+fn sections() -> (f64, f64) {
+    let mut arena = Arena::new(100, 0);
+    let whom = arena.actors.clone();
+    let mut board = Board::new(arena.rules.clone(), super::arena::LENGTH);
+    for &who in &whom {
+        board.add(arena.server.sim(), who, ControllerReplication::Full, Tick(1)).expect("it exists");
+    }
+    let mut bits = 0;
+    for tick in 2..62 {
+        arena.change(&whom);
+        board.update(arena.server.sim(), Tick(tick), &whom);
+        bits += written(&mut board, &whom, Tick(tick - 1));
+    }
+    let observer = bits as f64 / 8.0 / 60.0 / whom.len() as f64;
+    let mark = arena.rules.effect("GE_Mark").expect("it is there");
+    let one = whom[50];
+    arena.server.sim_mut().apply(&Spec::new(mark, one)).expect("it can be applied");
+    // Tags alone: in this mode others are not told of effects.
+    board.add(arena.server.sim(), one, ControllerReplication::Mixed, Tick(62)).expect("it exists");
+    let key = arena.server.sim().effects(one).expect("it exists")[0].key;
+    arena.server.sim_mut().remove(key, -1).expect("it is there");
+    board.update(arena.server.sim(), Tick(63), &[one]);
+    (observer, written(&mut board, &[one], Tick(62)) as f64 / 8.0)
+}
+
+/// Bits of the sections of these actors for a client that is at a tick.
+fn written(board: &mut Board, whom: &[ControllerId], since: Tick) -> usize {
+    let (mut out, mut list) = (BitWriter::new(), ActorList::default());
+    for &who in whom {
+        list.open(who, &mut out);
+        board.write(who, since, &mut out);
+    }
+    out.bit_len()
+}

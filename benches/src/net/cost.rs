@@ -1,0 +1,45 @@
+//! Time and allocations of the server, and the time a correction takes a client.
+
+use super::arena::Arena;
+use crate::{alloc, clock};
+use ugas_core::{ControllerId, NoHost};
+
+/// What the server's part of a tick takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Microseconds of sending, least over all ticks, per client.
+    pub(crate) send: f64,
+    /// Milliseconds of a whole tick, receiving aside: what changed is gathered once, then sent.
+    pub(crate) tick: f64,
+    /// Allocations in a tick, sending and gathering, on average.
+    pub(crate) allocations: f64,
+}
+
+/// Sends to so many clients of so many actors that all change; or of as many that do not.
+pub(crate) fn of(actors: usize, clients: usize, dirty: bool, owned: bool) -> Cost {
+    let mut arena = Arena::new(actors, clients);
+    let mut whom: Vec<ControllerId> = if dirty { arena.actors.clone() } else { Vec::new() };
+    if owned {
+        whom.extend(&arena.own);
+    }
+    (0..30).for_each(|_| arena.tick(&whom));
+    let (mut sends, mut ticks, mut allocations) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..60 {
+        arena.change(&whom);
+        let (counted, begun) = (alloc::allocations(), clock::nanoseconds());
+        arena.server.step(&mut NoHost);
+        let stepped = clock::nanoseconds();
+        arena.send();
+        let sent = clock::nanoseconds();
+        allocations += alloc::allocations() - counted;
+        sends.push((sent - stepped) as f64);
+        ticks.push((sent - begun) as f64);
+        arena.answer();
+    }
+    let least = |mut list: Vec<f64>| {
+        list.sort_by(f64::total_cmp);
+        // The first tenth: a busy machine disturbs the rest.
+        list[list.len() / 10]
+    };
+    Cost { send: least(sends) / 1e3 / clients as f64, tick: least(ticks) / 1e6, allocations: allocations as f64 / 60.0 }
+}

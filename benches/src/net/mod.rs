@@ -1,0 +1,120 @@
+//! The figures of the network, in one table: what was reached, what was aimed at, and a published peer on the same plan of
+//! changes beside it. Bytes and counts are exact; times are ratios to the peer, run on the same machine just before.
+
+pub(crate) mod arena;
+mod bytes;
+mod cost;
+mod play;
+
+use crate::table::{Table, figure};
+
+/// What the peer's program printed: a name and a number on each line.
+pub(crate) struct Peer(Vec<(String, f64)>);
+
+impl Peer {
+    /// Reads what the program printed; what is no figure is passed over.
+    pub(crate) fn read(text: &str) -> Peer {
+        let line = |line: &str| {
+            let (name, value) = line.split_once(' ')?;
+            Some((name.to_owned(), value.trim().parse().ok()?))
+        };
+        Peer(text.lines().filter_map(line).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// Its figure in its two forms: one component of eight values, and eight components.
+    fn both(&self, name: &str) -> String {
+        let form = |form: &str| self.get(&format!("{form}_{name}")).map_or_else(|| "-".to_owned(), figure);
+        match (form("one"), form("eight")) {
+            (one, eight) if one == "-" && eight == "-" => "-".to_owned(),
+            (one, eight) => format!("{one} · {eight}"),
+        }
+    }
+
+    /// How many times its figure ours is, in its two forms.
+    fn ratios(&self, name: &str, ours: f64) -> String {
+        let form = |form: &str| self.get(&format!("{form}_{name}")).map(|theirs| ours / theirs);
+        match (form("one"), form("eight")) {
+            (Some(one), Some(eight)) => format!("{one:.2} · {eight:.2}"),
+            _ => "-".to_owned(),
+        }
+    }
+}
+
+struct Figures {
+    table: Table,
+    passed: bool,
+}
+
+impl Figures {
+    /// A figure that is exact: it passes or fails.
+    fn exact(&mut self, what: &str, (found, unit): (f64, &str), most: f64, (peer, name): (&Peer, &str)) {
+        self.passed &= found <= most;
+        let verdict = if found <= most { "reached" } else { "MISSED" };
+        let cells = [what, &format!("{} {unit}", figure(found)), &format!("≤ {most} {unit}"), verdict];
+        self.row(cells, &peer.both(name), &peer.ratios(name, found));
+    }
+
+    /// A time: what it says depends on the machine, so it fails nothing.
+    fn time(&mut self, what: &str, (found, unit): (f64, &str), most: f64, (peer, name): (&Peer, &str)) {
+        let verdict = if found <= most { "reached" } else { "missed" };
+        let cells = [what, &format!("{} {unit}", figure(found)), &format!("≤ {most} {unit}"), verdict];
+        self.row(cells, &peer.both(name), &peer.ratios(name, found));
+    }
+
+    fn words(&mut self, what: &str, found: String, aim: &str, holds: bool) {
+        self.passed &= holds;
+        self.row([what, &found, aim, if holds { "reached" } else { "MISSED" }], "-", "-");
+    }
+
+    fn row(&mut self, cells: [&str; 4], peer: &str, ratio: &str) {
+        self.table.row(cells.into_iter().chain([peer, ratio]).map(str::to_owned).collect());
+    }
+}
+
+/// Measures everything; whether every figure that is exact was reached.
+pub(crate) fn table(peer: &Peer) -> (Table, bool) {
+    let columns = ["figure", "found", "aim", "", "bevy_replicon: one · eight components", "ratio"];
+    let mut f = Figures { table: Table::new("Network", &columns), passed: true };
+    let none = (peer, "");
+    let b = bytes::count();
+    f.exact("observer update, 8 values of 10 bits, 2 changed", (b.observer, "B"), 5.0, (peer, "bytes"));
+    f.exact("owner update, exact values, 2 changed", (b.owner, "B"), 12.0, none);
+    f.exact("owner, where its hash matched", (b.matched, "B"), 2.0, none);
+    f.exact("observer, one tag change", (b.tag, "B"), 3.0, none);
+    f.exact("1,000 actors that do not change", (b.unchanged, "B"), 0.0, (peer, "unchanged"));
+    f.exact("100 actors × 2 changes, 60 Hz, with headers", (b.kilobits, "kbit/s"), 256.0, none);
+    f.exact("the same without headers of IP and UDP", (b.payload_kilobits, "kbit/s"), 256.0, (peer, "kilobits"));
+    let small = cost::of(32, 32, true, false);
+    f.time("send, 32 visible, all dirty, a client", (small.send, "µs"), 5.0, (peer, "send"));
+    let large = cost::of(100, 100, true, false);
+    f.time("100 clients × 100 actors, a tick", (large.tick, "ms"), 4.0, (peer, "tick"));
+    let owned = cost::of(0, 100, false, true);
+    f.time("100 clients, each other's owners, all changed by the server", (owned.tick, "ms"), 4.0, none);
+    let idle = cost::of(1000, 32, false, false);
+    let still = cost::of(0, 32, false, false);
+    f.time("an actor that does not change, a client", ((idle.send - still.send).max(0.0), "ns"), 5.0, none);
+    let (replay, ticks) = play::replay();
+    f.time(&format!("24 ticks run again, of {ticks:.0} at once"), (replay / 1e3, "ms"), 0.5, none);
+    let (wrong, all) = play::blips();
+    f.words("ticks that show a modifier 0 or 2 times", format!("{wrong} of {all}"), "0", wrong == 0 && all > 0);
+    for round_trip in [0, 50, 100, 200] {
+        let (ahead, asking) = (play::fire(round_trip, false), play::fire(round_trip, true));
+        let what = format!("ticks between shots, cooldown 30, {round_trip} ms");
+        f.words(&what, format!("{ahead:.1} (asking the server: {asking:.1})"), "≤ 31", ahead <= 31.0);
+    }
+    let (wrong, commands) = play::mispredictions();
+    f.words("corrections, good link, no interference", format!("{wrong} of {commands} commands"), "0", wrong == 0);
+    let (median, most) = play::convergence();
+    let found = format!("{median:.2} median, {most:.2} at 90 %, in round trips");
+    f.words("a burst of changes is known, bad link", found, "≤ 1.5 + 2 intervals", median <= 1.5 + 0.14);
+    let (agree, server, client) = play::torture();
+    let found = format!("{} (server held {server}, client {client})", if agree { "agree" } else { "DIFFER" });
+    f.words("60 % lost: converges, memory bounded", found, "agree", agree && server < 2000 && client < 2000);
+    f.exact("allocations a tick, 32 clients × 32 dirty", (small.allocations, ""), 0.0, (peer, "allocations"));
+    f.exact("allocations a tick, 32 clients, nothing changes", (still.allocations, ""), 0.0, none);
+    (f.table, f.passed)
+}

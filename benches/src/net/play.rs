@@ -1,0 +1,215 @@
+//! What players notice: corrections, missing modifiers, the rate of fire, how soon a client knows what the server does.
+
+use super::arena::{LENGTH, rules};
+use crate::clock;
+use std::sync::Arc;
+use ugas_core::{
+    AbilityGrant, AbilityId, AttributeId, ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+    Target,
+};
+use ugas_doc::ControllerReplication;
+use ugas_net::client::{Client, ClientConfig, Commanded};
+use ugas_net::harness::Harness;
+use ugas_net::link::{Link, LinkProfile};
+use ugas_net::message::Request;
+use ugas_net::server::{Server, ServerConfig};
+use ugas_net::types::PeerId;
+
+/// One player, a foe of nobody's, and a link.
+struct Duel {
+    rules: Arc<Rules>,
+    net: Harness,
+    hero: ControllerId,
+    foe: ControllerId,
+}
+
+impl Duel {
+    fn new(profile: LinkProfile, seed: u64) -> Duel {
+        let rules = rules();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let sets = vec![rules.set("Vitals").expect("it is there")];
+        let mut spawn = || sim.spawn(SpawnSpec::sets(sets.clone())).expect("it can be spawned");
+        let (hero, foe) = (spawn(), spawn());
+        for (ability, _) in rules.ability_list().collect::<Vec<_>>() {
+            sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).expect("it can be granted");
+        }
+        let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Full, ..ServerConfig::default() };
+        let mut net = Harness::new(Server::new(sim, config), seed);
+        let client = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+        net.join_over("Ana", client, [profile; 2], &[hero]).expect("the name is new");
+        net.run(240);
+        Duel { rules, net, hero, foe }
+    }
+
+    fn ability(&self, name: &str) -> AbilityId {
+        self.rules.ability(name).expect("it is there")
+    }
+
+    fn attribute(&self, name: &str) -> AttributeId {
+        self.rules.attribute(name).expect("it is there")
+    }
+
+    fn cast(&mut self, name: &str) -> bool {
+        let request = Request::Activate { who: self.hero, ability: self.ability(name), target: Target::None };
+        matches!(self.net.client_mut("Ana").command(request), Ok(Commanded::Predicted(..)))
+    }
+
+    fn nudge(&mut self, who: ControllerId) {
+        let nudge = self.rules.effect("GE_Nudge").expect("it is there");
+        self.net.server_mut().sim_mut().apply(&Spec::new(nudge, who)).expect("it can be applied");
+    }
+
+    fn value(&self, name: &str) -> f64 {
+        self.net.client("Ana").sim().get(self.hero, self.attribute(name)).expect("it is there")
+    }
+}
+
+/// Microseconds of a client's time that 24 ticks run again take, and how many were run again at once on average. Something
+/// happens to its controller in every tick that it could not know of, over a round trip of a third of a second.
+pub(crate) fn replay() -> (f64, f64) {
+    let rules = rules();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").expect("it is there")])).expect("it can be spawned");
+    let (rage, nudge) = (rules.ability("GA_Rage").expect("there"), rules.effect("GE_Nudge").expect("there"));
+    sim.run(Op::Grant { who, grant: AbilityGrant::new(rage) }).expect("it can be granted");
+    let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() });
+    server.connect(PeerId(1), &[who]).expect("the number is new");
+    let window = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+    let mut client = Client::new(rules.clone(), window);
+    let profile = LinkProfile::round_trip(330, 0);
+    let (mut up, mut down) = (Link::new(profile, 1), Link::new(profile, 2));
+    let (mut spent, mut begun, mut now) = (0, None, SimTime::ZERO);
+    for i in 0..900 {
+        if i >= 240 {
+            server.sim_mut().apply(&Spec::new(nudge, who)).expect("it can be applied");
+        }
+        if i % 60 == 0 {
+            // While it connects it is refused.
+            let _ = client.command(Request::Activate { who, ability: rage, target: Target::None });
+        }
+        up.receive(now, &mut |datagram| server.receive(PeerId(1), datagram));
+        server.step(&mut NoHost);
+        server.send(&mut |_, datagram| down.send(now, datagram));
+        let counts = client.counts();
+        down.receive(now, &mut |datagram| {
+            let before = clock::nanoseconds();
+            client.receive(datagram);
+            let took = clock::nanoseconds() - before;
+            spent += if i >= 300 { took } else { 0 };
+        });
+        if i == 300 {
+            begun = Some(counts);
+        }
+        client.update(LENGTH);
+        client.send(&mut |datagram| up.send(now, datagram));
+        now += LENGTH;
+    }
+    let (begun, counts) = (begun.unwrap_or_default(), client.counts());
+    let (rerun, times) = ((counts.rerun - begun.rerun) as f64, (counts.corrections - begun.corrections) as f64);
+    (spent as f64 / 1e3 / rerun.max(1.0) * 24.0, rerun / times.max(1.0))
+}
+
+/// Ticks in which an accepted modifier was not shown just once, of how many, over links that lose much.
+pub(crate) fn blips() -> (u32, u32) {
+    let (mut wrong, mut all) = (0, 0);
+    for profile in [LinkProfile::GOOD, LinkProfile::MOBILE, LinkProfile::BAD] {
+        for seed in 0..10 {
+            let mut duel = Duel::new(profile, seed);
+            let bare = duel.value("A0");
+            if !duel.cast("GA_Rage") {
+                continue;
+            }
+            let from = duel.net.client("Ana").tick().0;
+            let (mut missing, mut shown) = (0, 0);
+            for step in 0..40 {
+                if step < 10 {
+                    let hero = duel.hero;
+                    duel.nudge(hero);
+                }
+                duel.net.step();
+                let is_due = duel.net.client("Ana").tick().0 < from + 44;
+                shown += is_due as u32;
+                missing += (is_due && duel.value("A0") != bare + 5.0) as u32;
+            }
+            duel.net.heal();
+            duel.net.run(60);
+            if duel.net.client("Ana").counts().refused == 0 {
+                (wrong, all) = (wrong + missing, all + shown);
+            }
+        }
+    }
+    (wrong, all)
+}
+
+/// Ticks between shots of a weapon with thirty ticks of cooldown, at a round trip; and if the server is asked.
+pub(crate) fn fire(round_trip: i64, asks: bool) -> f64 {
+    let mut duel = Duel::new(LinkProfile::round_trip(round_trip, 0), 1);
+    let (mut first, mut last, mut shots) = (None, None, 0u32);
+    for _ in 0..600 {
+        let known = duel.net.client("Ana").settled(duel.hero).unwrap_or_default();
+        let is_over = last.is_none_or(|tick: u32| known.0 >= tick + 30);
+        if (!asks || is_over) && duel.cast("GA_Shot") {
+            let tick = duel.net.client("Ana").tick().0 + 1;
+            first.get_or_insert(tick);
+            (last, shots) = (Some(tick), shots + 1);
+        }
+        duel.net.step();
+    }
+    match (first, last) {
+        (Some(first), Some(last)) if shots > 1 => (last - first) as f64 / (shots - 1) as f64,
+        _ => f64::NAN,
+    }
+}
+
+/// Corrections in a minute of play over a good link that nobody else meddles with, and commands given.
+pub(crate) fn mispredictions() -> (u64, u32) {
+    let mut duel = Duel::new(LinkProfile::GOOD, 7);
+    let mut commands = 0;
+    for i in 0..3600 {
+        if i % 7 == 0 {
+            commands += duel.cast(if i % 2 == 0 { "GA_Rage" } else { "GA_Shot" }) as u32;
+        }
+        duel.net.step();
+    }
+    let counts = duel.net.client("Ana").counts();
+    (counts.corrections + counts.refused, commands)
+}
+
+/// Round trips until a client over a bad link knows of ten changes that came at once: median and ninth tenth.
+pub(crate) fn convergence() -> (f64, f64) {
+    let mut took: Vec<f64> = Vec::new();
+    for seed in 0..100 {
+        let mut duel = Duel::new(LinkProfile::BAD, seed);
+        let (foe, changed) = (duel.foe, duel.attribute("A7"));
+        (0..10).for_each(|_| duel.nudge(foe));
+        let truth = duel.net.server().sim().get(foe, changed);
+        let ticks = duel.net.run_until(600, |net| net.client("Ana").sim().get(foe, changed) == truth);
+        let time = ticks.unwrap_or(600) as f64 / 60.0;
+        took.push(time / 0.25);
+    }
+    took.sort_by(f64::total_cmp);
+    (took[50], took[90])
+}
+
+/// Ten seconds over a link that loses six of ten: whether all agree once it heals, and the most that was held.
+pub(crate) fn torture() -> (bool, usize, usize) {
+    let mut duel = Duel::new(LinkProfile::TORTURE, 3);
+    let (mut server, mut client) = (0, 0);
+    for i in 0..600 {
+        if i % 20 == 0 {
+            duel.cast("GA_Rage");
+        }
+        let foe = duel.foe;
+        duel.nudge(foe);
+        duel.net.step();
+        server = server.max(duel.net.server().held());
+        client = client.max(duel.net.client("Ana").held());
+    }
+    duel.net.heal();
+    duel.net.run(120);
+    let (truth, seen, hero) = (duel.net.server().sim(), duel.net.client("Ana"), duel.hero);
+    let changed = duel.attribute("A7");
+    let is_own = truth.row_hash(hero).ok() == seen.settled_hash(hero);
+    let is_other = truth.get(duel.foe, changed) == seen.sim().get(duel.foe, changed);
+    (is_own && is_other, server, client)
+}

@@ -1,0 +1,111 @@
+//! Commands: what a player asks for, played at once where it may be.
+
+use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
+use crate::message::{Command, Request};
+use crate::types::Tick;
+use ugas_core::{AbilityId, Outcome, Refusal, SimTime};
+use ugas_doc::NetExecution;
+
+impl Client {
+    /// How many ticks the client may be ahead of what is settled.
+    pub fn window(&self) -> u32 {
+        let tick = self.length.0.max(1);
+        let wanted = self.carrier.round_trip().unwrap_or(SimTime::ZERO) + SimTime(tick * 4);
+        let cap = self.config.window.clamp(SimTime::ZERO, SimTime::millis(500));
+        let least = SimTime::millis(250).min(cap);
+        (wanted.clamp(least, cap).0 / tick).max(1) as u32
+    }
+
+    /// Whether another tick may be played ahead.
+    pub fn is_open(&self) -> bool {
+        let first = self.rows.iter().filter_map(|r| r.settled.as_ref()).map(|s| s.0).min();
+        first.is_none_or(|settled| self.tick.0 - settled.0.min(self.tick.0) < self.window())
+    }
+
+    /// Asks for something in the name of an own controller. What may be played ahead happens now; the server hears of it
+    /// with the next packet.
+    pub fn command(&mut self, request: Request) -> Result<Commanded, Refusal> {
+        if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
+            return Err(Refusal::Authority);
+        }
+        if !self.is_open() || self.pending.len() >= MAX_PENDING {
+            self.counts.closed += 1;
+            return Err(Refusal::Pending);
+        }
+        self.drain();
+        let policy = self.policy(&request)?;
+        if policy == NetExecution::LocalOnly {
+            return self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+        }
+        let next = self.tick.plus(1);
+        if self.base_tick != next {
+            (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
+        }
+        let command = Command { tick: next, base: self.base, sub: self.sub, request };
+        let id = command.id(self.client);
+        let played = policy == NetExecution::LocalPredicted;
+        let mut done = Commanded::Sent(id);
+        if played {
+            let level = self.level_of(&command.request);
+            let outcome = match self.sim.run_as(id, &command.request.op(level)) {
+                Ok(outcome) => outcome,
+                Err(refusal) => {
+                    self.sim.strike_out(id);
+                    return Err(refusal);
+                }
+            };
+            if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
+                // The input is down all the same: a press that activates nothing is still a press.
+                self.counts.refused += u64::from(refusal.is_misuse());
+            }
+            done = Commanded::Predicted(id, outcome);
+            self.tell(next);
+            self.sub += self.keys.note(id, self.seed, &self.sim, &self.facts).max(1);
+        } else {
+            self.sub += 1;
+        }
+        self.pending.push_back(Pending { command, played, heard: false });
+        Ok(done)
+    }
+
+    /// Where a request runs first.
+    pub(super) fn policy(&self, request: &Request) -> Result<NetExecution, Refusal> {
+        let ability = match request {
+            Request::Activate { ability, .. } | Request::Commit { ability, .. } | Request::End { ability, .. } => {
+                ability
+            }
+            Request::Cancel { ability, .. } => {
+                let may = self.sim.ability_doc(*ability).is_none_or(|d| d.client_may_cancel != Some(false));
+                return if may { Ok(self.execution(*ability)) } else { Err(Refusal::Authority) };
+            }
+            _ => return Ok(NetExecution::LocalPredicted),
+        };
+        match self.execution(*ability) {
+            NetExecution::ServerOnly => Err(Refusal::Authority),
+            other => Ok(other),
+        }
+    }
+
+    pub(super) fn execution(&self, ability: AbilityId) -> NetExecution {
+        self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution)
+    }
+
+    pub(super) fn level_of(&self, request: &Request) -> u32 {
+        let Request::Apply { who, ability, .. } = request else { return 1 };
+        let grants = self.sim.grants(*who).unwrap_or_default();
+        grants.iter().find(|g| g.ability == *ability).map_or(1, |g| g.level)
+    }
+
+    /// Tells what was just played.
+    pub(super) fn tell(&mut self, tick: Tick) {
+        self.sim.take_facts(&mut self.facts);
+        for fact in &self.facts.list {
+            self.waiting.predict(tick, fact, &self.facts, &mut self.out);
+        }
+    }
+
+    /// Tells what was played since.
+    pub(super) fn drain(&mut self) {
+        self.tell(self.tick);
+    }
+}

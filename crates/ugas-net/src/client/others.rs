@@ -1,0 +1,147 @@
+//! Controllers of others: rows of this sim that show what is told of them, and what was done to them here since.
+
+use super::Client;
+use super::shown::plain;
+use super::told::Certainty;
+use crate::types::Tick;
+use crate::view::{Change, read_next};
+use crate::wire::bits::{BitReader, WireError};
+use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, ProxyRow, RemoveReason, RowImage};
+
+impl Client {
+    pub(super) fn read_views(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        let mut last = None;
+        self.changes.clear();
+        let mut seen = Vec::new();
+        let mut read = Ok(());
+        loop {
+            match read_next(from, &mut last) {
+                Ok(Some(who)) => {
+                    read = self.proxies.read(from, who, tick, &mut self.changes);
+                    if read.is_err() {
+                        break;
+                    }
+                    seen.push(who);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    read = Err(error);
+                    break;
+                }
+            }
+        }
+        let changes = std::mem::take(&mut self.changes);
+        for &who in &seen {
+            self.show(who, tick);
+        }
+        for (who, change) in &changes {
+            self.tell_change(*who, change);
+        }
+        self.changes = changes;
+        read
+    }
+
+    /// One section that came by another way.
+    pub(super) fn read_view(&mut self, who: ControllerId, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        self.changes.clear();
+        let read = self.proxies.read(from, who, tick, &mut self.changes);
+        let changes = std::mem::take(&mut self.changes);
+        self.show(who, tick);
+        changes.iter().for_each(|(who, change)| self.tell_change(*who, change));
+        self.changes = changes;
+        read
+    }
+
+    /// Puts a proxy row to what is known of it at a tick, and does again what was done to it here since.
+    pub(super) fn show(&mut self, who: ControllerId, tick: Tick) {
+        let Some(proxy) = self.proxies.get(who) else { return };
+        let tick = self.heard_up_to(tick);
+        let marks = self.touched.get(&who);
+        let mark = marks.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
+        let snapshot = proxy.snapshot();
+        let at = tick.time(self.length).min(self.sim.now());
+        let row = ProxyRow {
+            who,
+            at,
+            sets: &snapshot.sets,
+            values: &snapshot.values,
+            tags: &snapshot.tags,
+            anchor: self.places.newest(who),
+        };
+        let start = self.sim.journal_start(who);
+        let image = self.sim.image_of_proxy(&row, mark.map_or(start, |m| m.max(start)));
+        let end = (self.sim.now(), self.sim.mark(who));
+        let done = image.and_then(|image| self.sim.rerun(&image, &[end], &mut [RowImage::default()]));
+        self.sim.take_facts(&mut self.facts);
+        if done.is_err() {
+            self.counts.damaged += 1;
+        }
+        if !self.owned.contains(&who) {
+            // A journal that is there already goes on.
+            let _ = self.sim.keep_journal(who);
+        }
+    }
+
+    /// The last tick up to which the server has heard every command.
+    pub(super) fn heard_up_to(&self, tick: Tick) -> Tick {
+        let open = self.pending.iter().filter(|p| p.played).map(|p| p.command.tick.minus(1)).min();
+        open.map_or(tick, |open| open.min(tick))
+    }
+
+    /// What was done here to others up to a tick the server has spoken about goes: what it says of them holds.
+    pub(super) fn settle_proxies(&mut self, tick: Tick, struck: bool) {
+        let tick = self.heard_up_to(tick);
+        let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
+        for who in touched {
+            let Some(marks) = self.touched.get_mut(&who) else { continue };
+            let mut settled = None;
+            while marks.front().is_some_and(|(t, _)| *t <= tick) {
+                settled = marks.pop_front().map(|(_, mark)| mark);
+            }
+            if let Some(mark) = settled {
+                self.sim.forget_journal(who, mark);
+            }
+            if settled.is_some() || struck {
+                self.show(who, tick);
+            }
+            if self.sim.journal_len(who) == 0 {
+                self.touched.remove(&who);
+            }
+        }
+    }
+
+    pub(super) fn tell_change(&mut self, who: ControllerId, change: &Change) {
+        let at = self.sim.now();
+        let mut put = |kind, key: EffectKey, effect: EffectId| {
+            let fact = Fact { key, effect, ..plain(at, who, kind) };
+            self.out.push(fact, None, Certainty::Server);
+        };
+        let (no_key, no_effect) = (EffectKey::NONE, EffectId::NONE);
+        match *change {
+            Change::Shaped => put(FactKind::Restored, no_key, no_effect),
+            Change::Attribute { attribute, old, new } => {
+                let old = old.unwrap_or(new);
+                put(
+                    FactKind::AttributeChanged { attribute, old, new, old_base: old, new_base: new },
+                    no_key,
+                    no_effect,
+                );
+            }
+            Change::Tag { tag, added } => {
+                put(FactKind::TagChanged { tag, added, exact: true, presence: true }, no_key, no_effect);
+            }
+            Change::Effect(e) => {
+                put(FactKind::EffectApplied { level: e.level, stacks: e.stacks }, e.key, e.effect);
+            }
+            Change::EffectGone(key) => put(FactKind::EffectRemoved { reason: RemoveReason::Removed }, key, no_effect),
+            Change::Loop { cue, added } => {
+                let kind = if added { CueType::Add } else { CueType::Remove };
+                put(FactKind::Cue { tag: cue, cue: kind, detail: Default::default() }, no_key, no_effect);
+            }
+            Change::Burst(burst) => {
+                let kind = FactKind::Cue { tag: burst.cue, cue: CueType::Execute, detail: Default::default() };
+                put(kind, burst.key, no_effect);
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What the server says, taken in.
+//!
+//! A packet is read to its end before anything of it is done: a verdict belongs to the state beside it.
+
+use super::history::History;
+use super::pace::Pace;
+use super::reconcile::Told;
+use super::shown::plain;
+use super::told::Certainty;
+use super::{Client, ClientState, Pending};
+use crate::message::{ToClient, decode};
+use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
+use crate::types::Tick;
+use crate::view::Proxies;
+use crate::wire::bits::{BitReader, WireError};
+use crate::wire::delta::Limits;
+use crate::wire::number::{get_int, get_uint, get_uint_to};
+use crate::wire::token::Tokens;
+use ugas_core::{AbilityId, FactKind, NoHost, SimTime};
+
+impl Client {
+    /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
+    pub fn receive(&mut self, datagram: &[u8]) {
+        let (tick, payload) = match self.carrier.read(self.now, datagram) {
+            Ok(opened) => (opened.tick, opened.payload.to_vec()),
+            Err(_) => {
+                self.counts.damaged += 1;
+                return;
+            }
+        };
+        self.fates.clear();
+        self.carrier.take_verdicts(&mut self.fates);
+        for &(number, arrived) in &self.fates {
+            let Some(at) = self.carried.iter().position(|(n, _)| *n == number.0) else { continue };
+            let Some((_, keys)) = self.carried.remove(at) else { continue };
+            if arrived {
+                let of = |p: &&mut Pending| keys.contains(&(p.command.base, p.command.sub));
+                self.pending.iter_mut().filter(of).for_each(|p| p.heard = true);
+            }
+        }
+        while let Some(message) = self.carrier.next_message() {
+            match decode(&message) {
+                Some(message) => self.hear(message, tick),
+                None => self.counts.damaged += 1,
+            }
+        }
+        if self.state == ClientState::Playing && !payload.is_empty() && self.read(&payload, tick).is_err() {
+            // It says again what was not read, e.g. a state with a definition that is still under way.
+            self.carrier.disown();
+            self.ask_again();
+        }
+    }
+
+    pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
+        match message {
+            ToClient::Welcome { client, length, seed, owned } => {
+                if self.state != ClientState::Connecting || length <= SimTime::ZERO {
+                    self.counts.damaged += 1;
+                    return;
+                }
+                (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
+                self.sim.seed_client(client, seed);
+                self.rows = owned.iter().map(|&who| History::new(who)).collect();
+                self.owned = owned;
+                self.proxies = Proxies::new(self.sim.rules().clone(), length);
+                self.pace = Some(Pace::new(length));
+                let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
+                self.tick = tick.plus(ahead as u32);
+                self.sim.advance_to(self.tick.time(length), &mut NoHost);
+            }
+            ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
+            ToClient::Define { id, doc } => {
+                let adopted = serde_json::from_str(&doc).ok().map(|doc| self.sim.adopt_definition(id, &doc));
+                if !matches!(adopted, Some(Ok(()))) {
+                    self.counts.damaged += 1;
+                }
+            }
+            ToClient::Gone { who, tick } => {
+                self.proxies.remove(who, tick);
+                if self.proxies.get(who).is_some() {
+                    return;
+                }
+                self.places.forget(who);
+                self.touched.remove(&who);
+                // Packets go on saying that it is gone; its place among the others stays.
+                self.rows.iter_mut().filter(|r| r.who == who).for_each(|r| *r = History::new(who));
+                self.owned.retain(|&o| o != who);
+                self.sim.hide(who);
+                let fact = plain(self.sim.now(), who, FactKind::Despawned);
+                self.out.push(fact, None, Certainty::Server);
+            }
+            ToClient::Seen { who, tick, section } => {
+                if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
+                    self.ask_again();
+                }
+            }
+            ToClient::Owner { who, tick, state } => {
+                let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
+                let mut tokens = Tokens::new();
+                let mut from = BitReader::new(&state);
+                let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
+                match read.and_then(|_| self.image_at(at, tick, &tokens)) {
+                    Ok(image) => drop(self.correct(at, tick, image, tokens)),
+                    Err(_) => self.counts.damaged += 1,
+                }
+            }
+        }
+    }
+
+    pub(super) fn read(&mut self, payload: &[u8], tick: Tick) -> Result<(), WireError> {
+        let mut from = BitReader::new(payload);
+        let first = from.bit()?;
+        self.drain();
+        if first {
+            let slack = get_int(&mut from)?;
+            let jitter = self.carrier.jitter().0 / self.length.0.max(1);
+            if let Some(pace) = &mut self.pace {
+                pace.hear(slack, 2 + jitter.clamp(0, 8));
+            }
+            self.jump(tick);
+            // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
+            let verdicts = read_verdicts(&mut from)?;
+            let mut news = Vec::with_capacity(self.rows.len());
+            for at in 0..self.rows.len() {
+                news.push(self.read_owned(at, tick, &mut from)?);
+            }
+            let struck = self.take_verdicts(&verdicts);
+            for (at, news) in news.into_iter().enumerate() {
+                self.take_owned(at, tick, struck, news);
+            }
+            self.settle_proxies(tick, struck);
+            self.places.hear(self.sim.now(), tick.time(self.length));
+            for (id, op) in std::mem::take(&mut self.mispredicted) {
+                // An ability that is not granted any more has nothing to clean up.
+                let _ = self.sim.run_as(id, &op);
+            }
+        }
+        self.read_views(tick, &mut from)?;
+        self.read_places(tick, &mut from)
+    }
+
+    /// Whether a command that was played was refused.
+    pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> bool {
+        let mut struck = false;
+        let mispredicted = &mut self.mispredicted;
+        for Judged { base, sub, done } in verdicts {
+            let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
+            let Some(at) = self.pending.iter().position(of) else { continue };
+            let Some(pending) = self.pending.remove(at) else { continue };
+            let id = pending.command.id(self.client);
+            self.keys.judge(id, done.as_deref().unwrap_or_default());
+            if done.is_none() {
+                self.counts.refused += 1;
+                if pending.played {
+                    struck = true;
+                    self.sim.strike_out(id);
+                    self.waiting.undo(id, &mut self.out);
+                    mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
+                }
+            }
+        }
+        struck
+    }
+
+    pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerNews, WireError> {
+        Ok(match from.bits(2)? {
+            MATCHED => {
+                let back = get_uint(from)?;
+                OwnerNews::Matched(Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32)))
+            }
+            DELTA => {
+                let back = get_uint(from)?;
+                let mut tokens = Tokens::new();
+                let empty = Tokens::new();
+                let base = match back {
+                    0 => &empty,
+                    _ => {
+                        let base = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
+                        self.rows[at].drop_states_before(base);
+                        self.rows[at].state(base).ok_or(WireError::BadValue { what: "a state this client has not" })?
+                    }
+                };
+                self.coder.decode(base, from, Limits::default(), &mut tokens)?;
+                OwnerNews::State(self.image_at(at, tick, &tokens)?, tokens)
+            }
+            GONE => OwnerNews::Gone,
+            _ => OwnerNews::Nothing,
+        })
+    }
+
+    pub(super) fn take_owned(&mut self, at: usize, tick: Tick, struck: bool, news: OwnerNews) {
+        match news {
+            OwnerNews::Matched(matched) => {
+                match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
+                    Some((tick, image)) => self.settle(at, tick, image),
+                    None => self.rows[at].asks |= !self.is_open(),
+                }
+                if struck {
+                    self.rerun(at);
+                }
+            }
+            OwnerNews::State(image, tokens) => {
+                let ran = self.correct(at, tick, image, tokens);
+                if struck && !ran {
+                    self.rerun(at);
+                }
+            }
+            OwnerNews::Gone => {}
+            OwnerNews::Nothing if struck => self.rerun(at),
+            OwnerNews::Nothing => {}
+        }
+    }
+}
+
+/// What became of a command.
+pub(super) struct Judged {
+    pub(super) base: u32,
+    pub(super) sub: u16,
+    /// The abilities it activated; none if it was refused.
+    pub(super) done: Option<Vec<AbilityId>>,
+}
+
+/// What a packet says of an own controller.
+pub(super) enum OwnerNews {
+    Nothing,
+    /// It is as it was played, at this tick.
+    Matched(Tick),
+    State(Option<Told>, Tokens),
+    Gone,
+}
+
+fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
+    let mut verdicts = Vec::new();
+    let mut bytes = Vec::new();
+    for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
+        let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
+        let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
+        let mut done = None;
+        if from.bit()? {
+            let length = get_uint_to(from, 256, "bytes of a refusal")?;
+            bytes.clear();
+            from.bytes(length as usize, &mut bytes)?;
+        } else {
+            let done = done.insert(Vec::new());
+            for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
+                done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
+            }
+        }
+        verdicts.push(Judged { base, sub, done });
+    }
+    Ok(verdicts)
+}

@@ -1,0 +1,148 @@
+//! Reconciliation: an own controller put to what the server says, and everything since played again.
+
+use super::Client;
+use super::shown::{Shown, plain};
+use super::told::{Certainty, Run};
+use crate::message::Request;
+use crate::types::Tick;
+use crate::wire::bits::WireError;
+use crate::wire::token::Tokens;
+use ugas_core::{Fact, FactKind, JournalMark, Op, OpId, Portable, RowImage, SetId, SimTime};
+use ugas_doc::ReplicationMode;
+
+impl Client {
+    /// A tick of an own controller is settled.
+    pub(super) fn settle(&mut self, at: usize, tick: Tick, image: RowImage) {
+        let row = &mut self.rows[at];
+        if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
+            return;
+        }
+        if let Some(mark) = row.settle(tick, image) {
+            self.sim.forget_journal(row.who, mark);
+        }
+        let (who, client, pending) = (row.who, self.client, &self.pending);
+        let owned = &self.owned;
+        // What somebody else's row shows is settled by verdicts.
+        let is_settled = |f: &Fact| {
+            let open = f.root.client() == client && pending.iter().any(|p| p.command.id(client) == f.root);
+            (f.who == who || !owned.contains(&f.who)) && !open
+        };
+        self.waiting.confirm(tick, is_settled, &mut self.out);
+    }
+
+    /// The server's state of an own controller at a tick as an image, and what was noted up to then. None if a later
+    /// tick is settled already.
+    pub(super) fn image_at(&mut self, at: usize, tick: Tick, tokens: &Tokens) -> Result<Option<Told>, WireError> {
+        let bad = WireError::BadValue { what: "the state of a controller" };
+        self.jump(tick);
+        let row = &self.rows[at];
+        if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
+            return Ok(None);
+        }
+        let mut portable: Portable = tokens.read().map_err(|_| bad)?;
+        if portable.id() != row.who {
+            return Err(bad);
+        }
+        portable.set_at(tick.time(self.length));
+        // Ticks before the first that was played here have no mark of their own: everything noted comes after them.
+        let mark = row.stop(tick).map_or_else(|| self.sim.journal_start(row.who), |s| s.mark);
+        let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
+        Ok(Some(Told { image, mark }))
+    }
+
+    /// Takes over the server's state of an own controller at a tick. Whether the controller was run again.
+    pub(super) fn correct(&mut self, at: usize, tick: Tick, told: Option<Told>, tokens: Tokens) -> bool {
+        let row = &mut self.rows[at];
+        let Some(Told { image, mark }) = told else {
+            row.keep_state(tick, tokens);
+            return false;
+        };
+        row.asks = false;
+        let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
+        let told = image.hash_without(self.sim.rules(), &row.hidden);
+        row.keep_state(tick, tokens);
+        let who = row.who;
+        let first = row.settled.is_none();
+        self.settle(at, tick, image);
+        if first {
+            // The journal begins with the first state.
+            self.begin(at);
+        }
+        let late = self.play_late_again(at, tick, mark);
+        let differs = played.is_none() || played != told || late;
+        if differs {
+            self.counts.corrections += u64::from(played.is_some());
+            self.rerun(at);
+        }
+        if first {
+            let fact = plain(self.sim.now(), who, FactKind::Spawned { owner: ugas_core::ActorId::NONE });
+            self.out.push(fact, None, Certainty::Server);
+        }
+        differs
+    }
+
+    /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
+    /// until their verdict comes. Whether there are any.
+    pub(super) fn play_late_again(&mut self, at: usize, tick: Tick, mark: JournalMark) -> bool {
+        let open = self.pending.iter().filter(|p| p.played && p.command.tick <= tick);
+        let level = |request: &Request| self.level_of(request);
+        let late: Vec<(OpId, Op)> =
+            open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request)))).collect();
+        self.sim.journal_again(self.rows[at].who, mark, tick.time(self.length), &late);
+        !late.is_empty()
+    }
+
+    pub(super) fn begin(&mut self, at: usize) {
+        let who = self.rows[at].who;
+        if let Some((_, image)) = &self.rows[at].settled {
+            // A row that was just checked finds its place.
+            let stop = [(self.sim.now(), JournalMark::default())];
+            let _ = self.sim.rerun(image, &stop, &mut [RowImage::default()]);
+        }
+        let _ = self.sim.keep_journal(who);
+        let rules = self.sim.rules().clone();
+        // Of all sets: what the controller has may change.
+        let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
+        let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
+        self.rows[at].hidden = all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect();
+    }
+
+    /// Runs an own controller again from the last settled tick.
+    pub(super) fn rerun(&mut self, at: usize) {
+        let row = &mut self.rows[at];
+        let who = row.who;
+        let Some((settled, image)) = &row.settled else { return };
+        let before = Shown::of(&self.sim, who);
+        let end = (self.sim.now(), self.sim.mark(who));
+        let mut stops: Vec<(SimTime, JournalMark)> =
+            row.stops.iter().map(|s| (s.tick.time(self.length), s.mark)).collect();
+        stops.push(end);
+        let mut images: Vec<RowImage> = row.stops.iter_mut().map(|s| std::mem::take(&mut s.image)).collect();
+        images.push(RowImage::default());
+        let done = self.sim.rerun(image, &stops, &mut images);
+        for (stop, image) in row.stops.iter_mut().zip(images) {
+            stop.image = image;
+        }
+        self.counts.rerun += row.stops.len() as u64;
+        self.counts.longest = self.counts.longest.max(row.stops.len() as u64);
+        let after = *settled;
+        self.sim.take_facts(&mut self.facts);
+        if done.is_err() {
+            self.counts.damaged += 1;
+        }
+        let run = Run { who, after, length: self.length, again: &self.facts };
+        let (client, pending) = (self.client, &self.pending);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        let touched = self.waiting.compare(run, is_open, &mut self.out);
+        let now = Shown::of(&self.sim, who);
+        before.compare(&now, &touched, self.sim.now(), &mut self.out);
+        before.blends(&now, self.config.blend, &mut self.blends);
+    }
+}
+
+/// A state of the server's.
+pub(super) struct Told {
+    pub(super) image: RowImage,
+    /// The end of the journal at its tick.
+    pub(super) mark: JournalMark,
+}

@@ -1,0 +1,79 @@
+//! What a player sees of a controller, before and after a correction.
+
+use super::Blend;
+use super::told::{Certainty, NetFacts};
+use ugas_core::{
+    AttributeId, Cause, ControllerId, EffectId, EffectKey, Fact, FactKind, RemoveReason, Sim, SimTime, TagId,
+};
+
+/// A fact with nothing but who and what.
+pub(super) fn plain(at: SimTime, who: ControllerId, kind: FactKind) -> Fact {
+    let Cause { root, link } = Cause::default();
+    let (source, key, effect) = (ControllerId::NONE, EffectKey::NONE, EffectId::NONE);
+    Fact { at, who, source, key, root, link, effect, kind }
+}
+
+/// What a player sees of a controller.
+pub(super) struct Shown {
+    who: ControllerId,
+    values: Vec<(AttributeId, f64, f64)>,
+    tags: Vec<TagId>,
+    effects: Vec<(EffectKey, EffectId, u32, u32)>,
+}
+
+impl Shown {
+    pub(super) fn of(sim: &Sim, who: ControllerId) -> Shown {
+        let attributes = sim.attributes(who).unwrap_or_default();
+        let value = |a: AttributeId| Some((a, sim.base(who, a).ok()?, sim.get(who, a).ok()?));
+        let values = attributes.into_iter().filter_map(value).collect();
+        let tags = sim.tags(who).unwrap_or_default().into_iter().map(|(tag, _)| tag).collect();
+        let effects = sim.effects(who).unwrap_or_default();
+        let effects = effects.into_iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect();
+        Shown { who, values, tags, effects }
+    }
+
+    /// Tells what a correction changed that nothing else tells of.
+    pub(super) fn compare(&self, now: &Shown, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
+        let told = |f: &dyn Fn(&FactKind) -> bool| touched.iter().any(|t| f(&t.kind));
+        for &(attribute, new_base, new) in &now.values {
+            let Some(&(_, old_base, old)) = self.values.iter().find(|v| v.0 == attribute) else { continue };
+            let about = |k: &FactKind| matches!(k, FactKind::AttributeChanged { attribute: a, .. } if *a == attribute);
+            if (old, old_base) != (new, new_base) && !told(&about) {
+                let kind = FactKind::AttributeChanged { attribute, old, new, old_base, new_base };
+                out.push(plain(at, self.who, kind), None, Certainty::Server);
+            }
+        }
+        let gone = self.tags.iter().filter(|t| !now.tags.contains(t)).map(|t| (*t, false));
+        let new = now.tags.iter().filter(|t| !self.tags.contains(t)).map(|t| (*t, true));
+        for (tag, added) in gone.chain(new) {
+            let about = |k: &FactKind| matches!(k, FactKind::TagChanged { tag: t, .. } if *t == tag);
+            if !told(&about) {
+                let kind = FactKind::TagChanged { tag, added, exact: true, presence: true };
+                out.push(plain(at, self.who, kind), None, Certainty::Server);
+            }
+        }
+        let has = |list: &[(EffectKey, EffectId, u32, u32)], key: EffectKey| list.iter().any(|e| e.0 == key);
+        for &(key, effect, level, stacks) in now.effects.iter().filter(|e| !has(&self.effects, e.0)) {
+            if !touched.iter().any(|f| f.key == key) {
+                let fact = plain(at, self.who, FactKind::EffectApplied { level, stacks });
+                out.push(Fact { key, effect, ..fact }, None, Certainty::Server);
+            }
+        }
+        for &(key, effect, ..) in self.effects.iter().filter(|e| !has(&now.effects, e.0)) {
+            if !touched.iter().any(|f| f.key == key) {
+                let fact = plain(at, self.who, FactKind::EffectRemoved { reason: RemoveReason::Removed });
+                out.push(Fact { key, effect, ..fact }, None, Certainty::Server);
+            }
+        }
+    }
+
+    /// Values that jumped further than a share of the larger one.
+    pub(super) fn blends(&self, now: &Shown, share: f64, out: &mut Vec<Blend>) {
+        for &(attribute, _, to) in &now.values {
+            let Some(&(_, _, from)) = self.values.iter().find(|v| v.0 == attribute) else { continue };
+            if (to - from).abs() > share * to.abs().max(from.abs()) {
+                out.push(Blend { who: self.who, attribute, from, to });
+            }
+        }
+    }
+}
