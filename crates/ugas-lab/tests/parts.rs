@@ -51,6 +51,7 @@ fn what_is_wrong_with_machines_is_told_at_its_place() {
     assert!(network("{Clients: {Ana: {Owns: [Later]}}}").contains("not there from the start"));
     assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:33 Loss: expected a share from 0 to 1, found 2");
     assert!(network("{Clients: {Ana: {LatencyMs: -1}}}").contains("expected 0 to 60000 milliseconds"));
+    assert!(network("{Clients: {Ana: {Profile: Badd}}}").starts_with("2:36 Profile: there is no profile \"Badd\""));
 }
 
 #[test]
@@ -111,4 +112,37 @@ fn the_parts_of_a_scenario_come_to_the_same_state() {
     assert_eq!(client.finish().failures, []);
     let failures: Vec<String> = server.finish().failures.into_iter().map(|f| f.message).collect();
     assert_eq!(failures, ["expected Ogre.Health to be 85, found 86"]);
+}
+
+#[test]
+fn what_does_not_hold_on_a_client_is_told_with_its_name() {
+    let text = format!(
+        "{HEAD}Timeline:\n  - At: 0\n    Do:\n      - Expect: {{Hero.Health: 100}}\n  - At: 2\n    Do:\n      - Activate: {{Actor: Hero, Ability: GA_Strike, Target: Ogre}}\n        On: Ana\n      - Expect: {{Ogre.Health: 100}}\n        On: Ana\n      - Expect: {{Ogre.Health: 93}}\n"
+    );
+    let told = |text: &str| -> Vec<(u32, String)> {
+        let results = run_str("net.yaml", text);
+        results.reports.iter().flat_map(|r| &r.failures).map(|f| (f.line, f.message.clone())).collect()
+    };
+    let wanted = [
+        (26, "on Ana: expected Ogre.Health to be 100, found 93".to_owned()),
+        (28, "expected Ogre.Health to be 93, found 100".to_owned()),
+    ];
+    assert_eq!(told(&text), wanted);
+    assert_eq!(told(&text), wanted, "the same seed, the same session");
+    let early = told(&timeline("Expect: {Hero.Health: 100}\n        On: Ana").replace("At: 1", "At: 0"));
+    assert!(early[0].1.contains("it has not joined yet"), "{early:?}");
+}
+
+#[test]
+fn the_server_is_what_is_sampled_and_explained() {
+    let text = timeline("Activate: {Actor: Hero, Ability: GA_Strike, Target: Ogre}\n        On: Ana") + "  - At: 2\n";
+    let scenario = read(&text).expect("it is sound");
+    let samples = ugas_lab::sample(&scenario, Default::default()).expect("it runs");
+    let at = samples.columns.iter().position(|c| c == "Ogre.Health").expect("a column");
+    let values: Vec<f64> = samples.rows.iter().filter_map(|row| row.values[at].map(|v| v.mean)).collect();
+    assert_eq!((values.first(), values.last()), (Some(&100.0), Some(&93.0)));
+    let explained = |at: f64| ugas_lab::explain(&scenario, "Ogre", "Health", SimTime::seconds(at)).expect("a value");
+    assert!(explained(1.0).contains("100") && explained(2.0).contains("93"), "{}", explained(2.0));
+    let facts = ugas_lab::facts(&scenario, None).expect("it runs");
+    assert!(facts.iter().any(|line| line.contains("Ogre: Health 100 → 93")), "{facts:?}");
 }
