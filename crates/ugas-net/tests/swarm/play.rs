@@ -197,7 +197,7 @@ impl Swarm {
         self.nothing_is_open();
         for _ in 0..self.ticks(0.5) {
             self.step();
-            self.everybody_agrees();
+            self.owners_are_told();
         }
         for _ in 0..20 {
             if self.is_still() {
@@ -220,6 +220,11 @@ impl Swarm {
             self.step();
         }
         self.journals_are_empty();
+        // Views go at rates of their own.
+        for _ in 0..self.ticks(0.5) {
+            self.step();
+        }
+        self.owners_are_told();
         self.everybody_agrees();
         let counts = self.net.players().iter().map(|p| p.client().counts());
         let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.refused));
