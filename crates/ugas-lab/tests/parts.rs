@@ -124,8 +124,8 @@ fn what_does_not_hold_on_a_client_is_told_with_its_name() {
         results.reports.iter().flat_map(|r| &r.failures).map(|f| (f.line, f.message.clone())).collect()
     };
     let wanted = [
-        (26, "on Ana: expected Ogre.Health to be 100, found 93".to_owned()),
-        (28, "expected Ogre.Health to be 93, found 100".to_owned()),
+        (22, "on Ana: expected Ogre.Health to be 100, found 93".to_owned()),
+        (24, "expected Ogre.Health to be 93, found 100".to_owned()),
     ];
     assert_eq!(told(&text), wanted);
     assert_eq!(told(&text), wanted, "the same seed, the same session");
