@@ -1,7 +1,7 @@
 //! What must hold, in every tick and at the end.
 
 use super::play::{NAMES, Swarm};
-use ugas_core::{AttributeId, ControllerId, OpId};
+use ugas_core::{AttributeId, ControllerId, OpId, Refusal, Target, Which};
 use ugas_doc::{ControllerReplication, ReplicationMode};
 use ugas_net::client::{ClientState, Standing};
 use ugas_net::view::Snapshot;
@@ -65,6 +65,13 @@ impl Swarm {
             let tick = self.net.tick();
             if standing == Some(Standing::Rejected) {
                 assert_eq!(here, 0, "seed {seed}: {name} at {tick:?} keeps {:?}, which was refused", mark.key);
+                continue;
+            }
+            // Who died by the server's word rightly takes back what he would have done since.
+            let (mark_it, mut reasons) = (self.made.rules.ability("GA_Mark").unwrap(), Vec::new());
+            let asked = client.sim().why_not(hero, Which::Ability(mark_it), Target::None, &mut reasons);
+            let is_dead = asked.is_ok() && reasons.iter().any(|r| matches!(r.refusal, Refusal::Dead { .. }));
+            if here == 0 && standing == Some(Standing::Waiting) && is_dead {
                 continue;
             }
             assert_eq!(here, 1, "seed {seed}: {name} at {tick:?} shows {:?} so often ({standing:?})", mark.key);
