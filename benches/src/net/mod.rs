@@ -89,18 +89,23 @@ pub(crate) fn table(peer: &Peer) -> (Table, bool) {
     f.exact("100 actors × 2 changes, 60 Hz, with headers", (b.kilobits, "kbit/s"), 256.0, none);
     f.exact("the same without headers of IP and UDP", (b.payload_kilobits, "kbit/s"), 256.0, (peer, "kilobits"));
     let small = cost::of(32, 32, true, false);
-    f.time("send, 32 visible, all dirty, a client", (small.send, "µs"), 5.0, (peer, "send"));
+    f.time("send, 32 visible, all dirty, a client", (small.send, "µs"), 5.0, none);
+    // The peer has no call of its own for sending: its update is set beside the whole tick.
+    f.time("the whole tick, 32 visible, a client", (small.tick * 1e3 / 32.0, "µs"), 5.0, (peer, "send"));
     let large = cost::of(100, 100, true, false);
     f.time("100 clients × 100 actors, a tick", (large.tick, "ms"), 4.0, (peer, "tick"));
     let owned = cost::of(0, 100, false, true);
-    f.time("100 clients, each other's owners, all changed by the server", (owned.tick, "ms"), 4.0, none);
+    f.time("100 clients, what each owns changed by the server", (owned.tick, "ms"), 4.0, none);
     let idle = cost::of(1000, 32, false, false);
     let still = cost::of(0, 32, false, false);
-    f.time("an actor that does not change, a client", ((idle.send - still.send).max(0.0), "ns"), 5.0, none);
+    // A thousand actors more, so that microseconds are nanoseconds of one.
+    let found = format!("{} ns", figure((idle.send - still.send).max(0.0)));
+    f.row(["an actor that does not change, a client", &found, "no work", "missed"], "-", "-");
     let (replay, ticks) = play::replay();
     f.time(&format!("24 ticks run again, of {ticks:.0} at once"), (replay / 1e3, "ms"), 0.5, none);
-    let (wrong, all) = play::blips();
-    f.words("ticks that show a modifier 0 or 2 times", format!("{wrong} of {all}"), "0", wrong == 0 && all > 0);
+    let (wrong, all, runs) = play::blips();
+    let found = format!("{wrong} of {all} ({runs} of 30 runs; refused in the others)");
+    f.words("ticks that show a modifier 0 or 2 times", found, "0", wrong == 0 && all > 0);
     for round_trip in [0, 50, 100, 200] {
         let (ahead, asking) = (play::fire(round_trip, false), play::fire(round_trip, true));
         let what = format!("ticks between shots, cooldown 30, {round_trip} ms");
@@ -108,9 +113,18 @@ pub(crate) fn table(peer: &Peer) -> (Table, bool) {
     }
     let (wrong, commands) = play::mispredictions();
     f.words("corrections, good link, no interference", format!("{wrong} of {commands} commands"), "0", wrong == 0);
-    let (median, most) = play::convergence();
-    let found = format!("{median:.2} median, {most:.2} at 90 %, in round trips");
-    f.words("a burst of changes is known, bad link", found, "≤ 1.5 + 2 intervals", median <= 1.5 + 0.14);
+    let took = play::convergence();
+    // At this round trip what changed is sent in every fourth tick.
+    let bound = 1.5 + 2.0 * (4.0 / 60.0) / 0.25;
+    let within = took.iter().filter(|&&time| time <= bound).count();
+    let found = format!("{:.2} median, {:.2} at 90 %, {:.2} at worst", took[50], took[90], took[99]);
+    let verdict = format!("{within} of {}", took.len());
+    f.passed &= within >= 90;
+    f.row(
+        ["a burst of changes is known, bad link, in round trips", &found, &format!("≤ {bound:.2}"), &verdict],
+        "-",
+        "-",
+    );
     let (agree, server, client) = play::torture();
     let found = format!("{} (server held {server}, client {client})", if agree { "agree" } else { "DIFFER" });
     f.words("60 % lost: converges, memory bounded", found, "agree", agree && server < 2000 && client < 2000);
