@@ -48,6 +48,13 @@ const LONG_FORMS: &[LongForm] = &[
         seeds: 10,
         scales: false,
     },
+    LongForm {
+        package: "ugas-net",
+        test: "swarm",
+        filter: "after_the_links_heal_everybody_agrees",
+        seeds: 2_000,
+        scales: false,
+    },
 ];
 
 const REPORT: &str = "conformance/soak.json";

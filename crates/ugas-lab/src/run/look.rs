@@ -5,6 +5,7 @@ use super::ability::OfAbility;
 use super::world::World;
 use crate::scenario::{Found, Scenario, did_you_mean};
 use ugas_core::{AttributeId, EffectFilter, EffectId, EffectState, EffectView, Refusal, SimTime};
+use ugas_net::view::EffectSeen;
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq)]
@@ -211,7 +212,9 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
             let Some(tag) = run.world.rules.tag(tag) else {
                 return Ok(Found::Number(0.0));
             };
-            let playing: u64 = run.sim.controllers().map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from)).sum();
+            let mine = run.sim.controllers().filter(|who| !run.seen.contains_key(who));
+            let playing: u64 = mine.map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from)).sum();
+            let playing = playing + run.seen.values().filter(|seen| seen.loops.contains(&tag)).count() as u64;
             Ok(Found::Number(playing as f64))
         }
         Look::Actor { actor, what } => {
@@ -242,6 +245,7 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::CastRemaining => run.cast_now(actor, false)?,
         OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
         OfActor::Cues(tag) => match rules.tag(tag) {
+            Some(tag) if run.seen.contains_key(&who) => count(u64::from(run.seen[&who].loops.contains(&tag))),
             Some(tag) => count(u64::from(sim.cue_count(who, tag)?)),
             None => count(0),
         },
@@ -251,6 +255,9 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
 }
 
 fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) -> Result<Found, Refusal> {
+    if let Some(seen) = run.seen.get(&run.who(actor)) {
+        return Ok(effects_seen(&seen.effects, id, of, run.sim.now()));
+    }
     let all = run.sim.effects(run.who(actor))?;
     let (queued, here): (Vec<&EffectView>, Vec<&EffectView>) =
         all.iter().filter(|e| e.effect == id).partition(|e| e.state == EffectState::Queued);
@@ -265,6 +272,22 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
             Some(longest) => Found::Number(longest.as_seconds()),
         },
     })
+}
+
+/// What a client was told of effects on somebody who is not its own.
+fn effects_seen(all: &[EffectSeen], id: EffectId, of: OfEffects, now: SimTime) -> Found {
+    let (queued, here): (Vec<&EffectSeen>, Vec<&EffectSeen>) =
+        all.iter().filter(|e| e.effect == id).partition(|e| e.state == EffectState::Queued);
+    match of {
+        OfEffects::Count => Found::Number(here.len() as f64),
+        OfEffects::Queued => Found::Number(queued.len() as f64),
+        OfEffects::Stacks => Found::Number(here.iter().map(|e| u64::from(e.stacks)).sum::<u64>() as f64),
+        OfEffects::Remaining => match here.iter().map(|e| e.end).max() {
+            None => Found::Number(0.0),
+            Some(SimTime::NEVER) => Found::Nothing,
+            Some(last) => Found::Number((last - now).max(SimTime::ZERO).as_seconds()),
+        },
+    }
 }
 
 fn of_handle_now(run: &Runner<'_>, handle: &str, what: OfEffect) -> Result<Found, String> {

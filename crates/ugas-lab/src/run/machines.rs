@@ -11,11 +11,13 @@ use crate::scenario::Scenario;
 use ugas_core::SimTime;
 use ugas_data::ReadError;
 use ugas_net::link::Link;
-use ugas_net::types::PeerId;
+use ugas_net::types::{PeerId, Tick};
 
 /// A client and its links.
 struct Machine<'s> {
     peer: PeerId,
+    /// The tick at which it connects.
+    joins: Tick,
     part: ClientPart<'s>,
     up: Link,
     down: Link,
@@ -51,16 +53,12 @@ fn play<'s>(
     let mut machines = Vec::new();
     for (at, client) in scenario.network.iter().flat_map(|network| &network.clients).enumerate() {
         let peer = PeerId(at as u32 + 1);
-        let owned = server.owned_by(&client.name).unwrap_or_default();
-        server.server_mut().connect(peer, &owned).map_err(|error| {
-            let message = format!("the client {} cannot connect: {error}", client.name);
-            NotPlayed::Errors(vec![scenario.place.error(&scenario.file, message)])
-        })?;
         // Each link has chance of its own.
         let link =
             |way: u64| Link::new(client.link(), seed ^ (at as u64 * 2 + way + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let part = scenario.client_part(&client.name)?;
-        machines.push(Machine { peer, part, up: link(0), down: link(1) });
+        let joins = server.last_tick_at(client.joins);
+        machines.push(Machine { peer, joins, part, up: link(0), down: link(1) });
     }
     let length = server.server().length();
     let end = options.until.map_or(server.end(), |until| server.last_tick_at(until));
@@ -72,6 +70,13 @@ fn play<'s>(
             machine.up.receive(now, &mut |datagram| session.receive(peer, datagram));
         }
         let tick = server.server().tick();
+        for machine in machines.iter().filter(|machine| machine.joins == tick) {
+            let owned = server.owned_by(machine.part.name()).unwrap_or_default();
+            server.server_mut().connect(machine.peer, &owned).map_err(|error| {
+                let message = format!("the client {} cannot connect: {error}", machine.part.name());
+                NotPlayed::Errors(vec![scenario.place.error(&scenario.file, message)])
+            })?;
+        }
         server.run_due();
         machines.iter_mut().for_each(|machine| machine.part.run_due_at(tick));
         server.look(watch);
@@ -86,7 +91,7 @@ fn play<'s>(
         });
         // Clocks never strike together: clients are half a tick later.
         let midway = now + SimTime(length.0 / 2);
-        for Machine { part, up, down, .. } in &mut machines {
+        for Machine { part, up, down, .. } in machines.iter_mut().filter(|machine| machine.joins <= tick) {
             let client = part.client_mut();
             down.receive(midway, &mut |datagram| client.receive(datagram));
             client.update(length);

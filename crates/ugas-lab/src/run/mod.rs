@@ -26,6 +26,7 @@ use ugas_core::{
     ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
+use ugas_net::view::Snapshot;
 use world::{World, Wrong};
 
 /// Strides of time that one scenario may take; more is a mistake in its `At` or `Step`.
@@ -81,6 +82,8 @@ pub(crate) struct Runner<'a> {
     /// Grants, activations and ability sets by `As`.
     handles: BTreeMap<String, Handle>,
     marks: BTreeMap<String, u64>,
+    /// What a client was told of controllers that are not its own: effects and cues of theirs do not run there.
+    seen: BTreeMap<ControllerId, Snapshot>,
     keeps: Keeps,
     buffer: Facts,
     facts: Facts,
@@ -195,6 +198,7 @@ impl<'a> Runner<'a> {
             applied: BTreeMap::new(),
             handles: BTreeMap::new(),
             marks: BTreeMap::new(),
+            seen: BTreeMap::new(),
             keeps,
             buffer: Facts::default(),
             facts: Facts::default(),

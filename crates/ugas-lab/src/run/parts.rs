@@ -322,6 +322,10 @@ impl ClientPart<'_> {
         }
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Does what is due at a tick of the server's. Who is not in the game yet cannot do anything.
     pub(super) fn run_due_at(&mut self, tick: Tick) {
         self.run_due(tick);
@@ -364,6 +368,7 @@ impl ClientPart<'_> {
         {
             if let Verb::Expect(list) = &step.verb {
                 self.runner.sim = self.client.sim().clone();
+                self.runner.seen = self.client.proxies().iter().map(|p| (p.who(), p.snapshot())).collect();
                 self.runner.expect(list);
             } else {
                 let request = self.request(&step.verb);

@@ -7,7 +7,7 @@ use ugas_core::SimTime;
 use ugas_data::{Entry, Node, ReadError};
 use ugas_net::link::LinkProfile;
 
-const CLIENT_KEYS: &[&str] = &["Owns", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
+const CLIENT_KEYS: &[&str] = &["Owns", "Joins", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 /// What a client may be told to do.
 const ASKS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
 const DEFAULT_HZ: i64 = 60;
@@ -36,6 +36,8 @@ pub struct NetClient {
     /// Its name.
     pub name: String,
     pub(crate) owns: Vec<Name>,
+    /// When it connects.
+    pub joins: SimTime,
     /// One way.
     pub latency: SimTime,
     /// By how much a datagram may be later than that.
@@ -84,6 +86,7 @@ fn client_of(reading: Reading<'_>, entry: &Entry) -> Result<NetClient, ReadError
     Ok(NetClient {
         name: entry.key.clone(),
         owns: f.names_if("Owns")?,
+        joins: f.time_if("Joins")?.unwrap_or_default().max(SimTime::ZERO),
         latency: millis(&f, "LatencyMs")?.unwrap_or(profile.latency),
         jitter: millis(&f, "JitterMs")?.unwrap_or(profile.jitter),
         loss: share(&f, "Loss")?.unwrap_or(profile.loss),

@@ -29,7 +29,8 @@ impl Pace {
 
     /// What the server said, and how much earlier than needed a packet should come.
     pub(crate) fn hear(&mut self, slack: i64, wanted: i64) {
-        self.error = slack - wanted;
+        // No sound server says more than this; more than that is no news anyway.
+        self.error = slack.clamp(-128, 128) - wanted;
     }
 
     /// Time went on: how many ticks have passed.

@@ -9,6 +9,7 @@ use ugas_core::{
 use ugas_doc::ControllerReplication;
 use ugas_net::client::ClientConfig;
 use ugas_net::harness::Harness;
+use ugas_net::interest::RateTable;
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Server, ServerConfig};
 
@@ -87,7 +88,16 @@ impl Swarm {
         let sim = Sim::new(made.rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let length = SimTime::frames(1, *dice.pick(&[20, 30, 60]));
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
-        let server = Server::new(sim, ServerConfig { mode, length, secret: seed, ..ServerConfig::default() });
+        let mut server = Server::new(sim, ServerConfig { mode, length, secret: seed, ..ServerConfig::default() });
+        // Every tick, so that what is compared is of one tick; other rates have tests of their own.
+        let often = 60..=100;
+        let rates = RateTable {
+            state_divisor: 1,
+            player_slow: often.clone(),
+            important: often.clone(),
+            ..RateTable::default()
+        };
+        server.set_rates(RateTable { distant: often, ..rates });
         let net = Harness::new(server, seed);
         let mut swarm = Swarm {
             seed,
