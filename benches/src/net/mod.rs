@@ -36,7 +36,7 @@ impl Peer {
 
     /// How many times its figure ours is, in its two forms.
     fn ratios(&self, name: &str, ours: f64) -> String {
-        let form = |form: &str| self.get(&format!("{form}_{name}")).map(|theirs| ours / theirs);
+        let form = |form: &str| self.get(&format!("{form}_{name}")).filter(|&n| n > 0.0).map(|theirs| ours / theirs);
         match (form("one"), form("eight")) {
             (Some(one), Some(eight)) => format!("{one:.2} · {eight:.2}"),
             _ => "-".to_owned(),
