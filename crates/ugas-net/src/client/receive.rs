@@ -181,7 +181,7 @@ impl Client {
                     }
                 };
                 self.coder.decode(base, from, Limits::default(), &mut tokens)?;
-                OwnerNews::State(self.image_at(at, tick, &tokens)?, tokens)
+                OwnerNews::State(Box::new((self.image_at(at, tick, &tokens)?, tokens)))
             }
             GONE => OwnerNews::Gone,
             _ => OwnerNews::Nothing,
@@ -199,7 +199,8 @@ impl Client {
                     self.rerun(at);
                 }
             }
-            OwnerNews::State(image, tokens) => {
+            OwnerNews::State(state) => {
+                let (image, tokens) = *state;
                 let ran = self.correct(at, tick, image, tokens);
                 if struck && !ran {
                     self.rerun(at);
@@ -225,7 +226,7 @@ pub(super) enum OwnerNews {
     Nothing,
     /// It is as it was played, at this tick.
     Matched(Tick),
-    State(Option<Told>, Tokens),
+    State(Box<(Option<Told>, Tokens)>),
     Gone,
 }
 
