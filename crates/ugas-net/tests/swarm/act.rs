@@ -31,7 +31,7 @@ impl Swarm {
         let length = self.net.server().length();
         // As many requests in a second, whatever the tick.
         let seldom = ((SimTime::seconds(1.0).0 / length.0) / 6).max(1) as usize;
-        for player in 0..self.heroes.len() {
+        for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
             if self.dice.roll(seldom) != 0 {
                 continue;
             }
@@ -59,7 +59,7 @@ impl Swarm {
                 _ => Request::Activate { who, ability, target },
             };
             // Refused here and there: cooldowns, costs, closed windows, players who are away.
-            match self.net.client_mut(NAMES[player]).command(request) {
+            match self.net.client_mut(name).command(request) {
                 Ok(_) => self.tally.put("played ahead", 1),
                 Err(_) => self.tally.put("refused here", 1),
             }

@@ -92,7 +92,7 @@ impl Swarm {
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
         let mut server = Server::new(sim, ServerConfig { mode, length, secret: seed, ..ServerConfig::default() });
         // Every tick, so that what is compared is of one tick; the others go at the usual rates.
-        let prompt = seed % 2 == 0;
+        let prompt = seed.is_multiple_of(2);
         if prompt {
             let often = 60..=100;
             let rates = RateTable {
@@ -182,8 +182,8 @@ impl Swarm {
     /// The links become perfect and everybody comes back; then play goes on for a while.
     pub(crate) fn heal(&mut self) {
         self.net.heal();
-        for player in 0..self.heroes.len() {
-            if self.net.player(NAMES[player]).peer().is_none() {
+        for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
+            if self.net.player(name).peer().is_none() {
                 self.come_back(player);
             }
         }
