@@ -29,7 +29,7 @@ usage: cargo xtask <command>
   tidy
       checks crate edges, what the core may use, paths in documents, leftovers and file sizes
   bench [ARGS...]
-      runs the bench program in release mode
+      runs the bench program in release mode; `bench net` runs the network peer's program before it, to stand beside
 ";
 
 fn main() -> ExitCode {
@@ -65,7 +65,22 @@ fn dispatch(args: &[String]) -> Result<bool> {
 
 fn bench(args: &[String]) -> Result<bool> {
     let root = repo::root()?;
-    let status =
-        repo::cargo(&root).args(["run", "--release", "--quiet", "-p", "ugas-bench", "--"]).args(args).status()?;
-    Ok(status.success())
+    let mut bench = repo::cargo(&root);
+    bench.args(["run", "--release", "--quiet", "-p", "ugas-bench", "--"]).args(args);
+    if args.iter().any(|word| word == "net") && !args.iter().any(|word| word == "--peer") {
+        // Outside the workspace: an engine is not among what the project builds on.
+        let manifest = root.join("peers/replicon/Cargo.toml");
+        let mut peer = repo::cargo(&root);
+        peer.args(["run", "--release", "--locked", "--quiet", "--manifest-path"]).arg(manifest);
+        let printed = peer.stderr(std::process::Stdio::inherit()).output()?;
+        if printed.status.success() {
+            let file = root.join("target/network-peer.txt");
+            std::fs::create_dir_all(root.join("target"))?;
+            std::fs::write(&file, printed.stdout)?;
+            bench.arg("--peer").arg(file);
+        } else {
+            eprintln!("the peer did not run; its columns stay empty");
+        }
+    }
+    Ok(bench.status()?.success())
 }

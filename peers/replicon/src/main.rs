@@ -7,7 +7,7 @@
 
 mod count;
 
-use bevy_app::{App, PostUpdate, TaskPoolPlugin};
+use bevy_app::{App, PluginGroup, PostUpdate, TaskPoolPlugin};
 use bevy_ecs::prelude::*;
 use bevy_replicon::{prelude::*, test_app::ServerTestAppExt};
 use bevy_state::app::StatesPlugin;

@@ -1,0 +1,55 @@
+//! What the network's figures promise that can be counted: bytes, and that a steady tick of the server allocates nothing.
+//! This program counts allocations, and holds this one test alone.
+
+#[path = "../src/alloc.rs"]
+#[allow(dead_code)]
+mod alloc;
+#[path = "../src/net/arena.rs"]
+#[allow(dead_code)]
+mod arena;
+
+use arena::{Arena, UDP};
+use ugas_core::NoHost;
+
+/// Datagrams, bytes and allocations of the server in a second in which two values of each of these change.
+fn second(arena: &mut Arena, whom: &[ugas_core::ControllerId]) -> (usize, usize, usize) {
+    (0..60).for_each(|_| arena.tick(whom));
+    let (mut datagrams, mut bytes, mut allocations) = (0, 0, 0);
+    for _ in 0..60 {
+        arena.change(whom);
+        let before = alloc::allocations();
+        arena.server.step(&mut NoHost);
+        arena.send();
+        allocations += alloc::allocations() - before;
+        arena.answer();
+        datagrams += arena.sent.0;
+        bytes += arena.sent.1;
+    }
+    (datagrams, bytes, allocations)
+}
+
+#[test]
+fn a_hundred_actors_keep_to_their_bytes_and_a_steady_tick_allocates_nothing() {
+    let mut crowd = Arena::new(100, 1);
+    let whom = crowd.actors.clone();
+    let (datagrams, bytes, _) = second(&mut crowd, &whom);
+    let kilobits = (bytes + datagrams * UDP) as f64 * 8.0 / 1000.0;
+    assert!(kilobits <= 256.0, "{kilobits} kbit/s for a hundred actors with two changes at 60 Hz");
+
+    let (_, with, _) = second(&mut Arena::new(1000, 1), &[]);
+    let (_, without, _) = second(&mut Arena::new(0, 1), &[]);
+    assert_eq!(with, without, "who does not change takes no byte");
+
+    let mut own = Arena::new(0, 1);
+    let whom = own.own.clone();
+    let (_, changed, _) = second(&mut own, &whom);
+    let each = (changed as f64 - without as f64) / 60.0;
+    assert!(each <= 12.0, "{each} bytes for two exact values of an owner");
+
+    let mut still = Arena::new(32, 8);
+    let (_, _, allocations) = second(&mut still, &[]);
+    assert_eq!(allocations, 0, "in a second in which nothing changes");
+    let whom = still.actors.clone();
+    let (_, _, allocations) = second(&mut still, &whom);
+    assert_eq!(allocations, 0, "in a second in which everything changes");
+}
