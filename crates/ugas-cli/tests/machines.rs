@@ -6,63 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 /// Everybody hits somebody, with costs and cooldowns; at the end all is quiet.
-const DUEL: &str = r#"Scenario: Three players fight over two kinds of wire
-Network:
-  TickHz: 20
-  Clients:
-    Ana: {Owns: [Knight]}
-    Ben: {Owns: [Mage]}
-    Cem: {Owns: [Rogue]}
-Entities:
-  - Kind: attribute_set
-    Name: Vitals
-    Attributes:
-      - {Name: Health, DefaultBaseValue: 100}
-      - {Name: Mana, DefaultBaseValue: 100}
-  - Kind: gameplay_effect
-    Name: GE_Hit
-    DurationPolicy: Instant
-    Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -7}}]
-  - Kind: gameplay_effect
-    Name: GE_Cost
-    DurationPolicy: Instant
-    Modifiers: [{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -10}}]
-  - Kind: gameplay_effect
-    Name: GE_Cooldown
-    DurationPolicy: HasDuration
-    Duration: {Type: ScalableFloat, Value: 0.3}
-    GrantedTags: [Cooldown.Strike]
-  - Kind: gameplay_ability
-    Name: GA_Strike
-    Cost: GE_Cost
-    Cooldown: GE_Cooldown
-    Tasks: [{Type: ApplyEffectToTarget, Params: {EffectClass: GE_Hit}}]
-Actors:
-  Knight: {AttributeSets: [Vitals], Abilities: [GA_Strike]}
-  Mage: {AttributeSets: [Vitals], Abilities: [GA_Strike]}
-  Rogue: {AttributeSets: [Vitals], Abilities: [GA_Strike]}
-Timeline:
-  - At: 1
-    Do:
-      - Activate: {Actor: Knight, Ability: GA_Strike, Target: Mage}
-        On: Ana
-      - Activate: {Actor: Mage, Ability: GA_Strike, Target: Rogue}
-        On: Ben
-  - At: 1.5
-    Do:
-      - Apply: {Effect: GE_Hit, To: Rogue}
-  - At: 2
-    Do:
-      - Activate: {Actor: Rogue, Ability: GA_Strike, Target: Knight}
-        On: Cem
-      - Activate: {Actor: Knight, Ability: GA_Strike, Target: Mage}
-        On: Ana
-      - Expect: {Knight.Mana: 80}
-        On: Ana
-  - At: 3.5
-    Do:
-      - Expect: {Knight.Health: 93, Mage.Health: 86, Rogue.Health: 86, Knight.Mana: 80, Rogue.Mana: 90}
-"#;
+const DUEL: &str = include_str!("../../../scenarios/network/duel.yaml");
 
 /// A folder of its own for one test, removed at the end.
 struct Folder(PathBuf);

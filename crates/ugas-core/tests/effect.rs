@@ -128,6 +128,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "image_of",
         "image_of_proxy",
         "journal_again",
+        "place_proxy",
         "seed_client",
         "set_role",
         "strike_out",
