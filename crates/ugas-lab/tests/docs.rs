@@ -101,8 +101,8 @@ fn paths_of(line: &str) -> Vec<&str> {
         if word.starts_with("--") {
             // Every option of the command takes a value.
             words.next();
-        } else if !word.starts_with("../") {
-            // What lies beside the repository is the reader's own.
+        } else if !word.starts_with("../") && !word.contains("://") {
+            // What lies beside the repository is the reader's own, and an address is no path.
             paths.push(word);
         }
     }
