@@ -7,24 +7,25 @@
 mod observe;
 mod owner;
 mod peer;
+mod receive;
+mod run;
+mod send;
 
-use crate::authority::{AuthoredRange, Claims, Judge, Reach, Reason, Whitelist};
+use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
-use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
+
 use crate::types::{MAX_DATAGRAM, PeerId, Tick};
 use crate::view::Board;
-use crate::wire::bits::{BitReader, BitWriter, WireError};
+use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
-use crate::wire::number::{get_int, get_uint_to, put_int, put_uint};
-use observe::{Message, Sight};
-use owner::Owned;
+
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
-use peer::{Limits, Peer, Phase, Told};
+use peer::{Peer, Phase};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use thiserror::Error;
-use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, Sim, SimTime};
+use ugas_core::{ControllerId, Facts, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
@@ -253,7 +254,7 @@ impl Server {
         self.modes.get(&who).copied().unwrap_or(self.config.mode)
     }
 
-    /// The facts of the ticks since they were last taken.
+    /// The facts of the ticks since they were last taken. Whoever does not take them for too long loses the oldest.
     pub fn take_facts(&mut self, into: &mut Facts) {
         into.list.clear();
         into.detail.clear();
@@ -309,324 +310,10 @@ impl Server {
         }
     }
 
-    /// Takes in a datagram. What is wrong with it is counted, never an error: it is the client's.
-    pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
-        let Some(p) = self.peers.get_mut(&peer) else {
-            return self.counts.add(Reason::Packet);
-        };
-        if !p.packets.take() {
-            return self.counts.add(Reason::PacketRate);
-        }
-        p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
-        let now = self.tick.time(self.config.length);
-        let opened = match p.carrier.read(now, datagram) {
-            Ok(opened) => opened,
-            Err(_) => return self.counts.add(Reason::Packet),
-        };
-        let (tick, payload) = (opened.tick, opened.payload);
-        p.settle(&mut self.fates);
-        while let Some(message) = self.peers.get_mut(&peer).and_then(|p| p.carrier.next_message()) {
-            self.hear(peer, &message);
-        }
-        let Some(p) = self.peers.get_mut(&peer) else { return };
-        if p.phase == Phase::Playing && !payload.is_empty() {
-            p.slack = (tick.0 as i64 - self.tick.0 as i64).clamp(-127, 127) as i32;
-            let read = read_payload(p, payload, tick, self.tick, &self.config, &mut self.counts);
-            if read.is_err() {
-                self.counts.add(Reason::Payload);
-            }
-        }
-    }
-
-    fn hear(&mut self, peer: PeerId, message: &[u8]) {
-        let Some(p) = self.peers.get_mut(&peer) else { return };
-        let (protocol, rules) = match decode(message) {
-            Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= LEAST_HELLO => (protocol, rules),
-            Some(ToServer::Again) if p.phase == Phase::Playing => return p.views.again(),
-            _ => return self.counts.add(Reason::Message),
-        };
-        if p.phase != Phase::Silent {
-            return self.counts.add(Reason::Message);
-        }
-        let ours = self.sim.rules().fingerprint();
-        let denial = if protocol != PROTOCOL {
-            Some(Denial::Protocol { server: PROTOCOL, client: protocol })
-        } else if rules != ours {
-            Some(Denial::Rules { server: ours, client: rules })
-        } else {
-            None
-        };
-        let answer = match denial {
-            Some(denial) => {
-                p.phase = Phase::Denied;
-                ToClient::Denied(denial)
-            }
-            None => {
-                p.phase = Phase::Playing;
-                let seed = mix(self.config.secret ^ mix(p.client as u64));
-                self.sim.seed_client(p.client, seed);
-                let owned: Vec<ControllerId> = p.owned.iter().copied().filter(|&who| self.sim.exists(who)).collect();
-                let modes = &self.modes;
-                let mode = |who: &ControllerId| modes.get(who).copied().unwrap_or(self.config.mode);
-                p.rows = owned.iter().filter(|who| is_exact(mode(who))).map(|&who| Owned::new(who)).collect();
-                let owned = p.rows.iter().map(|r| r.who).collect();
-                ToClient::Welcome { client: p.client, length: self.config.length, seed, owned }
-            }
-        };
-        // A queue that is full here belongs to a client that never answers.
-        if p.carrier.push(&encode(&answer)).is_err() {
-            self.counts.add(Reason::Message);
-        }
-    }
-
-    /// One tick: commands, then time, then what changed.
-    pub fn step(&mut self, host: &mut dyn Host) {
-        self.tick = self.tick.plus(1);
-        let mut last = None;
-        while let Some(id) = self.peer_after(last) {
-            self.run_commands(id);
-            last = Some(id);
-        }
-        self.sim.advance_to(self.tick.time(self.config.length), host);
-        self.collect();
-    }
-
     /// The next peer, by rising number.
     fn peer_after(&self, last: Option<PeerId>) -> Option<PeerId> {
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
         self.peers.range((from, Bound::Unbounded)).next().map(|(id, _)| *id)
-    }
-
-    fn run_commands(&mut self, id: PeerId) {
-        let Some(p) = self.peers.get_mut(&id) else { return };
-        p.packets.fill(self.config.packets);
-        p.commands.fill(self.config.commands);
-        while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
-            let before = self.sim.facts().list.len();
-            let result = self.run_command(id, &command);
-            let mut done: Vec<AbilityId> = self.activated(id, &command, before);
-            done.truncate(MAX_DONE as usize);
-            let Some(p) = self.peers.get_mut(&id) else { return };
-            p.last_tick = p.last_tick.max(command.tick);
-            let refused = match result {
-                Ok(()) => None,
-                Err((reason, refusal)) => {
-                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
-                        // An ability that is not granted any more has nothing to clean up.
-                        let _ = self.sim.run_as(command.id(p.client), &op);
-                    }
-                    self.counts.add(reason);
-                    Some(refusal)
-                }
-            };
-            p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
-        }
-    }
-
-    /// The abilities a command activated.
-    fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
-        let Some(p) = self.peers.get(&id) else { return Vec::new() };
-        let (key, facts) = (command.id(p.client), &self.sim.facts().list);
-        // A log that overflowed begins anew.
-        let new = facts.get(before..).unwrap_or(facts);
-        let of = |f: &Fact| match f.kind {
-            FactKind::AbilityActivated { ability, .. } if f.root == key => Some(ability),
-            _ => None,
-        };
-        new.iter().filter_map(of).collect()
-    }
-
-    fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (Reason, Refusal)> {
-        let Some(p) = self.peers.get(&id) else { return Err((Reason::Authority, Refusal::Authority)) };
-        if command.tick < p.last_tick {
-            return Err((Reason::Key, Refusal::Authority));
-        }
-        let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
-        let op = judge.judge(command)?;
-        let key = command.id(p.client);
-        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
-        let result = if claimed >= now {
-            self.sim.run_as(key, &op)
-        } else {
-            let from = self.claims.counted_from(&self.sim, &command.request, claimed)?;
-            self.sim.run_late(key, &op, now - from.min(now))
-        };
-        match result {
-            Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
-            Ok(_) => Ok(()),
-            Err(refusal) => Err((Reason::Rules, refusal)),
-        }
-    }
-
-    /// Notes what the tick changed, once for everybody.
-    fn collect(&mut self) {
-        let mut facts = std::mem::take(&mut self.noted);
-        self.sim.take_facts(&mut facts);
-        self.sim.take_changed(&mut self.changed);
-        self.remove_gone();
-        for &who in &self.changed {
-            if self.sim.exists(who) && self.board.mode(who).is_none() {
-                let mode = self.modes.get(&who).copied().unwrap_or(self.config.mode);
-                // A controller that exists can be shown; one whose mode is None is not.
-                let _ = self.board.add(&self.sim, who, mode, self.tick);
-            }
-        }
-        self.board.update(&self.sim, self.tick, &self.changed);
-        self.board.bursts(&facts);
-        self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
-        for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
-            for row in &mut p.rows {
-                row.look(&self.sim);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
-                    row.note(self.tick, hash as u32);
-                }
-            }
-        }
-        for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
-            let by = self.peers.values_mut().find(|p| p.client == fact.root.client());
-            if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
-                p.views.touch(fact.who, self.tick);
-            }
-        }
-        self.facts.append(&facts);
-        self.noted = facts;
-    }
-
-    /// Controllers that are no more are shown no more.
-    fn remove_gone(&mut self) {
-        let mut at = 0;
-        while let Some(&who) = self.board.ids().get(at) {
-            if self.sim.exists(who) {
-                at += 1;
-                continue;
-            }
-            self.board.remove(who);
-            self.modes.remove(&who);
-        }
-    }
-
-    /// Datagrams for everybody, after the tick.
-    pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
-        let mut last = None;
-        while let Some(id) = self.peer_after(last) {
-            last = Some(id);
-            self.define(id);
-            for round in 0..self.config.datagrams {
-                let more = self.write(id, round == 0);
-                if !self.out.is_empty() {
-                    out(id, &self.out);
-                }
-                if !more {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Tells a client of definitions made at run time that it does not have.
-    fn define(&mut self, id: PeerId) {
-        let given = self.sim.definitions_given();
-        let Some(p) = self.peers.get_mut(&id) else { return };
-        if p.phase != Phase::Playing || p.defined == given {
-            return;
-        }
-        let known = p.defined | ugas_core::RUNTIME_BIT;
-        let number = |id: &ugas_core::DefId| match id {
-            ugas_core::DefId::Effect(e) => e.0,
-            ugas_core::DefId::Ability(a) => a.0,
-        };
-        for (def, doc) in self.sim.definitions().filter(|(def, _)| number(def) >= known) {
-            let Ok(doc) = serde_json::to_string(doc) else { continue };
-            if p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err() {
-                return;
-            }
-        }
-        p.defined = given;
-    }
-
-    /// Writes one datagram for a client; whether there is more to say.
-    fn write(&mut self, id: PeerId, first: bool) -> bool {
-        let (tick, now) = (self.tick, self.tick.time(self.config.length));
-        self.out.clear();
-        let Some(p) = self.peers.get_mut(&id) else { return false };
-        if p.phase != Phase::Playing && p.credit < LEAST_HELLO {
-            return false;
-        }
-        p.settle(&mut self.fates);
-        p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
-        let playing = p.welcomed;
-        let mut told = p.spare.pop().unwrap_or_default();
-        let mut more = false;
-        let Server { sim, board, interest, writer, coder, out, counts, config, .. } = self;
-        let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
-        let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
-        let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
-        if first {
-            views.pass(length);
-        }
-        let mut streamed: Vec<Vec<u8>> = Vec::new();
-        let mut messages: Vec<Message> = Vec::new();
-        let mut payload = |bytes: &mut Vec<u8>, room: usize| {
-            if !playing || room < 32 {
-                return;
-            }
-            let room = room * 8;
-            writer.clear();
-            writer.bit(first);
-            if first {
-                put_int(writer, slack as i64);
-                write_verdicts(writer, verdicts, &mut told, room / 4);
-                for row in rows.iter_mut() {
-                    // Who plays ahead of a validation knows better what will be.
-                    if sim.awaits_validation(row.who) {
-                        writer.bits(NOTHING, 2);
-                        continue;
-                    }
-                    match row.write(sim, tick, coder, writer, room - 64) {
-                        Ok(true) => {}
-                        Ok(false) => {
-                            writer.bits(NOTHING, 2);
-                            let mut whole = BitWriter::new();
-                            if row.whole(tick, coder, &mut whole) {
-                                let state = whole.finish().to_vec();
-                                streamed.push(encode(&ToClient::Owner { who: row.who, tick, state }));
-                            }
-                        }
-                        Err(_) => writer.bits(GONE, 2),
-                    }
-                }
-            }
-            let sight = Sight { board, interest, owned, place, tick, length, round_trip, room };
-            let begun = writer.bit_len();
-            more = views.write(sight, !first, writer, &mut told, &mut messages);
-            if !first && writer.bit_len() == begun {
-                return;
-            }
-            bytes.extend_from_slice(writer.finish());
-        };
-        let number = p.carrier.write(now, tick, out, &mut payload);
-        for message in streamed {
-            if p.carrier.push(&message).is_err() {
-                counts.add(Reason::Message);
-            }
-        }
-        for message in messages {
-            let is_in = p.carrier.push(&message.bytes).is_ok();
-            p.views.pushed(&message, tick, is_in);
-            if !is_in {
-                counts.add(Reason::Message);
-            }
-        }
-        p.views.spend(out.len());
-        p.credit = p.credit.saturating_sub(self.out.len());
-        match number {
-            Some(number) => {
-                (told.number, told.tick) = (number.0, tick);
-                p.tell(told);
-            }
-            None => p.spare.push(told),
-        }
-        more && self.out.len() <= MAX_DATAGRAM
     }
 }
 
@@ -635,79 +322,9 @@ fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
 }
 
-fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, room: usize) {
-    let begun = out.bit_len();
-    let mut kept = 0;
-    let mut body = BitWriter::new();
-    for v in verdicts.iter().take(MAX_VERDICTS as usize) {
-        let before = body.bit_len();
-        put_uint(&mut body, v.base as u64);
-        put_uint(&mut body, v.sub as u64);
-        body.bit(v.refused.is_some());
-        if let Some(refusal) = &v.refused {
-            let bytes = encode(refusal);
-            put_uint(&mut body, bytes.len() as u64);
-            body.bytes(&bytes);
-        } else {
-            put_uint(&mut body, v.done.len() as u64);
-            v.done.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
-        }
-        if begun + body.bit_len() > room {
-            body.truncate(before);
-            break;
-        }
-        kept += 1;
-        told.verdicts.push((v.base, v.sub));
-    }
-    put_uint(out, kept);
-    let bits = body.bit_len();
-    // The run of bits lies in the writer it was taken from.
-    let _ = out.append(body.finish(), 0, bits);
-}
-
 /// A line that takes so many bytes a second, and a tenth of a second's worth or a few packets at once.
 fn line(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
-}
-
-fn read_payload(
-    p: &mut Peer,
-    payload: &[u8],
-    tick: Tick,
-    now: Tick,
-    config: &ServerConfig,
-    counts: &mut Counts,
-) -> Result<(), WireError> {
-    let mut from = BitReader::new(payload);
-    for row in &mut p.rows {
-        let have = if from.bit()? {
-            let back = get_int(&mut from)?;
-            Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32))
-        } else {
-            None
-        };
-        let hash = if from.bit()? { Some(from.bits(32)? as u32) } else { None };
-        row.claim(now, tick, hash, have);
-    }
-    let count = get_uint_to(&mut from, MAX_COMMANDS, "commands")?;
-    let mut bytes = Vec::new();
-    for _ in 0..count {
-        let length = get_uint_to(&mut from, MAX_COMMAND, "bytes of a command")?;
-        bytes.clear();
-        from.bytes(length as usize, &mut bytes)?;
-        match decode::<Command>(&bytes) {
-            Some(command) => {
-                let (base, sub) = (command.base, command.sub);
-                let limits = Limits { ahead: config.ahead, behind: config.behind };
-                if let Err(reason) = p.keep(command, &bytes, now, limits) {
-                    counts.add(reason);
-                    p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
-                }
-            }
-            None => counts.add(Reason::Payload),
-        }
-    }
-    Ok(())
 }
 
 /// One step of SplitMix64's finaliser: seeds of neighbours have nothing in common.

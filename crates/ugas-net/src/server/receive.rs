@@ -1,0 +1,123 @@
+//! What clients send: looked at, counted, kept until its tick.
+
+use super::owner::Owned;
+use super::peer::{Limits, Peer, Phase};
+use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, is_exact, mix};
+use crate::authority::Reason;
+use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
+use crate::types::{PeerId, Tick};
+use crate::wire::bits::{BitReader, WireError};
+use crate::wire::number::{get_int, get_uint_to};
+use ugas_core::{ControllerId, Refusal};
+
+impl Server {
+    /// Takes in a datagram. What is wrong with it is counted, never an error: it is the client's.
+    pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
+        let Some(p) = self.peers.get_mut(&peer) else {
+            return self.counts.add(Reason::Packet);
+        };
+        if !p.packets.take() {
+            return self.counts.add(Reason::PacketRate);
+        }
+        p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
+        let now = self.tick.time(self.config.length);
+        let opened = match p.carrier.read(now, datagram) {
+            Ok(opened) => opened,
+            Err(_) => return self.counts.add(Reason::Packet),
+        };
+        let (tick, payload) = (opened.tick, opened.payload);
+        p.settle(&mut self.fates);
+        while let Some(message) = self.peers.get_mut(&peer).and_then(|p| p.carrier.next_message()) {
+            self.hear(peer, &message);
+        }
+        let Some(p) = self.peers.get_mut(&peer) else { return };
+        if p.phase == Phase::Playing && !payload.is_empty() {
+            p.slack = (tick.0 as i64 - self.tick.0 as i64).clamp(-127, 127) as i32;
+            let read = read_payload(p, payload, tick, self.tick, &self.config, &mut self.counts);
+            if read.is_err() {
+                self.counts.add(Reason::Payload);
+            }
+        }
+    }
+
+    pub(super) fn hear(&mut self, peer: PeerId, message: &[u8]) {
+        let Some(p) = self.peers.get_mut(&peer) else { return };
+        let (protocol, rules) = match decode(message) {
+            Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= LEAST_HELLO => (protocol, rules),
+            Some(ToServer::Again) if p.phase == Phase::Playing => return p.views.again(),
+            _ => return self.counts.add(Reason::Message),
+        };
+        if p.phase != Phase::Silent {
+            return self.counts.add(Reason::Message);
+        }
+        let ours = self.sim.rules().fingerprint();
+        let denial = if protocol != PROTOCOL {
+            Some(Denial::Protocol { server: PROTOCOL, client: protocol })
+        } else if rules != ours {
+            Some(Denial::Rules { server: ours, client: rules })
+        } else {
+            None
+        };
+        let answer = match denial {
+            Some(denial) => {
+                p.phase = Phase::Denied;
+                ToClient::Denied(denial)
+            }
+            None => {
+                p.phase = Phase::Playing;
+                let seed = mix(self.config.secret ^ mix(p.client as u64));
+                self.sim.seed_client(p.client, seed);
+                let owned: Vec<ControllerId> = p.owned.iter().copied().filter(|&who| self.sim.exists(who)).collect();
+                let modes = &self.modes;
+                let mode = |who: &ControllerId| modes.get(who).copied().unwrap_or(self.config.mode);
+                p.rows = owned.iter().filter(|who| is_exact(mode(who))).map(|&who| Owned::new(who)).collect();
+                let owned = p.rows.iter().map(|r| r.who).collect();
+                ToClient::Welcome { client: p.client, length: self.config.length, seed, owned }
+            }
+        };
+        // A queue that is full here belongs to a client that never answers.
+        if p.carrier.push(&encode(&answer)).is_err() {
+            self.counts.add(Reason::Message);
+        }
+    }
+}
+
+fn read_payload(
+    p: &mut Peer,
+    payload: &[u8],
+    tick: Tick,
+    now: Tick,
+    config: &ServerConfig,
+    counts: &mut Counts,
+) -> Result<(), WireError> {
+    let mut from = BitReader::new(payload);
+    for row in &mut p.rows {
+        let have = if from.bit()? {
+            let back = get_int(&mut from)?;
+            Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32))
+        } else {
+            None
+        };
+        let hash = if from.bit()? { Some(from.bits(32)? as u32) } else { None };
+        row.claim(now, tick, hash, have);
+    }
+    let count = get_uint_to(&mut from, MAX_COMMANDS, "commands")?;
+    let mut bytes = Vec::new();
+    for _ in 0..count {
+        let length = get_uint_to(&mut from, MAX_COMMAND, "bytes of a command")?;
+        bytes.clear();
+        from.bytes(length as usize, &mut bytes)?;
+        match decode::<Command>(&bytes) {
+            Some(command) => {
+                let (base, sub) = (command.base, command.sub);
+                let limits = Limits { ahead: config.ahead, behind: config.behind };
+                if let Err(reason) = p.keep(command, &bytes, now, limits) {
+                    counts.add(reason);
+                    p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
+                }
+            }
+            None => counts.add(Reason::Payload),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! One tick: commands that are due, then time, then what changed.
+
+use super::peer::Phase;
+use super::{MAX_DONE, Server};
+use crate::authority::{Judge, Reason};
+use crate::message::{Command, Verdict};
+use crate::types::PeerId;
+use ugas_core::{AbilityId, Fact, FactKind, Host, Outcome, Refusal};
+
+impl Server {
+    /// One tick: commands, then time, then what changed.
+    pub fn step(&mut self, host: &mut dyn Host) {
+        self.tick = self.tick.plus(1);
+        let mut last = None;
+        while let Some(id) = self.peer_after(last) {
+            self.run_commands(id);
+            last = Some(id);
+        }
+        self.sim.advance_to(self.tick.time(self.config.length), host);
+        self.collect();
+    }
+
+    pub(super) fn run_commands(&mut self, id: PeerId) {
+        let Some(p) = self.peers.get_mut(&id) else { return };
+        p.packets.fill(self.config.packets);
+        p.commands.fill(self.config.commands);
+        while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
+            let before = self.sim.facts().list.len();
+            let result = self.run_command(id, &command);
+            let mut done: Vec<AbilityId> = self.activated(id, &command, before);
+            done.truncate(MAX_DONE as usize);
+            let Some(p) = self.peers.get_mut(&id) else { return };
+            p.last_tick = p.last_tick.max(command.tick);
+            let refused = match result {
+                Ok(()) => None,
+                Err((reason, refusal)) => {
+                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
+                        // An ability that is not granted any more has nothing to clean up.
+                        let _ = self.sim.run_as(command.id(p.client), &op);
+                    }
+                    self.counts.add(reason);
+                    Some(refusal)
+                }
+            };
+            p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
+        }
+    }
+
+    /// The abilities a command activated.
+    pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
+        let Some(p) = self.peers.get(&id) else { return Vec::new() };
+        let (key, facts) = (command.id(p.client), &self.sim.facts().list);
+        // A log that overflowed begins anew.
+        let new = facts.get(before..).unwrap_or(facts);
+        let of = |f: &Fact| match f.kind {
+            FactKind::AbilityActivated { ability, .. } if f.root == key => Some(ability),
+            _ => None,
+        };
+        new.iter().filter_map(of).collect()
+    }
+
+    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (Reason, Refusal)> {
+        let Some(p) = self.peers.get(&id) else { return Err((Reason::Authority, Refusal::Authority)) };
+        if command.tick < p.last_tick {
+            return Err((Reason::Key, Refusal::Authority));
+        }
+        let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
+        let op = judge.judge(command)?;
+        let key = command.id(p.client);
+        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
+        let result = if claimed >= now {
+            self.sim.run_as(key, &op)
+        } else {
+            let from = self.claims.counted_from(&self.sim, &command.request, claimed)?;
+            self.sim.run_late(key, &op, now - from.min(now))
+        };
+        match result {
+            Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
+            Ok(_) => Ok(()),
+            Err(refusal) => Err((Reason::Rules, refusal)),
+        }
+    }
+
+    /// Notes what the tick changed, once for everybody.
+    pub(super) fn collect(&mut self) {
+        let mut facts = std::mem::take(&mut self.noted);
+        self.sim.take_facts(&mut facts);
+        self.sim.take_changed(&mut self.changed);
+        self.remove_gone();
+        for &who in &self.changed {
+            if self.sim.exists(who) && self.board.mode(who).is_none() {
+                let mode = self.modes.get(&who).copied().unwrap_or(self.config.mode);
+                // A controller that exists can be shown; one whose mode is None is not.
+                let _ = self.board.add(&self.sim, who, mode, self.tick);
+            }
+        }
+        self.board.update(&self.sim, self.tick, &self.changed);
+        self.board.bursts(&facts);
+        self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
+        for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
+            for row in &mut p.rows {
+                row.look(&self.sim);
+                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
+                    row.note(self.tick, hash as u32);
+                }
+            }
+        }
+        for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
+            let by = self.peers.values_mut().find(|p| p.client == fact.root.client());
+            if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
+                p.views.touch(fact.who, self.tick);
+            }
+        }
+        if self.facts.list.len() > self.sim.config().limits.facts as usize {
+            // Nobody takes them.
+            self.facts = Facts::default();
+        }
+        self.facts.append(&facts);
+        self.noted = facts;
+    }
+
+    /// Controllers that are no more are shown no more.
+    pub(super) fn remove_gone(&mut self) {
+        let mut at = 0;
+        while let Some(&who) = self.board.ids().get(at) {
+            if self.sim.exists(who) {
+                at += 1;
+                continue;
+            }
+            self.board.remove(who);
+            self.modes.remove(&who);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What clients are sent: verdicts, the states of their own controllers, views of others.
+
+use super::observe::{Message, Sight};
+use super::peer::{Phase, Told};
+use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
+use crate::authority::Reason;
+use crate::message::{ToClient, Verdict, encode};
+use crate::types::{MAX_DATAGRAM, PeerId};
+use crate::wire::bits::BitWriter;
+use crate::wire::number::{put_int, put_uint};
+use ugas_core::SimTime;
+
+impl Server {
+    /// Datagrams for everybody, after the tick.
+    pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
+        let mut last = None;
+        while let Some(id) = self.peer_after(last) {
+            last = Some(id);
+            self.define(id);
+            for round in 0..self.config.datagrams {
+                let more = self.write(id, round == 0);
+                if !self.out.is_empty() {
+                    out(id, &self.out);
+                }
+                if !more {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Tells a client of definitions made at run time that it does not have.
+    pub(super) fn define(&mut self, id: PeerId) {
+        let given = self.sim.definitions_given();
+        let Some(p) = self.peers.get_mut(&id) else { return };
+        if p.phase != Phase::Playing || p.defined == given {
+            return;
+        }
+        let known = p.defined | ugas_core::RUNTIME_BIT;
+        let number = |id: &ugas_core::DefId| match id {
+            ugas_core::DefId::Effect(e) => e.0,
+            ugas_core::DefId::Ability(a) => a.0,
+        };
+        for (def, doc) in self.sim.definitions().filter(|(def, _)| number(def) >= known) {
+            let Ok(doc) = serde_json::to_string(doc) else { continue };
+            if p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err() {
+                return;
+            }
+        }
+        p.defined = given;
+    }
+
+    /// Writes one datagram for a client; whether there is more to say.
+    pub(super) fn write(&mut self, id: PeerId, first: bool) -> bool {
+        let (tick, now) = (self.tick, self.tick.time(self.config.length));
+        self.out.clear();
+        let Some(p) = self.peers.get_mut(&id) else { return false };
+        if p.phase != Phase::Playing && p.credit < LEAST_HELLO {
+            return false;
+        }
+        p.settle(&mut self.fates);
+        p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
+        let playing = p.welcomed;
+        let mut told = p.spare.pop().unwrap_or_default();
+        let mut more = false;
+        let Server { sim, board, interest, writer, coder, out, counts, config, .. } = self;
+        let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
+        let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
+        let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
+        if first {
+            views.pass(length);
+        }
+        let mut streamed: Vec<Vec<u8>> = Vec::new();
+        let mut messages: Vec<Message> = Vec::new();
+        let mut payload = |bytes: &mut Vec<u8>, room: usize| {
+            if !playing || room < 32 {
+                return;
+            }
+            let room = room * 8;
+            writer.clear();
+            writer.bit(first);
+            if first {
+                put_int(writer, slack as i64);
+                write_verdicts(writer, verdicts, &mut told, room / 4);
+                for row in rows.iter_mut() {
+                    // Who plays ahead of a validation knows better what will be.
+                    if sim.awaits_validation(row.who) {
+                        writer.bits(NOTHING, 2);
+                        continue;
+                    }
+                    match row.write(sim, tick, coder, writer, room - 64) {
+                        Ok(true) => {}
+                        Ok(false) => {
+                            writer.bits(NOTHING, 2);
+                            let mut whole = BitWriter::new();
+                            if row.whole(tick, coder, &mut whole) {
+                                let state = whole.finish().to_vec();
+                                streamed.push(encode(&ToClient::Owner { who: row.who, tick, state }));
+                            }
+                        }
+                        Err(_) => writer.bits(GONE, 2),
+                    }
+                }
+            }
+            let sight = Sight { board, interest, owned, place, tick, length, round_trip, room };
+            let begun = writer.bit_len();
+            more = views.write(sight, !first, writer, &mut told, &mut messages);
+            if !first && writer.bit_len() == begun {
+                return;
+            }
+            bytes.extend_from_slice(writer.finish());
+        };
+        let number = p.carrier.write(now, tick, out, &mut payload);
+        for message in streamed {
+            if p.carrier.push(&message).is_err() {
+                counts.add(Reason::Message);
+            }
+        }
+        for message in messages {
+            let is_in = p.carrier.push(&message.bytes).is_ok();
+            p.views.pushed(&message, tick, is_in);
+            if !is_in {
+                counts.add(Reason::Message);
+            }
+        }
+        p.views.spend(out.len());
+        p.credit = p.credit.saturating_sub(self.out.len());
+        match number {
+            Some(number) => {
+                (told.number, told.tick) = (number.0, tick);
+                p.tell(told);
+            }
+            None => p.spare.push(told),
+        }
+        more && self.out.len() <= MAX_DATAGRAM
+    }
+}
+
+fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, room: usize) {
+    let begun = out.bit_len();
+    let mut kept = 0;
+    let mut body = BitWriter::new();
+    for v in verdicts.iter().take(MAX_VERDICTS as usize) {
+        let before = body.bit_len();
+        put_uint(&mut body, v.base as u64);
+        put_uint(&mut body, v.sub as u64);
+        body.bit(v.refused.is_some());
+        if let Some(refusal) = &v.refused {
+            let bytes = encode(refusal);
+            put_uint(&mut body, bytes.len() as u64);
+            body.bytes(&bytes);
+        } else {
+            put_uint(&mut body, v.done.len() as u64);
+            v.done.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
+        }
+        if begun + body.bit_len() > room {
+            body.truncate(before);
+            break;
+        }
+        kept += 1;
+        told.verdicts.push((v.base, v.sub));
+    }
+    put_uint(out, kept);
+    let bits = body.bit_len();
+    // The run of bits lies in the writer it was taken from.
+    let _ = out.append(body.finish(), 0, bits);
+}
