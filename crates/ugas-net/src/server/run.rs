@@ -113,7 +113,7 @@ impl Server {
         }
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
             // Nobody takes them.
-            self.facts = Facts::default();
+            self.facts = ugas_core::Facts::default();
         }
         self.facts.append(&facts);
         self.noted = facts;
