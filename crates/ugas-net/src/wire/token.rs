@@ -1,7 +1,7 @@
 //! Any serialisable value as a flat list of tokens.
 //!
 //! What two machines keep of a controller has many types and changes with the rules of the game; writing its difference
-//! by hand would be one more place for each. Instead a value is flattened: one [`Token`] a number, flag or text, one in
+//! by hand would be one more place for each. Instead a value is flattened: one token a number, flag or text, one in
 //! front of each group with the length of all it holds. Two lists are compared in one pass, and
 //! [`delta`](super::delta) writes one against the other. Names of fields are absent: both sides have the same types.
 //! A type whose fields may be left out (`skip_serializing_if`) cannot be read back.
