@@ -6,6 +6,9 @@ use ugas_core::SimTime;
 /// The longest datagram either side sends or reads.
 pub const MAX_DATAGRAM: usize = 1200;
 
+/// Controllers one client may own.
+pub const MAX_OWNED: usize = 16;
+
 /// A connection, as the transport or host numbers them. Never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);

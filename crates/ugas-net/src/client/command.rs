@@ -1,9 +1,10 @@
 //! Commands: what a player asks for, played at once where it may be.
 
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
-use crate::message::{Command, Request};
+use crate::message::{Command, Request, encode};
+use crate::server::MAX_COMMAND;
 use crate::types::Tick;
-use ugas_core::{AbilityId, Outcome, Refusal, SimTime};
+use ugas_core::{AbilityId, BadValue, Outcome, Refusal, SimTime};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -42,6 +43,10 @@ impl Client {
             (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
         }
         let command = Command { tick: next, base: self.base, sub: self.sub, request };
+        if encode(&command).len() > MAX_COMMAND as usize {
+            // The server would not read it.
+            return Err(Refusal::BadValue { what: BadValue::Number });
+        }
         let id = command.id(self.client);
         let played = policy == NetExecution::LocalPredicted;
         let mut done = Commanded::Sent(id);

@@ -10,7 +10,7 @@ use super::told::Certainty;
 use super::{Client, ClientState, Pending};
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
-use crate::types::Tick;
+use crate::types::{MAX_OWNED, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
@@ -54,7 +54,8 @@ impl Client {
     pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, length, seed, owned } => {
-                if self.state != ClientState::Connecting || length <= SimTime::ZERO {
+                let sound = length > SimTime::ZERO && length <= SimTime::seconds(1.0) && owned.len() <= MAX_OWNED;
+                if self.state != ClientState::Connecting || !sound {
                     self.counts.damaged += 1;
                     return;
                 }

@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 use ugas_core::{ControllerId, SimTime};
 use ugas_doc::ControllerReplication;
 
-/// Bits an actor's id may take before its section.
-const ID_BITS: usize = 12;
-/// Bits of an actor's place with its id.
-const POSE_BITS: usize = 112;
+/// Bits an actor's id takes before its section at most.
+const ID_BITS: usize = 42;
+/// Bits of an actor's place with its id at most, however far it is.
+const POSE_BITS: usize = 184;
 
 /// How clients are served: the same for all of a server.
 pub struct Interest {

@@ -15,7 +15,7 @@ use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
-use crate::types::{MAX_DATAGRAM, PeerId, Tick};
+use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
@@ -95,6 +95,9 @@ pub enum ConnectError {
     /// A controller of another player.
     #[error("controller {} belongs to another player; one controller has one owner", .0.0)]
     Owned(ControllerId),
+    /// More controllers than one client may own.
+    #[error("{0} controllers are too many for one player; at most {MAX_OWNED} are played ahead on one machine")]
+    Many(usize),
     /// Every number for clients was given.
     #[error("65,534 clients were here already; start the server anew")]
     Full,
@@ -287,6 +290,9 @@ impl Server {
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
             return Err(ConnectError::Taken(peer));
+        }
+        if owns.len() > MAX_OWNED {
+            return Err(ConnectError::Many(owns.len()));
         }
         if let Some(&who) = owns.iter().find(|&&who| !self.sim.exists(who)) {
             return Err(ConnectError::NoController(who));

@@ -77,6 +77,8 @@ impl Server {
                 return;
             }
             let room = room * 8;
+            // Whatever is said of a row that needs no state, and the end of the list of others.
+            let reserved = room.saturating_sub(64 + 48 * rows.len());
             writer.clear();
             writer.bit(first);
             if first {
@@ -88,7 +90,7 @@ impl Server {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    match row.write(sim, tick, coder, writer, room - 64) {
+                    match row.write(sim, tick, coder, writer, reserved) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
