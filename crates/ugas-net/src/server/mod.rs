@@ -60,7 +60,7 @@ pub struct ServerConfig {
     pub datagrams: u32,
     /// Bytes a second to one client. Its own controllers and verdicts are sent in any case; others as far as there is room.
     pub bandwidth: u32,
-    /// Seed of the seeds that clients get.
+    /// Seed of the seeds that clients get. Give it a random number: who knows it knows what everybody will roll.
     pub secret: u64,
     /// Limits and patience of connections.
     pub carrier: CarrierConfig,
@@ -309,7 +309,7 @@ impl Server {
         Ok(client)
     }
 
-    /// Forgets a connection. Its controllers stay; their inputs are let go.
+    /// Forgets a connection. Its controllers stay as they are; what they hold down, the host lets go.
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(gone) = self.peers.remove(&peer) {
             self.sim.unseed_client(gone.client);
