@@ -32,13 +32,7 @@ impl Sim {
     /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
     pub fn insert(&mut self, from: &Portable) -> Result<ControllerId, InsertError> {
         let who = from.row.id;
-        if from.version != PORTABLE_VERSION {
-            return Err(InsertError::Damaged("the version"));
-        }
-        let ours = self.rules.fingerprint();
-        if from.rules != ours {
-            return Err(InsertError::OtherRules { theirs: from.rules, ours });
-        }
+        self.check_origin(from)?;
         if self.exists(who) {
             return Err(InsertError::IdTaken(who));
         }
@@ -59,22 +53,11 @@ impl Sim {
         if from.at.0.unsigned_abs() > SimTime::LONGEST.0 as u64 {
             return Err(InsertError::Damaged("the time"));
         }
-        let mut row = from.row.clone();
-        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
-        let made = self.adopt(from, &mut row)?;
+        let known = self.state.definitions.list.len();
+        let mut row = self.sound_row(from)?;
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, who);
-        let known = flow.st.definitions.list.len() - made;
-        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
-            row.layout = layout;
-            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
-        });
-        if let Err(what) = checked {
-            flow.st.definitions.list.truncate(known);
-            return Err(InsertError::Damaged(what));
-        }
         row.clock.shift(flow.st.now.0 - from.at.0);
         row.rebuild();
         row.readers = 0;
@@ -96,8 +79,41 @@ impl Sim {
         Ok(who)
     }
 
+    /// Whether a portable is of this release's format and of these rules.
+    pub(super) fn check_origin(&self, from: &Portable) -> Result<(), InsertError> {
+        if from.version != PORTABLE_VERSION {
+            return Err(InsertError::Damaged("the version"));
+        }
+        let ours = self.rules.fingerprint();
+        if from.rules != ours {
+            return Err(InsertError::OtherRules { theirs: from.rules, ours });
+        }
+        Ok(())
+    }
+
+    /// The row a portable carries, under this sim's numbers and checked; its run-time definitions are here then.
+    pub(super) fn sound_row(&mut self, from: &Portable) -> Result<Row, InsertError> {
+        let mut row = from.row.clone();
+        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
+        let known = self.state.definitions.list.len();
+        self.adopt(from, &mut row)?;
+        let mut flow = self.flow();
+        let checked = flow.layout_for(&from.sets, from.row.id).map_err(|_| "the sets").and_then(|layout| {
+            row.layout = layout;
+            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
+            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
+        });
+        match checked {
+            Ok(()) => Ok(row),
+            Err(what) => {
+                self.state.definitions.list.truncate(known);
+                Err(InsertError::Damaged(what))
+            }
+        }
+    }
+
     /// Brings the run-time definitions a portable carries; one that exists here under another number is renumbered.
-    pub(super) fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<usize, InsertError> {
+    fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<(), InsertError> {
         let mut new = Vec::new();
         let mut renumber: Vec<(u32, u32)> = Vec::new();
         for (id, text) in &from.definitions {
@@ -128,7 +144,6 @@ impl Sim {
             })?;
             compiled.push(Some(d));
         }
-        let made = compiled.len();
         self.state.definitions.list.extend(compiled);
         let map = |id: u32| renumber.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| *new);
         let ability = |a: crate::AbilityId| crate::AbilityId(map(a.0));
@@ -146,6 +161,6 @@ impl Sim {
         if let Some(play) = row.side.as_mut().and_then(|s| s.play.as_mut()) {
             play.activations.iter_mut().for_each(|a| a.ability = crate::AbilityId(map(a.ability.0)));
         }
-        Ok(made)
+        Ok(())
     }
 }

@@ -6,11 +6,11 @@
 //! of yet is kept, what it refused is gone.
 
 use super::Sim;
-use crate::check::{Check, closes_circle};
+use crate::check::closes_circle;
 use crate::flow::{Captured, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
 use crate::sim::Role;
-use crate::state::{Row, Tags};
+use crate::state::Row;
 use crate::time::Clock;
 use crate::{
     AbilityId, AbilityState, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind,
@@ -125,31 +125,11 @@ impl Sim {
     /// A controller as another sim has it, as an image for [`Sim::rerun`] here. It is checked like a saved game; what was
     /// noted in the journal after the mark comes after it.
     pub fn image_of(&mut self, from: &Portable, after: JournalMark) -> Result<RowImage, InsertError> {
-        let who = from.row.id;
-        if from.version != PORTABLE_VERSION {
-            return Err(InsertError::Damaged("the version"));
-        }
-        let ours = self.rules.fingerprint();
-        if from.rules != ours {
-            return Err(InsertError::OtherRules { theirs: from.rules, ours });
-        }
+        self.check_origin(from)?;
         if from.at > self.state.now || from.at < SimTime::ZERO {
             return Err(InsertError::Damaged("the time"));
         }
-        let mut row = from.row.clone();
-        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
-        let known = self.state.definitions.list.len();
-        self.adopt(from, &mut row)?;
-        let mut flow = self.flow();
-        let checked = flow.layout_for(&from.sets, who).map_err(|_| "the sets").and_then(|layout| {
-            row.layout = layout;
-            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
-        });
-        if let Err(what) = checked {
-            self.state.definitions.list.truncate(known);
-            return Err(InsertError::Damaged(what));
-        }
+        let row = self.sound_row(from)?;
         Ok(self.image(row, from.at, after))
     }
 
