@@ -3,7 +3,7 @@
 mod kit;
 
 use kit::{Game, LENGTH, Setup, builder};
-use ugas_core::{FactKind, OpId, Outcome, Refusal, SimTime, Spec, Target};
+use ugas_core::{AbilityGrant, FactKind, InputId, Op, OpId, Outcome, Refusal, SimTime, Spec, Target, Which};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, Trigger};
 use ugas_net::client::{Certainty, Commanded, Standing};
 use ugas_net::link::LinkProfile;
@@ -52,7 +52,7 @@ fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
     let mut keys = Vec::new();
     for _ in 0..300 {
         for _ in 0..4 {
-            let input = ugas_core::InputId(0);
+            let input = InputId(0);
             let ask = Request::Press { who: g.hero, input, target: Target::None };
             if let Ok(Commanded::Predicted(id, _)) = g.net.client_mut("Ana").command(ask) {
                 keys.push(id);
@@ -79,12 +79,8 @@ fn a_refusal_puts_everything_back() {
     // The server knows something the client does not: the hero is dead to it.
     let ability = g.ability("GA_Bolt");
     let hero = g.hero;
-    g.net
-        .server_mut()
-        .sim_mut()
-        .run(ugas_core::Op::Revoke { who: hero, which: ugas_core::Which::Ability(ability) })
-        .unwrap();
-    let grant = ugas_core::AbilityGrant::new(ability);
+    g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which: Which::Ability(ability) }).unwrap();
+    let grant = AbilityGrant::new(ability);
     let (id, _) = g.bolt();
     assert!(g.ana().sim().has_tag(g.hero, cooldown).unwrap());
     g.net.run(30);
@@ -96,7 +92,7 @@ fn a_refusal_puts_everything_back() {
     let count = |c| facts.iter().filter(|(f, k)| f.root == id && *k == c).count();
     assert_eq!(count(Certainty::Predicted), count(Certainty::Undone));
     assert_eq!(count(Certainty::Confirmed), 0);
-    g.net.server_mut().sim_mut().run(ugas_core::Op::Grant { who: hero, grant }).unwrap();
+    g.net.server_mut().sim_mut().run(Op::Grant { who: hero, grant }).unwrap();
     g.assert_equal();
     assert_ne!(g.ana().sim().row_hash(g.hero).unwrap(), before, "the new grant has another number");
 }
@@ -194,8 +190,8 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
             .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
         let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
         if server_misses {
-            let (hero, which) = (g.hero, ugas_core::Which::Ability(g.ability("GA_Three")));
-            g.net.server_mut().sim_mut().run(ugas_core::Op::Revoke { who: hero, which }).unwrap();
+            let (hero, which) = (g.hero, Which::Ability(g.ability("GA_Three")));
+            g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
         }
         g.cast("GA_One", Target::None).unwrap();
         let keys: Vec<_> = g.ana().predictions().map(|p| (p.key.sub, p.key.parent)).collect();
@@ -223,8 +219,8 @@ fn rejecting_a_parent_rejects_its_children() {
         .add(Ability::new("GA_One").task(send))
         .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).cost("GE_Cost"));
     let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
-    let (hero, which) = (g.hero, ugas_core::Which::Ability(g.ability("GA_One")));
-    g.net.server_mut().sim_mut().run(ugas_core::Op::Revoke { who: hero, which }).unwrap();
+    let (hero, which) = (g.hero, Which::Ability(g.ability("GA_One")));
+    g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
     g.cast("GA_One", Target::None).unwrap();
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
     g.net.run(30);
@@ -241,7 +237,7 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
     g.net.cut("Ana", SimTime::millis(1000));
     let mut played = 0;
     for _ in 0..40 {
-        let input = ugas_core::InputId(0);
+        let input = InputId(0);
         let ask = Request::Press { who: g.hero, input, target: Target::None };
         played += u32::from(g.net.client_mut("Ana").command(ask).is_ok());
         g.net.step();
@@ -379,8 +375,8 @@ fn a_validation_that_may_be_played_ahead_commits_at_once_and_is_undone_when_it_f
         }
         assert_eq!(g.truth(g.hero, "Mana"), 100.0, "the server waits");
         let (hero, ability) = (g.hero, g.ability("GA_Asked"));
-        let which = ugas_core::Which::Ability(ability);
-        g.net.server_mut().sim_mut().run(ugas_core::Op::Validate { who: hero, which, ok }).unwrap();
+        let which = Which::Ability(ability);
+        g.net.server_mut().sim_mut().run(Op::Validate { who: hero, which, ok }).unwrap();
         for _ in 0..12 {
             g.net.step();
             if ok {
@@ -457,4 +453,23 @@ fn who_runs_an_ability_first_is_as_authored() {
     assert!(facts.iter().any(|(f, c)| *c == Certainty::Local && matches!(f.kind, FactKind::AbilityActivated { .. })));
     g.net.run(60);
     assert_eq!(g.net.server().counts().iter().count(), 0);
+    // The same by the keys they are bound to.
+    for (name, input) in [("GA_Server", 1), ("GA_Initiated", 2), ("GA_Local", 3)] {
+        let (who, grant) = (g.hero, AbilityGrant::new(g.ability(name)).input(InputId(input)));
+        let which = Which::Ability(grant.ability);
+        g.net.server_mut().sim_mut().run(Op::Revoke { who, which }).unwrap();
+        g.net.server_mut().sim_mut().run(Op::Grant { who, grant }).unwrap();
+    }
+    g.net.run(60);
+    let who = g.hero;
+    let mut press = |input| {
+        let ask = Request::Press { who, input: InputId(input), target: Target::None };
+        g.net.client_mut("Ana").command(ask)
+    };
+    assert!(matches!(press(1), Err(Refusal::Authority)));
+    assert!(matches!(press(2), Ok(Commanded::Sent(_))));
+    assert!(matches!(press(3), Ok(Commanded::Local(_))));
+    g.net.run(30);
+    assert_eq!(g.net.server().counts().iter().count(), 0);
+    assert_eq!(g.seen(g.hero, "Mana"), 60.0, "the server has played what it plays first");
 }

@@ -4,7 +4,7 @@ use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
-use ugas_core::{AbilityId, BadValue, Outcome, Refusal, SimTime};
+use ugas_core::{AbilityId, BadValue, ControllerId, InputId, Outcome, Refusal, SimTime};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -83,11 +83,23 @@ impl Client {
                 let may = self.sim.ability_doc(*ability).is_none_or(|d| d.client_may_cancel != Some(false));
                 return if may { Ok(self.execution(*ability)) } else { Err(Refusal::Authority) };
             }
+            Request::Press { who, input, .. } => return self.policy_of_input(*who, *input),
             _ => return Ok(NetExecution::LocalPredicted),
         };
         match self.execution(*ability) {
             NetExecution::ServerOnly => Err(Refusal::Authority),
             other => Ok(other),
+        }
+    }
+
+    /// Where an input runs first: as the first ability bound to it that is not played ahead says.
+    fn policy_of_input(&self, who: ControllerId, input: InputId) -> Result<NetExecution, Refusal> {
+        let grants = self.sim.grants(who)?;
+        let mut bound = grants.iter().filter(|g| g.input == input).map(|g| self.execution(g.ability));
+        match bound.find(|&policy| policy != NetExecution::LocalPredicted) {
+            Some(NetExecution::ServerOnly) => Err(Refusal::Authority),
+            Some(policy) => Ok(policy),
+            None => Ok(NetExecution::LocalPredicted),
         }
     }
 

@@ -333,6 +333,12 @@ fn line(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }
 
+/// The seed of a client's random stream. The secret goes in twice, so that a client cannot walk back from its own seed to
+/// the secret step by step, as each step alone could be. It is no cipher: what must not be guessed is not rolled ahead.
+fn seed_of(secret: u64, client: u16) -> u64 {
+    mix(mix(secret ^ mix(client as u64)) ^ secret) ^ secret.rotate_left(29)
+}
+
 /// One step of SplitMix64's finaliser: seeds of neighbours have nothing in common.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -2,7 +2,7 @@
 
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
-use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, is_exact, mix};
+use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, is_exact, seed_of};
 use crate::authority::Reason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};
@@ -65,7 +65,7 @@ impl Server {
             }
             None => {
                 p.phase = Phase::Playing;
-                let seed = mix(self.config.secret ^ mix(p.client as u64));
+                let seed = seed_of(self.config.secret, p.client);
                 self.sim.seed_client(p.client, seed);
                 let owned: Vec<ControllerId> = p.owned.iter().copied().filter(|&who| self.sim.exists(who)).collect();
                 let modes = &self.modes;
