@@ -106,7 +106,7 @@ fn a_denied_use_is_told_to_the_owner_and_the_server_and_to_nobody_else() {
     risky.on_mispredicted.push(event("Event.Mispredicted"));
     let mut g = Game::new(Setup { builder: builder().add(risky), ben: true, ..Setup::default() });
     let before = g.ana().sim().row_hash(g.hero).unwrap();
-    // The server knows of a ward that forbids it.
+    // The server has spent the mana; the client has not heard.
     let (hero, cost) = (g.hero, g.effect("GE_Cost"));
     for _ in 0..5 {
         g.net.server_mut().sim_mut().apply(&Spec::new(cost, hero)).unwrap();
