@@ -47,7 +47,7 @@ pub struct Prediction {
 }
 
 /// The activations of the last commands.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     list: VecDeque<(OpId, Prediction)>,
 }

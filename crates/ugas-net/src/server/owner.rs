@@ -29,7 +29,7 @@ pub(crate) fn hidden(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
 }
 
 /// One owned controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
     /// Attributes that even the owner may not see, of these sets.
