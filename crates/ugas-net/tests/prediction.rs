@@ -165,6 +165,23 @@ fn only_the_own_controller_is_run_again_and_only_what_came_after() {
     assert_eq!(g.seen(g.hero, "Health"), 99.0);
 }
 
+// covers: UGAS-13.5-04
+#[test]
+fn a_state_between_two_inputs_is_followed_by_the_second_and_not_by_the_first() {
+    let mut g = Game::new(Setup::default());
+    let (hero, hit) = (g.hero, g.effect("GE_Other"));
+    for tick in 0..40 {
+        if tick < 3 {
+            g.cast("GA_Haste", Target::None).unwrap();
+        }
+        // Every tick of the server's is news, so that one of its states lies behind each of the inputs.
+        g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        g.net.step();
+        assert_eq!(g.seen(hero, "Mana"), 100.0 - 20.0 * f64::from(3.min(tick + 1)), "after {tick} ticks");
+    }
+    assert!(g.ana().counts().corrections > 20, "{:?}", g.ana().counts());
+}
+
 // covers: UGAS-13.5-05
 #[test]
 fn a_large_difference_asks_for_one_blend_and_a_small_one_for_none() {
