@@ -10,6 +10,7 @@ mod history;
 mod keys;
 mod local;
 mod others;
+mod own;
 mod pace;
 mod proxies;
 mod receive;

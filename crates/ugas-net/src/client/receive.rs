@@ -5,8 +5,6 @@
 use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
-use super::shown::plain;
-use super::told::Certainty;
 use super::{Client, ClientState, Pending};
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
@@ -16,7 +14,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, FactKind, NoHost, SimTime};
+use ugas_core::{AbilityId, NoHost, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -61,8 +59,7 @@ impl Client {
                 }
                 (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
                 self.sim.seed_client(client, seed);
-                self.rows = owned.iter().map(|&who| History::new(who)).collect();
-                self.owned = owned;
+                self.rows = owned.into_iter().map(History::new).collect();
                 self.proxies = Proxies::new(self.sim.rules().clone(), length);
                 self.pace = Some(Pace::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
@@ -77,18 +74,7 @@ impl Client {
                 }
             }
             ToClient::Gone { who, tick } => {
-                self.proxies.remove(who, tick);
-                if self.proxies.get(who).is_some() {
-                    return;
-                }
-                self.places.forget(who);
-                self.touched.remove(&who);
-                // Packets go on saying that it is gone; its place among the others stays.
-                self.rows.iter_mut().filter(|r| r.who == who).for_each(|r| *r = History::new(who));
-                self.owned.retain(|&o| o != who);
-                self.sim.hide(who);
-                let fact = plain(self.sim.now(), who, FactKind::Despawned);
-                self.out.push(fact, None, Certainty::Server);
+                self.lose(who, tick);
             }
             ToClient::Seen { who, tick, section } => {
                 if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
@@ -207,7 +193,7 @@ impl Client {
                     self.rerun(at);
                 }
             }
-            OwnerNews::Gone => {}
+            OwnerNews::Gone => self.depart(at, tick),
             OwnerNews::Nothing if struck => self.rerun(at),
             OwnerNews::Nothing => {}
         }

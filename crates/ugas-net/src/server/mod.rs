@@ -22,7 +22,7 @@ use crate::wire::delta::Coder;
 
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use thiserror::Error;
 use ugas_core::{ControllerId, Facts, Refusal, Sim, SimTime};
@@ -149,6 +149,8 @@ pub struct Server {
     next_client: u16,
     board: Board,
     modes: BTreeMap<ControllerId, ControllerReplication>,
+    /// Whose mode was set since the last tick.
+    remade: BTreeSet<ControllerId>,
     reach: Box<dyn Reach>,
     interest: Interest,
     effects: Whitelist,
@@ -180,6 +182,7 @@ impl Server {
             peers: BTreeMap::new(),
             next_client: 1,
             modes: BTreeMap::new(),
+            remade: BTreeSet::new(),
             reach: Box::new(AuthoredRange),
             claims: Claims::default(),
             interest: Interest::default(),
@@ -246,10 +249,12 @@ impl Server {
         }
     }
 
-    /// How a controller is replicated, where it is not as the setup says. Call it before the controller's first tick.
+    /// How a controller is replicated from the next tick on, where it is not as the setup says. An owner that is then
+    /// told no more than others does not play it any more, until it is told everything again. Forgotten when the
+    /// controller leaves the sim, unless it belongs to a player who is here.
     pub fn set_mode(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
-        self.board.remove(who);
+        self.remade.insert(who);
     }
 
     /// How a controller is replicated.

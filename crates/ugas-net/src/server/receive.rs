@@ -2,13 +2,13 @@
 
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
-use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, is_exact, seed_of};
+use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, seed_of};
 use crate::authority::Reason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::{get_int, get_uint_to};
-use ugas_core::{ControllerId, Refusal};
+use ugas_core::Refusal;
 
 impl Server {
     /// Takes in a datagram. What is wrong with it is counted, never an error: it is the client's.
@@ -67,12 +67,9 @@ impl Server {
                 p.phase = Phase::Playing;
                 let seed = seed_of(self.config.secret, p.client);
                 self.sim.seed_client(p.client, seed);
-                let owned: Vec<ControllerId> = p.owned.iter().copied().filter(|&who| self.sim.exists(who)).collect();
-                let modes = &self.modes;
-                let mode = |who: &ControllerId| modes.get(who).copied().unwrap_or(self.config.mode);
-                p.rows = owned.iter().filter(|who| is_exact(mode(who))).map(|&who| Owned::new(who)).collect();
-                let owned = p.rows.iter().map(|r| r.who).collect();
-                ToClient::Welcome { client: p.client, length: self.config.length, seed, owned }
+                // All of them, whatever their modes: those it is not told everything of are away for it.
+                p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
+                ToClient::Welcome { client: p.client, length: self.config.length, seed, owned: p.owned.clone() }
             }
         };
         // A queue that is full here belongs to a client that never answers.

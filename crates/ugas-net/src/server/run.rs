@@ -1,7 +1,7 @@
 //! One tick: commands that are due, then time, then what changed.
 
 use super::peer::Phase;
-use super::{MAX_DONE, Server};
+use super::{MAX_DONE, Server, is_exact};
 use crate::authority::{Judge, Reason};
 use crate::message::{Command, Verdict};
 use crate::types::PeerId;
@@ -94,15 +94,19 @@ impl Server {
                 let _ = self.board.add(&self.sim, who, mode, self.tick);
             }
         }
+        for who in std::mem::take(&mut self.remade) {
+            let mode = self.mode(who);
+            if self.sim.exists(who) && self.board.mode(who) != Some(mode) {
+                let _ = self.board.add(&self.sim, who, mode, self.tick);
+            }
+        }
         self.board.update(&self.sim, self.tick, &self.changed);
         self.board.bursts(&facts);
         self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                row.look(&self.sim);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
-                    row.note(self.tick, hash as u32);
-                }
+                let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
+                row.follow(&self.sim, self.tick, is_exact(mode));
             }
         }
         for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
@@ -128,7 +132,10 @@ impl Server {
                 continue;
             }
             self.board.remove(who);
-            self.modes.remove(&who);
+            // A player's own may come back.
+            if !self.peers.values().any(|p| p.owned.contains(&who)) {
+                self.modes.remove(&who);
+            }
         }
     }
 }
