@@ -27,7 +27,6 @@ fn plays(g: &mut Game) {
     assert_eq!(g.ana().owned(), [who]);
     g.assert_equal();
     let mana = g.truth(who, "Mana");
-    eprintln!("open {} settled {:?} tick {:?} server {:?} unanswered {} window {} counts {:?}", g.ana().is_open(), g.ana().settled(who), g.ana().tick(), g.net.tick(), g.ana().unanswered(), g.ana().window(), g.ana().counts());
     g.bolt();
     assert_eq!(g.seen(who, "Mana"), mana - 20.0, "played ahead");
     g.net.run(60);

@@ -94,6 +94,13 @@ impl Sim {
         self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.start(), dues: 0 })
     }
 
+    /// The point in a journal between what was noted before a moment and what was noted from it on.
+    pub fn mark_at(&self, who: ControllerId, at: SimTime) -> JournalMark {
+        let Some(journal) = self.journals.get(&who) else { return JournalMark::default() };
+        let next = journal.entries.iter().find(|e| e.at >= at).map_or(journal.next, |e| e.serial);
+        JournalMark { serial: next.max(journal.start()), dues: 0 }
+    }
+
     /// Forgets what a journal noted before a mark.
     pub fn forget_journal(&mut self, who: ControllerId, before: JournalMark) {
         if let Some(journal) = self.journals.get_mut(&who) {

@@ -63,7 +63,7 @@ impl Client {
                 self.proxies = Proxies::new(self.sim.rules().clone(), length);
                 self.pace = Some(Pace::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
-                self.tick = tick.plus(ahead as u32);
+                (self.tick, self.heard) = (tick.plus(ahead as u32), tick);
                 self.sim.advance_to(self.tick.time(length), &mut NoHost);
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
@@ -105,6 +105,7 @@ impl Client {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
             self.jump(tick);
+            self.heard = self.heard.max(tick);
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());

@@ -44,9 +44,9 @@ impl Client {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
-        // Ticks before the first that was played here have no mark of their own: everything noted comes after them.
         let mark = match &row.settled {
-            Some(_) => row.stop(tick).map_or_else(|| self.sim.journal_start(row.who), |s| s.mark),
+            // Ticks before the first that was played here, and those that fell out of the window, have no mark.
+            Some(_) => row.stop(tick).map_or_else(|| self.sim.mark_at(row.who, tick.time(self.length)), |s| s.mark),
             None => JournalMark::default(),
         };
         let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
