@@ -14,7 +14,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, NoHost, SimTime};
+use ugas_core::{AbilityId, ControllerId, NoHost, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -73,8 +73,11 @@ impl Client {
                     self.counts.damaged += 1;
                 }
             }
-            ToClient::Gone { who, tick } => {
-                self.lose(who, tick);
+            ToClient::Gone { gone } => gone.into_iter().for_each(|(who, tick)| self.lose(who, tick)),
+            ToClient::AllGone { tick } => {
+                // From the last one on, so that nobody has to move up.
+                let all: Vec<ControllerId> = self.proxies.iter().map(|p| p.who()).collect();
+                all.into_iter().rev().for_each(|who| self.lose(who, tick));
             }
             ToClient::Seen { who, tick, section } => {
                 if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {

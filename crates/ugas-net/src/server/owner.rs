@@ -205,6 +205,11 @@ impl Owned {
         Ok(fits)
     }
 
+    /// There was no room for it in the ordered stream.
+    pub(crate) fn not_streamed(&mut self) {
+        self.streamed = None;
+    }
+
     /// The state last kept as a difference to nothing, for the ordered stream.
     pub(crate) fn whole(&mut self, tick: Tick, delta: &mut Coder, out: &mut BitWriter) -> bool {
         if self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {

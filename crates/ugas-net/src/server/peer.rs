@@ -4,7 +4,7 @@ use super::MAX_VERDICTS;
 use super::observe::Observing;
 use super::owner::Owned;
 use crate::authority::{Reason, check_tick};
-use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::carrier::{Carrier, CarrierConfig, PacketNumber, Receipt};
 use crate::interest::{Bandwidth, Pick};
 use crate::message::{Command, Verdict};
 use crate::types::Tick;
@@ -103,8 +103,8 @@ pub(crate) struct Peer {
     pub(crate) defined: u32,
     /// Bytes heard and not yet answered, while it is not known to be a player: it never gets more than it gave.
     pub(crate) credit: usize,
-    /// Whether the client has its welcome: what rides in packets before that it cannot read.
-    pub(crate) welcomed: bool,
+    /// Its welcome, once it was said: what rides in packets before it arrives the client cannot read.
+    pub(crate) welcome: Option<Receipt>,
 }
 
 impl Peer {
@@ -134,7 +134,7 @@ impl Peer {
             slack: 0,
             defined: 0,
             credit: 0,
-            welcomed: false,
+            welcome: None,
         }
     }
 
@@ -226,9 +226,12 @@ impl Peer {
             told.verdicts.clear();
             self.spare.push(told);
         }
-        if self.carrier.is_idle() {
-            self.views.stream_is_idle();
-        }
+        self.views.settle_stream(&self.carrier);
+    }
+
+    /// Whether it plays and knows it.
+    pub(crate) fn is_welcomed(&self) -> bool {
+        self.phase == Phase::Playing && self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome))
     }
 
     /// Keeps what a packet told until its fate is known.

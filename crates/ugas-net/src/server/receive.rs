@@ -73,8 +73,9 @@ impl Server {
             }
         };
         // A queue that is full here belongs to a client that never answers.
-        if p.carrier.push(&encode(&answer)).is_err() {
-            self.counts.add(Reason::Message);
+        match p.carrier.push(&encode(&answer)) {
+            Ok(receipt) => p.welcome = Some(receipt),
+            Err(_) => self.counts.add(Reason::Message),
         }
     }
 }
