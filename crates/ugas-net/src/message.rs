@@ -210,6 +210,8 @@ pub enum ToClient {
     Welcome {
         /// Its number, in every key of its commands.
         client: u16,
+        /// The last base that was used under that number; its own are above it.
+        base: u32,
         /// Length of a tick.
         length: SimTime,
         /// Seed of the client's random stream.

@@ -1,7 +1,7 @@
 //! Many actors with numbers far apart and places far away, and many clients: everything stays within its bounds.
 
 use std::collections::BTreeSet;
-use ugas_core::{AbilityGrant, Anchor, ControllerId, Op, OpId, Rules, Sim, SimConfig, SpawnSpec, Target};
+use ugas_core::{AbilityGrant, Anchor, ControllerId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
@@ -61,10 +61,7 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
     let rules = Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
         .add(Effect::infinite("GE_Mark").grants("State.Marked"))
-        .add(
-            Ability::new("GA_Mark")
-                .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark")),
-        )
+        .add(Ability::new("GA_Mark").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark")))
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -72,7 +69,7 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
     let ability = rules.ability("GA_Mark").unwrap();
     sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();
     let mut net = Harness::new(Server::new(sim, ServerConfig::default()), 5);
-    let mut seeds = BTreeSet::new();
+    let (mut seeds, mut keys) = (BTreeSet::new(), Vec::new());
     for round in 0..3u32 {
         // A player who comes, marks itself for ever and goes.
         let name = format!("Ana{round}");
@@ -80,7 +77,9 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
         net.run(30);
         net.client_mut(&name).command(Request::Activate { who: hero, ability, target: Target::None }).unwrap();
         net.run(30);
-        seeds.extend(net.client(&name).predictions().map(|p| p.key.seed));
+        let key = net.client(&name).predictions().next().unwrap().key;
+        seeds.insert(key.seed);
+        keys.push((key.client, key.base));
         net.disconnect(&name);
         // And every other number there is.
         for n in 1..u32::from(u16::MAX) - 1 {
@@ -89,11 +88,10 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
             net.server_mut().disconnect(peer);
         }
     }
-    let keys: BTreeSet<_> = net.server().sim().effects(hero).unwrap().iter().map(|e| e.key).collect();
-    assert_eq!(keys.len(), 3, "each mark has a key of its own: {keys:?}");
+    assert_eq!(keys, [(1, 1), (1, 2), (1, 3)], "the number is given again, and its bases go on");
+    let marks: BTreeSet<_> = net.server().sim().effects(hero).unwrap().iter().map(|e| e.key).collect();
+    assert_eq!(marks.len(), 3, "each mark has a key of its own: {marks:?}");
     assert_eq!(seeds.len(), 3, "who has a number after another does not know what the other rolled");
-    let births: BTreeSet<u16> = keys.iter().map(|k| OpId(k.birth).client()).collect();
-    assert_eq!(births.len(), 1, "the number was given again");
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Client {
         }
         let next = self.tick.plus(1);
         if self.base_tick != next {
-            (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
+            (self.base, self.sub, self.base_tick) = (self.base.saturating_add(1), 0, next);
         }
         let command = Command { tick: next, base: self.base, sub: self.sub, request };
         if encode(&command).len() > MAX_COMMAND as usize {
@@ -79,9 +79,9 @@ impl Client {
             }
             done = Commanded::Predicted(id, outcome);
             self.tell(next);
-            self.sub += self.keys.note(id, self.seed, &self.sim, &self.facts).max(1);
+            self.sub = self.sub.saturating_add(self.keys.note(id, self.seed, &self.sim, &self.facts).max(1));
         } else {
-            self.sub += 1;
+            self.sub = self.sub.saturating_add(1);
         }
         self.pending.push_back(Pending { command, played, heard: false });
         Ok(done)

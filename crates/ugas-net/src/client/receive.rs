@@ -51,13 +51,14 @@ impl Client {
 
     pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
         match message {
-            ToClient::Welcome { client, length, seed, owned } => {
+            ToClient::Welcome { client, base, length, seed, owned } => {
                 let sound = length > SimTime::ZERO && length <= SimTime::seconds(1.0) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !sound {
                     self.counts.damaged += 1;
                     return;
                 }
                 (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
+                self.base = base;
                 self.sim.seed_client(client, seed);
                 self.rows = owned.into_iter().map(History::new).collect();
                 self.proxies = Proxies::new(self.sim.rules().clone(), length);

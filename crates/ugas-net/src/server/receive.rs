@@ -1,5 +1,6 @@
 //! What clients send: looked at, counted, kept until its tick.
 
+use super::numbers::Number;
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
 use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, seed_of};
@@ -65,11 +66,12 @@ impl Server {
             }
             None => {
                 p.phase = Phase::Playing;
-                let seed = seed_of(self.config.secret, p.client);
-                self.sim.seed_client(p.client, seed);
+                let Number { client, base, serial } = p.number;
+                let seed = seed_of(self.config.secret, serial);
+                self.sim.seed_client(client, seed);
                 // All of them, whatever their modes: those it is not told everything of are away for it.
                 p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
-                ToClient::Welcome { client: p.client, length: self.config.length, seed, owned: p.owned.clone() }
+                ToClient::Welcome { client, base, length: self.config.length, seed, owned: p.owned.clone() }
             }
         };
         // A queue that is full here belongs to a client that never answers.

@@ -36,7 +36,7 @@ impl Server {
                 Err((reason, refusal)) => {
                     if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
                         // An ability that is not granted any more has nothing to clean up.
-                        let _ = self.sim.run_as(command.id(p.client), &op);
+                        let _ = self.sim.run_as(command.id(p.number.client), &op);
                     }
                     self.counts.add(reason);
                     Some(refusal)
@@ -49,7 +49,7 @@ impl Server {
     /// The abilities a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
-        let (key, facts) = (command.id(p.client), &self.sim.facts().list);
+        let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed begins anew.
         let new = facts.get(before..).unwrap_or(facts);
         let of = |f: &Fact| match f.kind {
@@ -66,7 +66,7 @@ impl Server {
         }
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
-        let key = command.id(p.client);
+        let key = command.id(p.number.client);
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
         let result = if claimed >= now {
             self.sim.run_as(key, &op)
@@ -110,7 +110,7 @@ impl Server {
             }
         }
         for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
-            let by = self.peers.values_mut().find(|p| p.client == fact.root.client());
+            let by = self.peers.values_mut().find(|p| p.number.client == fact.root.client());
             if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
                 p.views.touch(fact.who, self.tick);
             }
