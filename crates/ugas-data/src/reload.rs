@@ -250,30 +250,60 @@ fn build(
         findings.push(Diagnostic::new("no-documents", Severity::Error, root.display().to_string(), message.to_owned()));
         return Err(findings);
     };
-    let files = || set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);
-    let names = Names::of(project);
-    let whole = assemble(project, &set, &names);
     if unreadable.is_empty()
-        && files().all(Source::is_sound)
-        && !whole.findings.iter().any(|f| f.severity == Severity::Error)
+        && let Some(built) = built(project, &set, code, after)
     {
-        let start = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));
-        let builder = whole.add_to(start);
-        let builder = match code {
-            Some(code) => code(builder),
-            None => set.host.stand_in(builder),
-        };
-        match builder.build() {
-            Ok(rules) => return Ok(rules),
-            Err(error) => {
-                let mut findings = project.place_all(&error.issues, &set, &names);
-                Diagnostic::arrange(&mut findings);
-                return Err(findings);
-            }
-        }
+        return built;
     }
     let mut findings: Vec<Diagnostic> = unreadable.iter().map(Diagnostic::of_read_error).collect();
-    findings.extend(project.check().into_iter().filter(|f| f.severity == Severity::Error));
+    findings.extend(errors_of(project));
     Diagnostic::arrange(&mut findings);
     Err(findings)
+}
+
+fn errors_of(project: &Project) -> impl Iterator<Item = Diagnostic> {
+    project.check().into_iter().filter(|f| f.severity == Severity::Error)
+}
+
+/// The rules of a set whose documents can be read, or what the builder says. `None` if a document is not sound.
+fn built(
+    project: &Project,
+    set: &DocSet,
+    code: Option<&Code>,
+    after: Option<&Arc<Rules>>,
+) -> Option<Result<Arc<Rules>, Vec<Diagnostic>>> {
+    let mut files = set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);
+    let names = Names::of(project);
+    let whole = assemble(project, set, &names);
+    if !files.all(Source::is_sound) || whole.findings.iter().any(|f| f.severity == Severity::Error) {
+        return None;
+    }
+    let start = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));
+    let builder = whole.add_to(start);
+    let builder = match code {
+        Some(code) => code(builder),
+        None => set.host.stand_in(builder),
+    };
+    Some(builder.build().map_err(|error| {
+        let mut findings = project.place_all(&error.issues, set, &names);
+        Diagnostic::arrange(&mut findings);
+        findings
+    }))
+}
+
+impl Project {
+    /// Builds the rules of a set, with the ids of other rules for what both have, so that a running sim can take them.
+    /// What host code provides gets stand-ins that give 0. On failure every error of the documents is returned.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put("a.yaml", "Kind: attribute_set\nName: A\nAttributes: [{Name: Speed, DefaultBaseValue: 5}]\n");
+    /// let first = project.rules_after(&project.sets()[0], None).unwrap();
+    /// project.put("a.yaml", "Kind: attribute_set\nName: A\nAttributes: [{Name: Speed, DefaultBaseValue: 6}]\n");
+    /// let second = project.rules_after(&project.sets()[0], Some(&first)).unwrap();
+    /// assert_eq!(first.attribute("Speed"), second.attribute("Speed"));
+    /// ```
+    pub fn rules_after(&self, set: &DocSet, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
+        built(self, set, None, after).unwrap_or_else(|| Err(errors_of(self).collect()))
+    }
 }

@@ -39,6 +39,11 @@ impl Player {
         self.peer
     }
 
+    /// The controllers it joined with.
+    pub fn owns(&self) -> &[ControllerId] {
+        &self.owns
+    }
+
     /// Its side of the session.
     pub fn client(&self) -> &Client {
         &self.client

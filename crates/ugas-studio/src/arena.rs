@@ -1,0 +1,41 @@
+//! The pack of the demo, carried along: whoever has the program has the world.
+
+use ugas_data::Project;
+
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../packs/", $path)))),+]
+    };
+}
+
+/// The files, by their places under `packs`.
+const FILES: &[(&str, &str)] = files![
+    "core/pack.yaml",
+    "core/tags.yaml",
+    "arena/pack.yaml",
+    "arena/attributes.yaml",
+    "arena/brann.yaml",
+    "arena/calculations.yaml",
+    "arena/colossus.yaml",
+    "arena/common.yaml",
+    "arena/equipment.yaml",
+    "arena/imp.yaml",
+    "arena/input.yaml",
+    "arena/pyra.yaml",
+    "arena/scene.yaml",
+    "arena/tags.yaml",
+];
+
+/// The pack `arena` with what it requires, in memory.
+///
+/// ```
+/// let project = ugas_studio::arena::project();
+/// assert!(project.source("arena/pyra.yaml").is_some());
+/// ```
+pub fn project() -> Project {
+    let mut project = Project::default();
+    for (path, text) in FILES {
+        project.put(*path, *text);
+    }
+    project
+}

@@ -1,0 +1,183 @@
+//! Questions: why a number is what it is, and what caused something.
+
+use crate::stage::Stage;
+use serde::Serialize;
+use ugas_core::{CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
+use ugas_doc::Operation;
+
+/// Where a number comes from.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Why {
+    /// One line: `18 = 10 × 1.50 (Might 50, brann.yaml:48) × 1.20 (GE_EmberBlade, equipment.yaml:12)`.
+    pub(crate) text: String,
+    pub(crate) value: f64,
+    pub(crate) base: f64,
+    pub(crate) bounds: (Option<f64>, Option<f64>),
+    pub(crate) lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Line {
+    pub(crate) does: &'static str,
+    pub(crate) magnitude: f64,
+    pub(crate) effect: String,
+    pub(crate) by: Option<String>,
+    pub(crate) level: u32,
+    pub(crate) stacks: u32,
+    pub(crate) channel: Option<String>,
+    pub(crate) follows: Option<(String, f64)>,
+    /// The file and the line in it.
+    pub(crate) place: Option<(String, u32)>,
+    pub(crate) counts: bool,
+    /// Why not, if it does not count.
+    pub(crate) note: Option<&'static str>,
+}
+
+/// One step of a chain of causes, the nearest first.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Step {
+    pub(crate) text: String,
+    pub(crate) who: String,
+    pub(crate) tick: u32,
+    pub(crate) kind: &'static str,
+}
+
+/// The explanation of an attribute on a side.
+pub(crate) fn why(stage: &Stage, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
+    let rules = sim.rules();
+    let Some(id) = rules.attribute(attribute) else {
+        let near = rules.nearest_name(attribute).map_or(String::new(), |n| format!("; did you mean {n}?"));
+        return Err(format!("there is no attribute {attribute}{near}"));
+    };
+    let e = sim.explain(who, id).map_err(|r| r.describe(rules))?;
+    let finite = |v: f64| Some(v).filter(|v| v.is_finite());
+    Ok(Why {
+        text: sentence(&e),
+        value: e.value,
+        base: e.base,
+        bounds: (finite(e.bounds.0), finite(e.bounds.1)),
+        lines: e.lines.iter().map(|l| line(stage, l)).collect(),
+    })
+}
+
+/// A number for people: one place after the point for what is whole enough.
+fn number(v: f64) -> String {
+    let rounded = (v * 100.0).round() / 100.0;
+    if (rounded - v).abs() > 1e-9 { format!("{v:.3}") } else { format!("{rounded}") }
+}
+
+fn sentence(e: &Explanation) -> String {
+    let about = |at: &[usize]| {
+        let one = |&i: &usize| {
+            let l = &e.lines[i];
+            let what = match &l.follows {
+                Some((name, value)) => format!("{name} {}", number(*value)),
+                None => l.effect_name.clone(),
+            };
+            place_of(l).map_or(what.clone(), |(file, line)| format!("{what}, {}:{line}", short(&file)))
+        };
+        at.iter().map(one).collect::<Vec<_>>().join("; ")
+    };
+    let counting = |operation: Operation| -> Vec<usize> {
+        let counts = |l: &&ModifierLine| l.operation == operation && l.state == ModifierState::Counts;
+        (0..e.lines.len()).filter(|&i| counts(&&e.lines[i])).collect()
+    };
+    let mut text = format!("{} = ", number(e.value));
+    if let Some(over) = e.over {
+        return text + &format!("{} ({})", number(over), about(&counting(Operation::Override)));
+    }
+    let add = counting(Operation::Add);
+    text += &match add.is_empty() {
+        true => number(e.base),
+        false => format!("({} + {} ({}))", number(e.base), number(e.add), about(&add)),
+    };
+    for channel in &e.channels {
+        text += &format!(" × {:.2} ({})", channel.factor, about(&channel.lines));
+    }
+    let post = counting(Operation::AddPost);
+    if !post.is_empty() {
+        text += &format!(" + {} ({})", number(e.post), about(&post));
+    }
+    let unclamped = (e.base + e.add) * e.product + e.post;
+    if unclamped != e.value {
+        text += &format!(", held between {} and {}", number(e.bounds.0), number(e.bounds.1));
+    }
+    if e.lines.is_empty() && e.derived {
+        text += " (computed from other attributes)";
+    }
+    text
+}
+
+fn short(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+fn place_of(line: &ModifierLine) -> Option<(String, u32)> {
+    line.origin.as_ref().map(|o| (o.file.to_string(), o.line))
+}
+
+fn line(stage: &Stage, l: &ModifierLine) -> Line {
+    let note = match l.state {
+        ModifierState::Counts => None,
+        ModifierState::Hidden => Some("hidden by a stronger one"),
+        ModifierState::Inhibited => Some("inhibited"),
+        ModifierState::Filtered => Some("its tags do not fit now"),
+        ModifierState::NotFinite => Some("not a finite number now"),
+    };
+    Line {
+        does: match l.operation {
+            Operation::Add => "add",
+            Operation::Multiply => "multiply",
+            Operation::AddPost => "add after",
+            Operation::Override => "override",
+        },
+        magnitude: l.magnitude,
+        effect: l.effect_name.clone(),
+        by: l.source.some().map(|by| stage.name(by)),
+        level: l.level,
+        stacks: l.stacks,
+        channel: l.channel.clone(),
+        follows: l.follows.clone(),
+        place: place_of(l),
+        counts: note.is_none(),
+        note,
+    }
+}
+
+/// What led to a fact, the nearest cause first, down to the key that was pressed.
+pub(crate) fn chain(stage: &Stage, fact: &Fact) -> Vec<Step> {
+    let sim = stage.sim();
+    let mut steps = vec![Step {
+        text: fact.describe(sim.rules()),
+        who: stage.name(fact.who),
+        tick: tick_of(fact.at),
+        kind: fact.kind.name(),
+    }];
+    steps.extend(sim.chain(fact.link).iter().map(|link| step(stage, sim, link)));
+    steps
+}
+
+fn tick_of(at: ugas_core::SimTime) -> u32 {
+    (at.as_seconds() * f64::from(crate::stage::RATE)).round() as u32
+}
+
+fn step(stage: &Stage, sim: &Sim, link: &CauseLink) -> Step {
+    let rules = sim.rules();
+    let effect = |id| sim.effect_name(id).unwrap_or("?").to_owned();
+    let ability = |id| rules.ability_name(id).unwrap_or("?").to_owned();
+    let input = |id| rules.input_name(id).unwrap_or("?").to_owned();
+    let (kind, text) = match link.what {
+        CauseWhat::Op => ("op", "an order from outside".to_owned()),
+        CauseWhat::Applied(id) => ("applied", format!("{} was applied", effect(id))),
+        CauseWhat::Executed(id) => ("executed", format!("{} fell due", effect(id))),
+        CauseWhat::Expired(id) => ("expired", format!("{} ran out", effect(id))),
+        CauseWhat::Removed(id) => ("removed", format!("{} was removed", effect(id))),
+        CauseWhat::Activated(id) => ("activated", format!("{} was used", ability(id))),
+        CauseWhat::Ended(id) => ("ended", format!("{} ended", ability(id))),
+        CauseWhat::Pressed(id) => ("pressed", format!("{} was pressed", input(id))),
+        CauseWhat::Released(id) => ("released", format!("{} was let go", input(id))),
+        CauseWhat::Reload => ("reload", "the documents changed".to_owned()),
+    };
+    let by = link.source.some().unwrap_or(link.who);
+    Step { text, who: stage.name(by), tick: tick_of(link.at), kind }
+}

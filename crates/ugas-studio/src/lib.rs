@@ -1,0 +1,22 @@
+//! The studio: a running world that can be watched, asked, driven, rewound and changed.
+//!
+//! People believe what they can see move. Here a world (the demo's duel, a pack, a scenario) runs as a server with simulated
+//! clients, is recorded ([`tape`]), and answers requests in JSON ([`Desk`]): what there is, why a number is what it is, why
+//! an ability cannot be used, what caused a death. The pages in `pages` show it, whether the desk sits behind the web server
+//! of [`serve`] or in the browser itself as wasm.
+//!
+//! Deliberately absent: rules of the game, and clocks. Whoever hosts the desk says how much time has passed.
+#![forbid(unsafe_code)]
+
+pub mod arena;
+mod ask;
+mod desk;
+mod library;
+#[cfg(feature = "serve")]
+pub mod serve;
+pub mod stage;
+pub mod tape;
+mod view;
+
+pub use desk::{Boot, Desk};
+pub use library::Library;

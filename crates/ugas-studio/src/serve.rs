@@ -1,0 +1,193 @@
+//! The web server: on this machine only, for whoever has the address it printed.
+//!
+//! It listens on a loopback address. Pages are part of the program, so no path leads to a disk. The socket through which
+//! the desk is asked opens only for a page of this server's own that knows the token: another page in the same browser, or a
+//! name that was made to point here, is refused.
+
+use crate::Desk;
+use axum::Router;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The longest question: a file of the size that is read at all, and room for what goes around it.
+const MOST_ASKED: usize = 4 * 1024 * 1024;
+/// Between two steps when nobody asks.
+const BREATH: Duration = Duration::from_millis(5);
+
+macro_rules! pages {
+    ($($name:literal => $kind:literal),+ $(,)?) => {
+        &[$(($name, $kind, include_str!(concat!("../pages/", $name)))),+]
+    };
+}
+
+/// The pages, their kinds and what is in them.
+const PAGES: &[(&str, &str, &str)] = pages![
+    "index.html" => "text/html; charset=utf-8",
+    "style.css" => "text/css; charset=utf-8",
+    "app.js" => "text/javascript; charset=utf-8",
+    "data.js" => "text/javascript; charset=utf-8",
+    "demo.js" => "text/javascript; charset=utf-8",
+    "dom.js" => "text/javascript; charset=utf-8",
+    "link.js" => "text/javascript; charset=utf-8",
+    "network.js" => "text/javascript; charset=utf-8",
+    "plot.js" => "text/javascript; charset=utf-8",
+    "world.js" => "text/javascript; charset=utf-8",
+];
+
+/// Only what this server sends may run or be asked.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A question and where the answer goes.
+type Question = (String, oneshot::Sender<String>);
+
+/// A server that listens and has not begun to serve.
+pub struct Studio {
+    listener: TcpListener,
+    token: String,
+    asked: Sender<Question>,
+    questions: Receiver<Question>,
+}
+
+#[derive(Clone)]
+struct Shared {
+    token: Arc<str>,
+    port: u16,
+    asked: Sender<Question>,
+}
+
+impl Studio {
+    /// Listens on a port of this machine's own; 0 takes any that is free. The token is part of the address.
+    ///
+    /// ```
+    /// let studio = ugas_studio::serve::Studio::listen(0, "secret")?;
+    /// assert!(studio.address()?.starts_with("http://127.0.0.1:"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn listen(port: u16, token: &str) -> io::Result<Studio> {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+        listener.set_nonblocking(true)?;
+        let (asked, questions) = channel();
+        Ok(Studio { listener, token: token.to_owned(), asked, questions })
+    }
+
+    /// What to open in a browser.
+    pub fn address(&self) -> io::Result<String> {
+        Ok(format!("http://{}/?token={}", self.listener.local_addr()?, self.token))
+    }
+
+    /// Serves a desk until the program ends. The world runs on the calling thread, connections on another.
+    pub fn run(self, mut desk: Desk) -> io::Result<()> {
+        let port = self.listener.local_addr()?.port();
+        let shared = Shared { token: self.token.into(), port, asked: self.asked };
+        let listener = self.listener;
+        let net = std::thread::Builder::new().name("studio".into()).spawn(move || serve(listener, shared))?;
+        let begun = Instant::now();
+        let mut last = begun;
+        loop {
+            let now = Instant::now();
+            desk.advance(now.duration_since(last).as_secs_f64() * 1000.0, &mut || begun.elapsed().as_secs_f64() * 1e6);
+            last = now;
+            match self.questions.recv_timeout(BREATH) {
+                Ok(question) => {
+                    answer(&mut desk, question);
+                    while let Ok(question) = self.questions.try_recv() {
+                        answer(&mut desk, question);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if net.is_finished() => {
+                    return net.join().unwrap_or_else(|_| Err(io::Error::other("the web server stopped")));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+}
+
+fn answer(desk: &mut Desk, (question, to): Question) {
+    // Whoever asked may have gone.
+    let _ = to.send(desk.answer(&question));
+}
+
+fn serve(listener: TcpListener, shared: Shared) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async move {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let router = Router::new().route("/ws", any(socket)).fallback(get(page)).with_state(shared);
+        axum::serve(listener, router).await
+    })
+}
+
+async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Response {
+    if !is_ours(&headers, header::HOST, shared.port, "") {
+        return (StatusCode::FORBIDDEN, "this studio answers to its own address only\n").into_response();
+    }
+    let name = uri.path().trim_start_matches('/');
+    let name = if name.is_empty() { "index.html" } else { name };
+    match PAGES.iter().find(|(known, _, _)| *known == name) {
+        Some((_, kind, text)) => {
+            let headers = [
+                (header::CONTENT_TYPE, *kind),
+                (header::CONTENT_SECURITY_POLICY, POLICY),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+                (header::REFERRER_POLICY, "no-referrer"),
+                (header::CACHE_CONTROL, "no-store"),
+            ];
+            (headers, *text).into_response()
+        }
+        None => (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
+    }
+}
+
+async fn socket(
+    State(shared): State<Shared>,
+    Query(query): Query<BTreeMap<String, String>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let own = is_ours(&headers, header::HOST, shared.port, "") && is_ours(&headers, header::ORIGIN, shared.port, "http://");
+    let known = query.get("token").is_some_and(|token| same(token.as_bytes(), shared.token.as_bytes()));
+    if !own || !known {
+        return (StatusCode::FORBIDDEN, "open the address that the studio printed\n").into_response();
+    }
+    upgrade.max_message_size(MOST_ASKED).max_frame_size(MOST_ASKED).on_upgrade(move |socket| talk(socket, shared.asked))
+}
+
+/// Whether a header names this server, by number or as localhost.
+fn is_ours(headers: &HeaderMap, name: header::HeaderName, port: u16, before: &str) -> bool {
+    let said = headers.get(name).and_then(|v| v.to_str().ok());
+    said.and_then(|v| v.strip_prefix(before))
+        .is_some_and(|v| v == format!("127.0.0.1:{port}") || v == format!("localhost:{port}"))
+}
+
+/// Whether two tokens are the same, in a time that does not tell how much of them is.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
+}
+
+/// Each message is a number, a space and a question; the answer has the same number.
+async fn talk(mut socket: WebSocket, asked: Sender<Question>) {
+    while let Some(Ok(message)) = socket.recv().await {
+        let Message::Text(text) = message else { continue };
+        let (id, question) = text.split_once(' ').unwrap_or(("", &text));
+        let (to, from) = oneshot::channel();
+        if asked.send((question.to_owned(), to)).is_err() {
+            return;
+        }
+        let Ok(answer) = from.await else { return };
+        if socket.send(Message::Text(format!("{id} {answer}").into())).await.is_err() {
+            return;
+        }
+    }
+}

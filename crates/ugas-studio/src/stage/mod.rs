@@ -1,0 +1,331 @@
+//! A world on stage: a server, simulated clients, and whoever plays them.
+//!
+//! Every world the studio shows is a server with any number of clients over simulated links, none included. So there is one
+//! way to step, record and look at a duel, a pack or a scenario, and a client can be added to any of them.
+
+mod act;
+mod duel;
+mod range;
+
+pub use act::Act;
+pub use duel::{Duel, Keys};
+pub use range::Range;
+
+use crate::Library;
+use crate::tape::World;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec};
+use ugas_doc::Doc;
+use ugas_net::client::{ClientConfig, NetFacts};
+use ugas_net::harness::Harness;
+use ugas_net::link::LinkProfile;
+use ugas_net::server::{Server, ServerConfig};
+
+/// Ticks a second.
+pub const RATE: u32 = 60;
+/// How long one is.
+const TICK: SimTime = SimTime::frames(1, RATE as i64);
+
+/// What is done to a world from outside. A seed and a list of these are a moment that anybody can go to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// Every link gets this round trip in milliseconds, and this share of datagrams is lost.
+    Link {
+        /// Milliseconds there and back.
+        round_trip: u32,
+        /// From 0 to 0.6.
+        loss: f64,
+    },
+    /// A file has another text.
+    Edit {
+        /// Its name.
+        file: String,
+        /// All of it.
+        text: String,
+    },
+    /// Something an actor does or has done to it.
+    Act(Act),
+    /// What a player of the duel holds down.
+    Keys(Keys),
+    /// A client joins.
+    Join {
+        /// Under this name.
+        client: String,
+        /// And plays these controllers.
+        owns: Vec<String>,
+    },
+    /// A client leaves.
+    Leave {
+        /// Its name.
+        client: String,
+    },
+}
+
+/// A server, clients, and whoever plays them.
+#[derive(Clone)]
+pub struct Stage {
+    net: Harness,
+    library: Arc<Library>,
+    names: Arc<BTreeMap<ControllerId, String>>,
+    seed: u64,
+    round_trip: u32,
+    loss: f64,
+    duel: Option<Duel>,
+    range: Option<Range>,
+    news: News,
+}
+
+/// What the last tick brought.
+#[derive(Clone, Debug, Default)]
+pub struct News {
+    /// On the server.
+    pub facts: Facts,
+    /// On each client, in the order they joined.
+    pub told: Vec<NetFacts>,
+}
+
+impl Stage {
+    /// The duel of the demo.
+    ///
+    /// ```
+    /// use ugas_studio::stage::Stage;
+    /// use ugas_studio::tape::World;
+    /// let mut duel = Stage::duel(7).unwrap();
+    /// (0..60).for_each(|_| duel.step());
+    /// assert_eq!(duel.tick(), 60);
+    /// ```
+    pub fn duel(seed: u64) -> Result<Stage, String> {
+        let library = Library::new(crate::arena::project(), Some("arena".as_ref()))
+            .map_err(|findings| findings.first().map_or(String::new(), |f| f.message.clone()))?;
+        let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
+        (stage.round_trip, stage.loss) = (150, 0.05);
+        let [pyra, brann] = ["pyra", "brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
+        stage.duel = Some(Duel::new(pyra?, brann?));
+        stage.range = Some(Range::new(stage.library.rules(), seed)?);
+        stage.join("You", &[stage.who_or_none("pyra")])?;
+        stage.join("Rival", &[stage.who_or_none("brann")])?;
+        stage.set_links();
+        Ok(stage)
+    }
+
+    /// Whoever a scene places, on a server without clients.
+    pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Stage, String> {
+        let rules = library.rules().clone();
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut names = BTreeMap::new();
+        let docs = library.project().sources().iter().flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref());
+        let scenes = docs.filter_map(|l| if let Doc::Scene(s) = &l.doc { Some(s) } else { None });
+        let Some(scene) = scenes.into_iter().find(|s| s.name == scene) else {
+            return Err(format!("there is no scene {scene}"));
+        };
+        for placed in scene.placements.iter().filter(|p| p.enabled) {
+            let Some(template) = rules.template(&placed.controller) else {
+                return Err(format!("the scene places {}, which there is not", placed.controller));
+            };
+            let anchor = Some(Anchor::at(placed.position));
+            let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
+            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
+            names.insert(who, placed.instance_id.clone());
+        }
+        Ok(Stage::of_sim(sim, library, names, seed))
+    }
+
+    /// A sim on a server without clients.
+    pub fn of_sim(sim: Sim, library: Library, names: BTreeMap<ControllerId, String>, seed: u64) -> Stage {
+        let net = Harness::new(Server::new(sim, config()), seed);
+        Stage {
+            net,
+            library: Arc::new(library),
+            names: Arc::new(names),
+            seed,
+            round_trip: 0,
+            loss: 0.0,
+            duel: None,
+            range: None,
+            news: News::default(),
+        }
+    }
+
+    /// The server and its clients.
+    pub fn net(&self) -> &Harness {
+        &self.net
+    }
+
+    /// The server's sim: what is true.
+    pub fn sim(&self) -> &Sim {
+        self.net.server().sim()
+    }
+
+    /// What a client sees, or what is true if none is named.
+    pub fn side(&self, client: Option<&str>) -> Option<&Sim> {
+        match client {
+            None => Some(self.sim()),
+            Some(name) => self.net.players().iter().find(|p| p.name() == name).map(|p| p.client().sim()),
+        }
+    }
+
+    /// The documents.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// What the last tick brought.
+    pub fn news(&self) -> &News {
+        &self.news
+    }
+
+    /// The duel's state of play.
+    pub fn duel_state(&self) -> Option<&Duel> {
+        self.duel.as_ref()
+    }
+
+    /// The two shooters.
+    pub fn range(&self) -> Option<&Range> {
+        self.range.as_ref()
+    }
+
+    /// The seed it began with.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Round trip in milliseconds and share lost of every link.
+    pub fn link(&self) -> (u32, f64) {
+        (self.round_trip, self.loss)
+    }
+
+    /// The hash of what is true.
+    pub fn hash(&mut self) -> u64 {
+        self.net.server_mut().sim_mut().hash()
+    }
+
+    /// What a controller is called here.
+    pub fn name(&self, who: ControllerId) -> String {
+        self.names.get(&who).cloned().unwrap_or_else(|| format!("#{}", who.0))
+    }
+
+    /// Who is called so.
+    pub fn who(&self, name: &str) -> Option<ControllerId> {
+        let known = self.names.iter().find(|(_, n)| *n == name).map(|(who, _)| *who);
+        known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId)).filter(|&who| self.sim().exists(who))
+    }
+
+    fn who_or_none(&self, name: &str) -> ControllerId {
+        self.who(name).unwrap_or(ControllerId::NONE)
+    }
+
+    fn join(&mut self, client: &str, owns: &[ControllerId]) -> Result<(), String> {
+        if self.net.players().iter().any(|p| p.name() == client) {
+            return Err(format!("a client named {client} has joined already"));
+        }
+        let profile = self.profile();
+        // As far ahead as the figures are told for: half a second.
+        let config = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+        self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
+    }
+
+    fn profile(&self) -> LinkProfile {
+        let jitter = (self.round_trip / 20) as i64;
+        LinkProfile { loss: self.loss, ..LinkProfile::round_trip(self.round_trip as i64, jitter) }
+    }
+
+    fn set_links(&mut self) {
+        let profile = self.profile();
+        let range = self.range.as_mut().map(Range::net_mut);
+        for net in [Some(&mut self.net), range].into_iter().flatten() {
+            for player in net.players_mut() {
+                player.up.set_profile(profile);
+                player.down.set_profile(profile);
+            }
+        }
+    }
+
+    /// New rules: the sim moves to them as it is, and everybody joins again.
+    fn reload(&mut self, library: Library) -> Result<(), String> {
+        let mut sim = self.sim().clone();
+        sim.reload(library.rules().clone()).map_err(|e| e.to_string())?;
+        let clients: Vec<(String, Vec<ControllerId>)> =
+            self.net.players().iter().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
+        self.net = Harness::new(Server::new(sim, config()), self.seed);
+        for (client, owns) in clients {
+            let owns: Vec<ControllerId> = owns.into_iter().filter(|&who| self.sim().exists(who)).collect();
+            self.join(&client, &owns)?;
+        }
+        if self.range.is_some() {
+            self.range = Some(Range::new(library.rules(), self.seed)?);
+        }
+        self.library = Arc::new(library);
+        self.set_links();
+        Ok(())
+    }
+}
+
+impl World for Stage {
+    type Input = Input;
+
+    fn tick(&self) -> u32 {
+        self.net.tick().0
+    }
+
+    fn step(&mut self) {
+        if let Some(duel) = &mut self.duel {
+            duel.play(&mut self.net);
+        }
+        self.net.step();
+        if let Some(range) = &mut self.range {
+            range.step();
+        }
+        self.net.server_mut().take_facts(&mut self.news.facts);
+        self.news.told.resize_with(self.net.players().len(), NetFacts::default);
+        for (player, told) in self.net.players_mut().iter_mut().zip(&mut self.news.told) {
+            player.client_mut().take_facts(told);
+        }
+    }
+
+    fn take(&mut self, input: &Input) -> Result<(), String> {
+        match input {
+            Input::Link { round_trip, loss } => {
+                if *round_trip > 1_000 || !(0.0..=0.9).contains(loss) {
+                    return Err("a round trip is at most 1000 ms, and at most 90 % are lost".to_owned());
+                }
+                (self.round_trip, self.loss) = (*round_trip, *loss);
+                self.set_links();
+                Ok(())
+            }
+            Input::Edit { file, text } => {
+                let library = self.library.with(file, text).map_err(|findings| {
+                    findings.first().map_or(String::new(), |f| format!("{}:{}: {}", f.file, f.line, f.message))
+                })?;
+                self.reload(library)
+            }
+            Input::Act(act) => act.run(self),
+            Input::Keys(keys) => match &mut self.duel {
+                Some(duel) => {
+                    duel.hold(keys.clone());
+                    Ok(())
+                }
+                None => Err("nobody plays a duel here".to_owned()),
+            },
+            Input::Join { client, owns } => {
+                let owns: Option<Vec<ControllerId>> = owns.iter().map(|name| self.who(name)).collect();
+                let owns = owns.ok_or("one of its controllers does not exist")?;
+                self.join(client, &owns)?;
+                self.set_links();
+                Ok(())
+            }
+            Input::Leave { client } => {
+                if !self.net.players().iter().any(|p| p.name() == client) {
+                    return Err(format!("no client is named {client}"));
+                }
+                self.net.disconnect(client);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn config() -> ServerConfig {
+    ServerConfig { length: TICK, ..ServerConfig::default() }
+}

@@ -1,0 +1,117 @@
+//! Two shooters at one target, over the same link: one plays its cooldown ahead, the other waits for the server to say that
+//! it is over. How often each of them fires is the whole argument for prediction in one number.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use ugas_core::{AbilityId, ControllerId, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target};
+use ugas_net::client::{ClientConfig, Commanded};
+use ugas_net::harness::Harness;
+use ugas_net::link::LinkProfile;
+use ugas_net::message::Request;
+use ugas_net::server::{Server, ServerConfig};
+
+/// Ticks over which shots are counted: ten seconds.
+const WINDOW: u32 = 10 * super::RATE;
+const NAMES: [&str; 2] = ["Ahead", "Asking"];
+
+/// The shooters and what they did.
+#[derive(Clone)]
+pub struct Range {
+    net: Harness,
+    shooters: [Shooter; 2],
+    target: ControllerId,
+    bolt: AbilityId,
+    cooldown: TagId,
+    /// Ticks that showed the cooldown of the first shooter twice, or not at all although it ran.
+    wrong: u32,
+    begun: u32,
+    facts: Facts,
+}
+
+#[derive(Clone, Debug)]
+struct Shooter {
+    who: ControllerId,
+    /// The client's tick of its last shot.
+    last: Option<u32>,
+    /// Ticks of the server's at which it fired.
+    shots: VecDeque<u32>,
+}
+
+impl Range {
+    /// Two of the demo's mage and somebody who can take it.
+    pub(super) fn new(rules: &Arc<Rules>, seed: u64) -> Result<Range, String> {
+        let missing = |what: &str| format!("the arena has no {what}");
+        let bolt = rules.ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
+        let cooldown = rules.tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
+        let pyra = rules.template("Pyra").ok_or_else(|| missing("Pyra"))?;
+        let body = rules.set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
+        let health = ["MaxHealth", "Health"].map(|name| rules.attribute(name).map(|a| (a, 1e9)));
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut spawn = |spec: SpawnSpec| sim.spawn(spec).map_err(|r| r.describe(rules));
+        let shooter = |who| Shooter { who, last: None, shots: VecDeque::new() };
+        let mage = || SpawnSpec { template: Some(pyra), ..SpawnSpec::default() };
+        let shooters = [shooter(spawn(mage())?), shooter(spawn(mage())?)];
+        let base = health.into_iter().flatten().collect();
+        let target = spawn(SpawnSpec { base, ..SpawnSpec::sets(vec![body]) })?;
+        let config = ServerConfig { length: super::TICK, ..ServerConfig::default() };
+        let mut net = Harness::new(Server::new(sim, config), seed ^ 0x5EED);
+        let client = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+        for (name, shooter) in NAMES.iter().zip(&shooters) {
+            let links = [LinkProfile::round_trip(100, 0); 2];
+            net.join_over(name, client.clone(), links, &[shooter.who]).map_err(|e| e.to_string())?;
+        }
+        let begun = net.tick().0;
+        Ok(Range { net, shooters, target, bolt, cooldown, wrong: 0, begun, facts: Facts::default() })
+    }
+
+    pub(super) fn net_mut(&mut self) -> &mut Harness {
+        &mut self.net
+    }
+
+    /// One tick.
+    pub(super) fn step(&mut self) {
+        let target = Target::Controller(self.target);
+        for (at, name) in NAMES.iter().enumerate() {
+            let (who, bolt) = (self.shooters[at].who, self.bolt);
+            let client = self.net.client_mut(name);
+            let settled = client.settled(who).map_or(0, |t| t.0);
+            let heard = self.shooters[at].last.is_none_or(|last| settled >= last + 30);
+            let may = client.sim().check(who, bolt, target).is_ok();
+            if may
+                && (at == 0 || heard)
+                && let Ok(Commanded::Predicted(..)) = client.command(Request::Activate { who, ability: bolt, target })
+            {
+                self.shooters[at].last = Some(client.tick().0 + 1);
+            }
+        }
+        self.net.step();
+        self.net.server_mut().take_facts(&mut self.facts);
+        let tick = self.net.tick().0;
+        for shooter in &mut self.shooters {
+            let fired = |f: &&ugas_core::Fact| {
+                f.who == shooter.who && matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt)
+            };
+            let shots = self.facts.list.iter().filter(fired).count();
+            shooter.shots.extend(std::iter::repeat_n(tick, shots));
+            while shooter.shots.front().is_some_and(|&t| t + WINDOW <= tick) {
+                shooter.shots.pop_front();
+            }
+        }
+        let ahead = &self.shooters[0];
+        let sim = self.net.client(NAMES[0]).sim();
+        if sim.tag_count(ahead.who, self.cooldown).is_ok_and(|count| count > 1) {
+            self.wrong += 1;
+        }
+    }
+
+    /// Shots a minute, over the last ten seconds: with a cooldown that is played ahead, and with one the server confirms.
+    pub fn shots_a_minute(&self) -> [f64; 2] {
+        let seconds = f64::from((self.net.tick().0 - self.begun).clamp(1, WINDOW)) / f64::from(super::RATE);
+        [0, 1].map(|at| self.shooters[at].shots.len() as f64 * 60.0 / seconds)
+    }
+
+    /// Ticks that showed a modifier twice.
+    pub fn shown_twice(&self) -> u32 {
+        self.wrong
+    }
+}
