@@ -4,7 +4,8 @@ use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
-use ugas_core::{AbilityId, BadValue, ControllerId, InputId, Outcome, Refusal, SimTime};
+use crate::view::burst_key;
+use ugas_core::{AbilityId, BadValue, ControllerId, CueType, FactKind, InputId, Outcome, Refusal, SimTime};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -117,7 +118,17 @@ impl Client {
     pub(super) fn tell(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
         for fact in &self.facts.list {
-            self.waiting.predict(tick, fact, &self.facts, &mut self.out);
+            let other = self.proxies.get_mut(fact.who).filter(|_| !self.owned.contains(&fact.who));
+            let own = other.is_none();
+            match (fact.kind, other) {
+                // Nobody tells what it really is.
+                (FactKind::AttributeChanged { attribute, .. }, Some(other)) if !other.shows(attribute) => continue,
+                (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) => {
+                    other.foresee(burst_key(fact.key, fact.root, fact.who), tag);
+                }
+                _ => {}
+            }
+            self.waiting.predict(tick, fact, own, &self.facts, &mut self.out);
         }
     }
 

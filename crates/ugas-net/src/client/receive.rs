@@ -8,15 +8,16 @@ use super::reconcile::Told;
 use super::shown::plain;
 use super::told::Certainty;
 use super::{Client, ClientState, Pending};
+use crate::echo::ECHO_BITS;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
+use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
 use crate::types::{MAX_OWNED, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, FactKind, NoHost, SimTime};
+use ugas_core::{AbilityId, Fact, FactKind, NoHost, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -121,28 +122,38 @@ impl Client {
             self.jump(tick);
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
+            let (echoes, said) = read_echoes(tick, &mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());
             for at in 0..self.rows.len() {
                 news.push(self.read_owned(at, tick, &mut from)?);
             }
-            let struck = self.take_verdicts(&verdicts);
+            let before = self.shown_of_touched();
+            let (struck, undone) = self.take_verdicts(&verdicts);
+            echoes.into_iter().for_each(|echo| self.waiting.hear(echo));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
-            self.settle_proxies(tick, struck);
             self.places.hear(self.sim.now(), tick.time(self.length));
+            let read = self.read_views(tick, &mut from);
+            self.settle_proxies(tick, struck);
+            self.settle_others(said, &before, undone);
+            read?;
             for (id, op) in std::mem::take(&mut self.mispredicted) {
                 // An ability that is not granted any more has nothing to clean up.
                 let _ = self.sim.run_as(id, &op);
             }
+        } else {
+            let before = self.shown_of_touched();
+            let read = self.read_views(tick, &mut from);
+            self.tell_moved(&before, Vec::new());
+            read?;
         }
-        self.read_views(tick, &mut from)?;
         self.read_places(tick, &mut from)
     }
 
-    /// Whether a command that was played was refused.
-    pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> bool {
-        let mut struck = false;
+    /// Whether a command that was played was refused, and what was told of others because of it.
+    pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> (bool, Vec<Fact>) {
+        let (mut struck, mut undone) = (false, Vec::new());
         let mispredicted = &mut self.mispredicted;
         for Judged { base, sub, done } in verdicts {
             let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
@@ -155,12 +166,12 @@ impl Client {
                 if pending.played {
                     struck = true;
                     self.sim.strike_out(id);
-                    self.waiting.undo(id, &mut self.out);
+                    undone.extend(self.waiting.undo(id, &mut self.out));
                     mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
                 }
             }
         }
-        struck
+        (struck, undone)
     }
 
     pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerNews, WireError> {
@@ -229,6 +240,17 @@ pub(super) enum OwnerNews {
     Matched(Tick),
     State(Box<(Option<Told>, Tokens)>),
     Gone,
+}
+
+/// What the client's doings did to others, and up to which tick that is all.
+fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
+    let count = get_uint_to(from, MAX_ECHOES, "happenings at others")?;
+    let mut echoes = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        echoes.push(from.bits(ECHO_BITS)? as u32);
+    }
+    let behind = get_uint(from)?;
+    Ok((echoes, tick.minus(behind.min(u32::MAX as u64) as u32)))
 }
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {

@@ -1,6 +1,7 @@
 //! One client as the server knows it.
 
 use super::MAX_VERDICTS;
+use super::echo::Echoes;
 use super::observe::Observing;
 use super::owner::Owned;
 use crate::authority::{Reason, check_tick};
@@ -37,6 +38,8 @@ pub(crate) struct Told {
     pub(crate) actors: Vec<Pick>,
     pub(crate) poses: Vec<Pick>,
     pub(crate) verdicts: Vec<(u32, u16)>,
+    /// How much of what it did to others it has heard of then.
+    pub(crate) echoes: u64,
 }
 
 /// Tokens that fill up with the ticks: what a client may send.
@@ -91,6 +94,8 @@ pub(crate) struct Peer {
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
     pub(crate) verdicts: Vec<Verdict>,
+    /// What it did to others.
+    pub(crate) echoes: Echoes,
     pub(crate) flying: VecDeque<Told>,
     pub(crate) spare: Vec<Told>,
     /// What it is told of others.
@@ -126,6 +131,7 @@ impl Peer {
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
+            echoes: Echoes::default(),
             flying: VecDeque::new(),
             spare: Vec::new(),
             views: Observing::new(line),
@@ -219,11 +225,13 @@ impl Peer {
             let Some(mut told) = self.flying.remove(at) else { continue };
             if arrived {
                 self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
+                self.echoes.heard(told.echoes);
             }
             self.views.settle(&told, arrived);
             told.actors.clear();
             told.poses.clear();
             told.verdicts.clear();
+            told.echoes = 0;
             self.spare.push(told);
         }
         if self.carrier.is_idle() {

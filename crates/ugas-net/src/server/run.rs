@@ -1,11 +1,12 @@
 //! One tick: commands that are due, then time, then what changed.
 
-use super::peer::Phase;
+use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server};
 use crate::authority::{Judge, Reason};
+use crate::echo::echo_of;
 use crate::message::{Command, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, Fact, FactKind, Host, Outcome, Refusal};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
 
 impl Server {
     /// One tick: commands, then time, then what changed.
@@ -105,18 +106,36 @@ impl Server {
                 }
             }
         }
-        for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
-            let by = self.peers.values_mut().find(|p| p.client == fact.root.client());
-            if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
-                p.views.touch(fact.who, self.tick);
-            }
-        }
+        self.echo(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
             // Nobody takes them.
-            self.facts = ugas_core::Facts::default();
+            self.facts = Facts::default();
         }
         self.facts.append(&facts);
         self.noted = facts;
+    }
+
+    /// Tells clients apart from everything else what they did to others: they have shown it ahead.
+    pub(super) fn echo(&mut self, facts: &Facts) {
+        let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
+        for fact in facts.list.iter().filter(may_be) {
+            let is_by = |p: &&mut Peer| p.client == fact.root.client() || p.owned.contains(&fact.source);
+            let Some(p) = self.peers.values_mut().find(is_by) else { continue };
+            if p.owned.contains(&fact.who) {
+                continue;
+            }
+            p.views.touch(fact.who, self.tick);
+            let is_seen = match fact.kind {
+                FactKind::AttributeChanged { attribute, .. } => self.board.shows(fact.who, attribute),
+                _ => true,
+            };
+            if is_seen
+                && p.views.is_told_of(fact.who)
+                && let Some(echo) = echo_of(fact)
+            {
+                p.echoes.note(self.tick, echo);
+            }
+        }
     }
 
     /// Controllers that are no more are shown no more.
