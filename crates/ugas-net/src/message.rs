@@ -96,6 +96,20 @@ pub enum Request {
         /// Where.
         anchor: Anchor,
     },
+    /// Runs what an ability does after it was played ahead and refused, its `OnMispredicted`. A client asks for it by
+    /// itself, once for each use that was refused.
+    Mispredicted {
+        /// Whose.
+        who: ControllerId,
+        /// The Base of the command that was refused.
+        base: u32,
+        /// And its Sub.
+        sub: u16,
+        /// Which ability it activated here.
+        ability: AbilityId,
+        /// At what.
+        target: Target,
+    },
 }
 
 impl Request {
@@ -109,17 +123,16 @@ impl Request {
             | Request::End { who, .. }
             | Request::Commit { who, .. }
             | Request::Apply { who, .. }
-            | Request::Move { who, .. } => *who,
+            | Request::Move { who, .. }
+            | Request::Mispredicted { who, .. } => *who,
             Request::Complete { key, .. } => key.who,
         }
     }
 
-    /// What both sides do after it was played ahead and refused.
-    pub(crate) fn mispredicted(&self) -> Option<Op> {
+    /// What abilities activated by it aim at.
+    pub(crate) fn aim(&self) -> Option<Target> {
         match self {
-            Request::Activate { who, ability, target } => {
-                Some(Op::Mispredicted { who: *who, ability: *ability, target: *target })
-            }
+            Request::Activate { target, .. } | Request::Press { target, .. } => Some(*target),
             _ => None,
         }
     }
@@ -140,6 +153,9 @@ impl Request {
             }
             Request::Complete { key, answer } => Op::Complete { key: *key, answer: answer.clone() },
             Request::Move { who, anchor } => Op::Move { who: *who, anchor: Some(*anchor) },
+            Request::Mispredicted { who, ability, target, .. } => {
+                Op::Mispredicted { who: *who, ability: *ability, target: *target }
+            }
         }
     }
 }

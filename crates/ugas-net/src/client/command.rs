@@ -5,7 +5,7 @@ use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
 use crate::view::burst_key;
-use ugas_core::{AbilityId, BadValue, ControllerId, CueType, FactKind, InputId, Outcome, Refusal, SimTime};
+use ugas_core::{AbilityId, BadValue, ControllerId, CueType, FactKind, InputId, OpId, Outcome, Refusal, SimTime};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -72,6 +72,26 @@ impl Client {
         }
         self.pending.push_back(Pending { command, played, heard: false });
         Ok(done)
+    }
+
+    /// A command that was played ahead was refused: its ability may have something to do about that.
+    pub(super) fn note_mispredicted(&mut self, id: OpId, command: &Command) {
+        let (Some(target), Some(ability)) = (command.request.aim(), self.keys.first(id)) else { return };
+        let acts = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
+        if acts && self.mispredicted.len() < MAX_PENDING {
+            let (who, base, sub) = (command.request.who(), command.base, command.sub);
+            self.mispredicted.push_back(Request::Mispredicted { who, base, sub, ability, target });
+        }
+    }
+
+    /// Lets abilities that were refused do what they do about it, as commands like any other: played here at once, and
+    /// on the server in the same tick.
+    pub(super) fn clean_up(&mut self) {
+        while self.is_open() && self.pending.len() < MAX_PENDING {
+            let Some(request) = self.mispredicted.pop_front() else { return };
+            // An ability that is not granted any more has nothing to clean up.
+            let _ = self.command(request);
+        }
     }
 
     /// Where a request runs first.

@@ -21,7 +21,7 @@ pub use keys::{Prediction, PredictionKey, Standing};
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
-use crate::message::{Command, Denial, PROTOCOL, ToServer, encode};
+use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
 use crate::view::{Change, Proxies};
@@ -38,8 +38,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::Waiting;
 use ugas_core::{
-    AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, Op, OpId, Outcome, Role, Rules, Sim, SimConfig,
-    SimTime,
+    AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim, SimConfig, SimTime,
 };
 
 /// Commands that may wait for a verdict.
@@ -143,7 +142,7 @@ pub struct Client {
     keys: Keys,
     local: Local,
     /// What refused abilities do about it, once everything is put back.
-    mispredicted: Vec<(OpId, Op)>,
+    mispredicted: VecDeque<Request>,
     length: SimTime,
     tick: Tick,
     now: SimTime,
@@ -187,7 +186,7 @@ impl Client {
             seed: 0,
             keys: Keys::default(),
             local: Local::default(),
-            mispredicted: Vec::new(),
+            mispredicted: VecDeque::new(),
             length,
             tick: Tick(0),
             now: SimTime::ZERO,
@@ -316,8 +315,8 @@ impl Client {
     /// The same with a host that answers.
     pub fn update_with(&mut self, elapsed: SimTime, host: &mut dyn Host) -> u32 {
         self.now += elapsed;
-        let Some(pace) = &mut self.pace else { return 0 };
-        let due = pace.pass(elapsed);
+        let Some(due) = self.pace.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
+        self.clean_up();
         let mut played = 0;
         while played < due && self.is_open() {
             self.play(host);

@@ -138,10 +138,7 @@ impl Client {
             self.settle_proxies(tick, struck);
             self.settle_others(said, &before, undone);
             read?;
-            for (id, op) in std::mem::take(&mut self.mispredicted) {
-                // An ability that is not granted any more has nothing to clean up.
-                let _ = self.sim.run_as(id, &op);
-            }
+            self.clean_up();
         } else {
             let before = self.shown_of_touched();
             let read = self.read_views(tick, &mut from);
@@ -154,7 +151,6 @@ impl Client {
     /// Whether a command that was played was refused, and what was told of others because of it.
     pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> (bool, Vec<Fact>) {
         let (mut struck, mut undone) = (false, Vec::new());
-        let mispredicted = &mut self.mispredicted;
         for Judged { base, sub, done } in verdicts {
             let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
@@ -167,7 +163,7 @@ impl Client {
                     struck = true;
                     self.sim.strike_out(id);
                     undone.extend(self.waiting.undo(id, &mut self.out));
-                    mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
+                    self.note_mispredicted(id, &pending.command);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server};
 use crate::authority::{Judge, Reason};
 use crate::echo::echo_of;
-use crate::message::{Command, Verdict};
+use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
 use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
 
@@ -35,10 +35,7 @@ impl Server {
             let refused = match result {
                 Ok(()) => None,
                 Err((reason, refusal)) => {
-                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
-                        // An ability that is not granted any more has nothing to clean up.
-                        let _ = self.sim.run_as(command.id(p.client), &op);
-                    }
+                    p.deny(&command, reason);
                     self.counts.add(reason);
                     Some(refusal)
                 }
@@ -68,6 +65,12 @@ impl Server {
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
         let key = command.id(p.client);
+        if let Request::Mispredicted { base, sub, ability, .. } = command.request {
+            let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
+            if !known {
+                return Err((Reason::Key, Refusal::StaleHandle));
+            }
+        }
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
         let result = if claimed >= now {
             self.sim.run_as(key, &op)
