@@ -1,5 +1,6 @@
 //! Commands: what a player asks for, played at once where it may be.
 
+use super::told::Certainty;
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
@@ -37,7 +38,9 @@ impl Client {
         self.drain();
         let policy = self.policy(&request)?;
         if policy == NetExecution::LocalOnly {
-            return self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+            let done = self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+            self.watch();
+            return done;
         }
         let next = self.tick.plus(1);
         if self.base_tick != next {
@@ -66,6 +69,7 @@ impl Client {
             }
             done = Commanded::Predicted(id, outcome);
             self.tell(next);
+            self.watch();
             self.sub += self.keys.note(id, self.seed, &self.sim, &self.facts).max(1);
         } else {
             self.sub += 1;
@@ -150,6 +154,21 @@ impl Client {
             }
             self.waiting.predict(tick, fact, own, &self.facts, &mut self.out);
         }
+    }
+
+    /// Sets off what runs here only by what was told of own controllers since.
+    pub(super) fn watch(&mut self) {
+        // What it tells itself may set off more; a circle of that ends here.
+        let end = self.out.facts.list.len().saturating_add(MAX_PENDING);
+        while self.watched < self.out.facts.list.len().min(end) {
+            let (fact, certainty) = (self.out.facts.list[self.watched], self.out.certainty[self.watched]);
+            self.watched += 1;
+            let is_news = !matches!(certainty, Certainty::Confirmed | Certainty::Undone);
+            if is_news && self.owned.contains(&fact.who) {
+                self.local.watch(&self.sim, &fact, &mut self.out);
+            }
+        }
+        self.watched = self.out.facts.list.len();
     }
 
     /// Tells what was played since.

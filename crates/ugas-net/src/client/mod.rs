@@ -160,6 +160,8 @@ pub struct Client {
     base_tick: Tick,
     waiting: Waiting,
     out: NetFacts,
+    /// Facts that abilities which run here only have heard of.
+    watched: usize,
     blends: Vec<Blend>,
     counts: ClientCounts,
     coder: Coder,
@@ -203,6 +205,7 @@ impl Client {
             base_tick: Tick(0),
             waiting: Waiting::default(),
             out: NetFacts::default(),
+            watched: 0,
             blends: Vec::new(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
@@ -296,6 +299,7 @@ impl Client {
     /// Swaps out what happened since this was last asked.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
+        self.watched = 0;
         std::mem::swap(&mut self.out, into);
     }
 
@@ -332,6 +336,7 @@ impl Client {
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
         self.local.advance(self.sim.now(), host, &mut self.out);
+        self.watch();
         for row in &mut self.rows {
             if row.settled.is_none() {
                 continue;

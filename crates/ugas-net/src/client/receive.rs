@@ -102,7 +102,10 @@ impl Client {
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
                 match read.and_then(|_| self.image_at(at, tick, &tokens)) {
-                    Ok(image) => drop(self.correct(at, tick, image, tokens)),
+                    Ok(image) => {
+                        self.correct(at, tick, image, tokens);
+                        self.watch();
+                    }
                     Err(_) => self.counts.damaged += 1,
                 }
             }
@@ -139,6 +142,7 @@ impl Client {
             self.settle_others(said, &before, undone);
             read?;
             self.clean_up();
+            self.watch();
         } else {
             let before = self.shown_of_touched();
             let read = self.read_views(tick, &mut from);
