@@ -132,6 +132,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "seed_client",
         "set_role",
         "strike_out",
+        "take_aims",
         "take_changed",
         "unseed_client",
     ];
@@ -187,6 +188,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "Commit",
         "Validate",
         "Mispredicted",
+        "Aim",
         "Event",
         "Press",
         "Release",

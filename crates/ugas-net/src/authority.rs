@@ -154,6 +154,13 @@ impl Judge<'_> {
                     return Err((Reason::Pose, Refusal::Authority));
                 }
             }
+            Request::Aim { key, target } => {
+                let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
+                let ability = running.find(|a| a.key == *key).map(|a| a.ability);
+                let ability = ability.ok_or((Reason::Idle, Refusal::StaleHandle))?;
+                self.check_policy(ability)?;
+                self.check_aim_of(who, ability, *target)?;
+            }
             Request::Mispredicted { ability, target, .. } => {
                 self.check_granted(who, *ability)?;
                 if self.policy(*ability) != NetExecution::LocalPredicted {
@@ -268,6 +275,7 @@ fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
         Request::Press { target, .. } | Request::Activate { target, .. } | Request::Mispredicted { target, .. } => {
             point(target)
         }
+        Request::Aim { target, .. } => point(target),
         Request::Complete { answer, .. } => sound(&answer.value) && answer.hit.as_ref().is_none_or(hit),
         Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(place),
         _ => true,

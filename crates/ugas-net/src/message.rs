@@ -8,8 +8,8 @@ use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime, Spec, Target,
-    TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime, Spec,
+    Target, TaskKey, Which,
 };
 
 /// The version of what is said. Both sides must have the same.
@@ -96,6 +96,13 @@ pub enum Request {
         /// Where.
         anchor: Anchor,
     },
+    /// A running ability of one's own aims at something else: what its predicted tick chose. A client says it by itself.
+    Aim {
+        /// Which activation.
+        key: ActivationKey,
+        /// At what.
+        target: Target,
+    },
     /// Runs what an ability does after it was played ahead and refused, its `OnMispredicted`. A client asks for it by
     /// itself, once for each use that was refused.
     Mispredicted {
@@ -126,6 +133,7 @@ impl Request {
             | Request::Move { who, .. }
             | Request::Mispredicted { who, .. } => *who,
             Request::Complete { key, .. } => key.who,
+            Request::Aim { key, .. } => key.who,
         }
     }
 
@@ -134,6 +142,13 @@ impl Request {
         match self {
             Request::Activate { target, .. } | Request::Press { target, .. } => Some(*target),
             _ => None,
+        }
+    }
+
+    /// The same at what its predicted tick aimed at.
+    pub(crate) fn aim_at(&mut self, at: Target) {
+        if let Request::Activate { target, .. } | Request::Press { target, .. } = self {
+            *target = at;
         }
     }
 
@@ -153,6 +168,7 @@ impl Request {
             }
             Request::Complete { key, answer } => Op::Complete { key: *key, answer: answer.clone() },
             Request::Move { who, anchor } => Op::Move { who: *who, anchor: Some(*anchor) },
+            Request::Aim { key, target } => Op::Aim { key: *key, target: *target },
             Request::Mispredicted { who, ability, target, .. } => {
                 Op::Mispredicted { who: *who, ability: *ability, target: *target }
             }

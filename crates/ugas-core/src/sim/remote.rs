@@ -14,8 +14,9 @@ use crate::sim::Role;
 use crate::state::Row;
 use crate::time::Clock;
 use crate::{
-    AbilityId, AbilityState, AttributeId, BadValue, ControllerId, DefId, EffectId, Fact, FactKind, InsertError,
-    LimitKind, NameKind, Op, OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    AbilityId, AbilityState, ActivationKey, AttributeId, BadValue, ControllerId, DefId, EffectId, Fact, FactKind,
+    InsertError, LimitKind, NameKind, Op, OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    Target,
 };
 use ugas_doc::Doc;
 
@@ -104,6 +105,13 @@ impl Sim {
             _ => None,
         };
         def.triggers.iter().find_map(sets_off)
+    }
+
+    /// Swaps out what activations that are played ahead aimed at by themselves since this was last asked: the authority
+    /// has to hear of it.
+    pub fn take_aims(&mut self, into: &mut Vec<(ActivationKey, Target)>) {
+        into.clear();
+        std::mem::swap(&mut self.log.aims, into);
     }
 
     /// Whose truth the sim holds from now on.

@@ -6,7 +6,10 @@ use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
 use crate::view::burst_key;
-use ugas_core::{AbilityId, BadValue, ControllerId, CueType, FactKind, InputId, OpId, Outcome, Refusal, SimTime};
+use ugas_core::{
+    AbilityId, ActivationKey, BadValue, ControllerId, CueType, FactKind, InputId, OpId, Outcome, Refusal, SimTime,
+    Target,
+};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -43,10 +46,8 @@ impl Client {
             return done;
         }
         let next = self.tick.plus(1);
-        if self.base_tick != next {
-            (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
-        }
-        let command = Command { tick: next, base: self.base, sub: self.sub, request };
+        self.open_base(next);
+        let mut command = Command { tick: next, base: self.base, sub: self.sub, request };
         if encode(&command).len() > MAX_COMMAND as usize {
             // The server would not read it.
             return Err(Refusal::BadValue { what: BadValue::Number });
@@ -67,6 +68,7 @@ impl Client {
                 // The input is down all the same: a press that activates nothing is still a press.
                 self.counts.refused += u64::from(refusal.is_misuse());
             }
+            self.take_aims(Some((&mut command.request, &outcome)));
             done = Commanded::Predicted(id, outcome);
             self.tell(next);
             self.watch();
@@ -75,7 +77,53 @@ impl Client {
             self.sub += 1;
         }
         self.pending.push_back(Pending { command, played, heard: false });
+        for (key, target) in std::mem::take(&mut self.aimed) {
+            self.say_aim(next, key, target);
+        }
         Ok(done)
+    }
+
+    /// One Base for each tick with commands.
+    fn open_base(&mut self, tick: Tick) {
+        if self.base_tick != tick {
+            (self.base, self.sub, self.base_tick) = (self.base + 1, 0, tick);
+        }
+    }
+
+    /// What abilities aimed at while they were played ahead: the server's are to aim there too. What the one that a
+    /// command itself activated aims at goes with the command, so that the server's first tick knows it.
+    pub(super) fn take_aims(&mut self, activated: Option<(&mut Request, &Outcome)>) {
+        self.sim.take_aims(&mut self.aimed);
+        let Some((request, outcome)) = activated else { return };
+        let first = match outcome {
+            Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } => *key,
+            _ => return,
+        };
+        if let Some(&(_, target)) = self.aimed.iter().rev().find(|a| a.0 == first) {
+            request.aim_at(target);
+        }
+        self.aimed.retain(|a| a.0 != first);
+    }
+
+    /// Says what the ticks of abilities aimed at in the tick just played. The server plays that tick later: it knows
+    /// before its own ticks run.
+    pub(super) fn say_aims(&mut self) {
+        self.take_aims(None);
+        for (key, target) in std::mem::take(&mut self.aimed) {
+            self.say_aim(self.tick, key, target);
+        }
+    }
+
+    fn say_aim(&mut self, tick: Tick, key: ActivationKey, target: Target) {
+        if self.pending.len() >= MAX_PENDING || !self.owned.contains(&key.who) {
+            return;
+        }
+        self.open_base(tick);
+        let command = Command { tick, base: self.base, sub: self.sub, request: Request::Aim { key, target } };
+        self.sub += 1;
+        // One whose ability is over by now is said all the same: its last tick is still to come there.
+        let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
+        self.pending.push_back(Pending { command, played: true, heard: false });
     }
 
     /// A command that was played ahead was refused: its ability may have something to do about that.

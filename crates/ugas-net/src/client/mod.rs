@@ -38,7 +38,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::Waiting;
 use ugas_core::{
-    AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim, SimConfig, SimTime,
+    ActivationKey, AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim,
+    SimConfig, SimTime, Target,
 };
 
 /// Commands that may wait for a verdict.
@@ -160,6 +161,8 @@ pub struct Client {
     base_tick: Tick,
     waiting: Waiting,
     out: NetFacts,
+    /// What abilities aimed at by themselves.
+    aimed: Vec<(ActivationKey, Target)>,
     /// Facts that abilities which run here only have heard of.
     watched: usize,
     blends: Vec<Blend>,
@@ -205,6 +208,7 @@ impl Client {
             base_tick: Tick(0),
             waiting: Waiting::default(),
             out: NetFacts::default(),
+            aimed: Vec::new(),
             watched: 0,
             blends: Vec::new(),
             counts: ClientCounts::default(),
@@ -335,6 +339,7 @@ impl Client {
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
+        self.say_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);
         self.watch();
         for row in &mut self.rows {
