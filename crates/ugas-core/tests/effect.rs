@@ -131,6 +131,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "place_proxy",
         "seed_client",
         "set_role",
+        "simulate",
         "strike_out",
         "take_aims",
         "take_changed",

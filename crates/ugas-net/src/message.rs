@@ -8,8 +8,8 @@ use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime, Spec,
-    Target, TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime,
+    Simulated, Spec, Target, TaskKey, Which,
 };
 
 /// The version of what is said. Both sides must have the same.
@@ -282,6 +282,13 @@ pub enum ToClient {
         tick: Tick,
         /// The state, as a difference to nothing.
         state: Vec<u8>,
+    },
+    /// Something of somebody else's ability that bystanders see.
+    Simulated {
+        /// Whose.
+        who: ControllerId,
+        /// What.
+        what: Simulated,
     },
 }
 

@@ -101,6 +101,144 @@ fn a_client_runs_the_predicted_tick_and_the_server_its_own() {
     assert_eq!(g.ana().counts().corrections, 0);
 }
 
+/// What Ana, the server and Ben heard of events, since they were last asked.
+fn heard(g: &mut Game) -> [Vec<String>; 3] {
+    let mine = g.facts();
+    let news = |c: Certainty| matches!(c, Certainty::Predicted | Certainty::Server);
+    let mine = events(&g.rules, mine.iter().filter(|(_, c)| news(*c)).map(|(f, _)| f));
+    let (mut facts, mut others) = (Facts::default(), ugas_net::client::NetFacts::default());
+    g.net.server_mut().take_facts(&mut facts);
+    g.net.client_mut("Ben").take_facts(&mut others);
+    [mine, events(&g.rules, facts.list.iter()), events(&g.rules, others.facts.list.iter())]
+}
+
+fn with_sides(mut ability: Ability) -> Ability {
+    ability.on_predicted_tick.push(event("Event.Tick.Predicted"));
+    ability.on_server_tick.push(event("Event.Tick.Server"));
+    ability.on_simulated_tick.push(event("Event.Tick.Simulated"));
+    ability.on_predicted_cancel.push(event("Event.Cancel.Predicted"));
+    ability.on_server_cancel.push(event("Event.Cancel.Server"));
+    ability.on_simulated_cancel.push(event("Event.Cancel.Simulated"));
+    ability.on_interrupt.push(event("Event.Interrupt.Both"));
+    ability.on_server_interrupt.push(event("Event.Interrupt.Server"));
+    ability.on_simulated_interrupt.push(event("Event.Interrupt.Simulated"));
+    ability
+}
+
+// covers: SAI-2.7-03
+#[test]
+fn bystanders_run_the_simulated_tick_and_nobody_else_does() {
+    let cast = Cast { length: 0.2, ticks: Some(2), initial_tick: true, ..Cast::default() };
+    for (ability, ticks) in [(Ability::new("GA_Side"), 1), (Ability::new("GA_Side").cast_as(cast), 3)] {
+        let rules = builder().add(with_sides(ability));
+        let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
+        heard(&mut g);
+        g.cast("GA_Side", Target::None).unwrap();
+        g.net.run(60);
+        let all = |what: &str| vec![what.to_owned(); ticks];
+        let wanted = ["Event.Tick.Predicted", "Event.Tick.Server", "Event.Tick.Simulated"].map(all);
+        assert_eq!(heard(&mut g), wanted);
+    }
+}
+
+// covers: SAI-2.7-05
+#[test]
+fn a_cancel_has_a_version_for_each_side_and_an_interrupt_none_that_is_predicted() {
+    let cast = Cast { length: 5.0, ticks: Some(1), ..Cast::default() };
+    let rules = || builder().add(with_sides(Ability::new("GA_Side").cast_as(cast.clone())));
+    let mut g = Game::new(Setup { builder: rules(), ben: true, ..Setup::default() });
+    let (who, ability) = (g.hero, g.ability("GA_Side"));
+    g.cast("GA_Side", Target::None).unwrap();
+    g.net.run(30);
+    heard(&mut g);
+    g.net.client_mut("Ana").command(Request::Cancel { who, ability }).unwrap();
+    assert_eq!(heard(&mut g)[0], ["Event.Cancel.Predicted"], "at once");
+    g.net.run(30);
+    let none: [&str; 0] = [];
+    let [ana, server, ben] = heard(&mut g);
+    assert_eq!(
+        (ana, server, ben),
+        (
+            none.map(str::to_owned).into(),
+            vec!["Event.Cancel.Server".to_owned()],
+            vec!["Event.Cancel.Simulated".to_owned()]
+        )
+    );
+    g.cast("GA_Side", Target::None).unwrap();
+    g.net.run(30);
+    heard(&mut g);
+    g.net.server_mut().sim_mut().run(Op::Interrupt { who, which: None }).unwrap();
+    g.net.run(30);
+    let [ana, server, ben] = heard(&mut g);
+    assert!(ana.iter().all(|e| e != "Event.Interrupt.Server" && e != "Event.Interrupt.Simulated"), "{ana:?}");
+    assert_eq!(server, ["Event.Interrupt.Both", "Event.Interrupt.Server"]);
+    assert_eq!(ben, ["Event.Interrupt.Simulated"]);
+    assert!(g.ana().sim().cast(who).unwrap().is_none() && g.net.server().sim().cast(who).unwrap().is_none());
+}
+
+// covers: SAI-2.4-06, SAI-2.4-08
+#[test]
+fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server_says() {
+    let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
+    ability.charges.as_mut().unwrap().predict_length = Some(false);
+    let mut g = Game::new(Setup { builder: builder().add(ability), ..Setup::default() });
+    let hero = g.hero;
+    let grants = g.ana().sim().grants(hero).unwrap();
+    let grant = grants.into_iter().find(|x| x.ability == g.ability("GA_Charged")).unwrap().id;
+    let charges = |sim: &Sim| sim.charges(hero, grant).unwrap().unwrap();
+    g.cast("GA_Charged", Target::None).unwrap();
+    for _ in 0..3 {
+        let now = charges(g.ana().sim());
+        assert_eq!(
+            (now.have, now.left, now.length),
+            (2, Some(SimTime::NEVER), SimTime::NEVER),
+            "it runs, who knows how long"
+        );
+        g.net.step();
+    }
+    g.net.run(30);
+    assert_eq!(charges(g.ana().sim()).length, SimTime::seconds(4.0));
+    assert_eq!(charges(g.ana().sim()).have, 2);
+    g.assert_equal();
+    // Full again on the server: what it has not heard of counts on that.
+    g.net.run(300);
+    assert_eq!(charges(g.net.server().sim()).have, 3);
+    g.cast("GA_Charged", Target::None).unwrap();
+    g.net.step();
+    let now = charges(g.ana().sim());
+    assert_eq!((now.have, now.left), (2, Some(SimTime::NEVER)));
+    g.assert_equal();
+}
+
+// covers: SAI-2.5-07, SAI-2.5-09
+#[test]
+fn a_cast_whose_length_is_not_predicted_shows_an_empty_bar_and_catches_up_when_the_server_says() {
+    let cast = Cast { length: 0.6, ticks: Some(6), initial_tick: true, predict_length: Some(false), ..Cast::default() };
+    let mut beam = Ability::new("GA_Beam").cast_as(cast);
+    beam.on_tick.push(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Tick"));
+    let rules = builder().add(Effect::instant("GE_Tick").add("Speed", 1.0)).add(beam);
+    let profile = ugas_net::link::LinkProfile::round_trip(200, 0);
+    let mut g = Game::new(Setup { builder: rules, profile, ..Setup::default() });
+    let hero = g.hero;
+    g.cast("GA_Beam", Target::None).unwrap();
+    let begun = g.ana().tick().0;
+    let mut seen = Vec::new();
+    while g.ana().sim().cast(hero).unwrap().is_some() {
+        let known = g.ana().sim().cast(hero).unwrap().unwrap().timer.total != SimTime::NEVER;
+        seen.push((g.ana().tick().0 - begun, known, g.seen(hero, "Speed") - 10.0));
+        g.net.step();
+    }
+    let answer = seen.iter().position(|s| s.1).unwrap();
+    assert!(answer > 12, "a round trip: {seen:?}");
+    assert!(seen[..answer].iter().all(|s| s.2 == 1.0), "the first tick and no other: {seen:?}");
+    // Ticks fall every six ticks of the clock, the bar began with the press.
+    for (at, _, ticks) in &seen[answer..] {
+        assert_eq!(*ticks, 1.0 + (at / 6) as f64, "{seen:?}");
+    }
+    assert_eq!(g.seen(hero, "Speed"), 17.0);
+    g.assert_equal();
+}
+
 /// A game with an ability that costs something, and slows its owner for a while when it was refused.
 fn risky() -> Game {
     let mut risky = Ability::new("GA_Risky").cost("GE_Cost").gcd(1.0).charges(2, 8.0);

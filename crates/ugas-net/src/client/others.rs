@@ -6,7 +6,9 @@ use super::told::Certainty;
 use crate::types::Tick;
 use crate::view::{Change, burst_key, read_next};
 use crate::wire::bits::{BitReader, WireError};
-use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, OpId, ProxyRow, RemoveReason, RowImage};
+use ugas_core::{
+    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, OpId, ProxyRow, RemoveReason, RowImage, Simulated,
+};
 
 impl Client {
     pub(super) fn read_views(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
@@ -113,6 +115,21 @@ impl Client {
         if !self.owned.contains(&who) {
             // A journal that is there already goes on.
             let _ = self.sim.keep_journal(who);
+        }
+    }
+
+    /// Runs what bystanders see of somebody else's ability. One nothing is known of is not seen.
+    pub(super) fn simulate(&mut self, who: ControllerId, what: &Simulated) {
+        if self.owned.contains(&who) || self.proxies.get(who).is_none() {
+            return;
+        }
+        self.drain();
+        if self.sim.simulate(who, what).is_err() {
+            self.counts.damaged += 1;
+        }
+        self.sim.take_facts(&mut self.facts);
+        for fact in &self.facts.list {
+            self.out.push(*fact, Some(&self.facts), Certainty::Server);
         }
     }
 

@@ -96,6 +96,7 @@ impl Client {
                     self.ask_again();
                 }
             }
+            ToClient::Simulated { who, what } => self.simulate(who, &what),
             ToClient::Owner { who, tick, state } => {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
                 let mut tokens = Tokens::new();

@@ -4,6 +4,7 @@
 //! once. Sending then only selects and copies: owners get the exact difference to what they have (nothing where they had
 //! it right themselves), everybody else gets the views.
 
+mod bystand;
 mod echo;
 mod observe;
 mod owner;

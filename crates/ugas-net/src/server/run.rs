@@ -110,6 +110,7 @@ impl Server {
             }
         }
         self.echo(&facts);
+        self.tell_bystanders(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
             // Nobody takes them.
             self.facts = Facts::default();
