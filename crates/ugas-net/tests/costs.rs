@@ -4,9 +4,11 @@ mod kit;
 
 use kit::{Game, Setup, builder};
 use ugas_core::{AbilityGrant, Anchor, Fact, FactKind, Facts, InputId, Op, Sim, SimTime, Spec, Target, Which};
-use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Effect, Magnitude};
+use ugas_doc::{
+    Ability, AbilityTask, Attribute, AttributeSet, Cast, CombatRule, Effect, Magnitude, Modify, ModifyOperation,
+};
 use ugas_net::authority::Reason;
-use ugas_net::client::{Certainty, Commanded};
+use ugas_net::client::{Certainty, Commanded, Standing};
 use ugas_net::message::Request;
 
 fn event(tag: &str) -> AbilityTask {
@@ -174,6 +176,48 @@ fn a_cancel_has_a_version_for_each_side_and_an_interrupt_none_that_is_predicted(
     assert_eq!(server, ["Event.Interrupt.Both", "Event.Interrupt.Server"]);
     assert_eq!(ben, ["Event.Interrupt.Simulated"]);
     assert!(g.ana().sim().cast(who).unwrap().is_none() && g.net.server().sim().cast(who).unwrap().is_none());
+}
+
+// covers: SAI-2.1-04
+#[test]
+fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_over() {
+    let half = |on: &str| {
+        let modify = Modify { operation: ModifyOperation::Multiply, value: None, factor: Some(0.5) };
+        CombatRule { on: on.into(), modify: Some(modify), ..CombatRule::default() }
+    };
+    let mut quick = Effect::infinite("GE_Quick").add("Price", -5.0);
+    quick.rules = vec![half("GlobalCooldown"), half("CastLength")];
+    let cast = Cast { length: 2.0, ticks: Some(4), initial_tick: true, ..Cast::default() };
+    let ability = Ability::new("GA_Side").cost("GE_Price").gcd(3.0).cast_as(cast);
+    let rules = builder()
+        .add(AttributeSet::new("Prices").with(Attribute::new("Price", 20.0)))
+        .add(Effect::instant("GE_Price").add("Mana", Magnitude::attribute("Price").times(-1.0)))
+        .add(quick)
+        .add(with_sides(ability));
+    let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
+    let (hero, set, quick) = (g.hero, g.rules.set("Prices").unwrap(), g.effect("GE_Quick"));
+    g.net.server_mut().sim_mut().run(Op::AddSet { who: hero, set }).unwrap();
+    g.net.run(30);
+    heard(&mut g);
+    // The client hears of this after it has played ahead.
+    g.net.server_mut().sim_mut().apply(&Spec::new(quick, hero)).unwrap();
+    g.cast("GA_Side", Target::None).unwrap();
+    let lengths = |sim: &Sim| {
+        let gcds = sim.global_cooldowns(hero).unwrap();
+        (gcds.first().map(|g| g.1.total), sim.cast(hero).unwrap().map(|c| c.timer.total))
+    };
+    let seconds = |n: f64| Some(SimTime::seconds(n));
+    assert_eq!((g.seen(hero, "Mana"), lengths(g.ana().sim())), (80.0, (seconds(3.0), seconds(2.0))));
+    g.net.run_until(30, |net| net.client("Ana").unanswered() == 0).unwrap();
+    assert_eq!((g.truth(hero, "Mana"), lengths(g.net.server().sim())), (85.0, (seconds(1.5), seconds(1.0))));
+    assert_eq!((g.seen(hero, "Mana"), lengths(g.ana().sim())), (85.0, (seconds(1.5), seconds(1.0))));
+    let (standing, refused) = (g.ana().predictions().last().unwrap().standing, g.ana().counts().refused);
+    assert_eq!((standing, refused), (Standing::Confirmed, 0));
+    g.net.run(90);
+    let [_, server, ben] = heard(&mut g);
+    assert_eq!(server, ["Event.Tick.Server"; 5]);
+    assert_eq!(ben, ["Event.Tick.Simulated"; 5]);
+    assert!(g.ana().sim().cast(hero).unwrap().is_none());
 }
 
 // covers: SAI-2.4-06, SAI-2.4-08

@@ -275,3 +275,77 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
     }
     Ok(verdicts)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::message::{Request, encode};
+    use crate::server::{NOTHING, Server, ServerConfig};
+    use crate::view::ActorList;
+    use crate::wire::bits::BitWriter;
+    use crate::wire::number::{put_int, put_uint};
+    use ugas_core::{AbilityGrant, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
+
+    /// A server's packet with nothing but verdicts.
+    fn packet(verdicts: &[(u32, u16, bool)]) -> Vec<u8> {
+        let mut out = BitWriter::new();
+        out.bit(true);
+        put_int(&mut out, 2);
+        put_uint(&mut out, verdicts.len() as u64);
+        for &(base, sub, refused) in verdicts {
+            put_uint(&mut out, base as u64);
+            put_uint(&mut out, sub as u64);
+            out.bit(refused);
+            let bytes = if refused { encode(&Refusal::Pending) } else { Vec::new() };
+            put_uint(&mut out, bytes.len() as u64);
+            out.bytes(&bytes);
+        }
+        put_uint(&mut out, 0);
+        put_uint(&mut out, 0);
+        out.bits(NOTHING, 2);
+        ActorList::default().close(&mut out);
+        ActorList::default().close(&mut out);
+        out.finish().to_vec()
+    }
+
+    // covers: UGAS-13.5-03
+    #[test]
+    fn answers_for_keys_that_are_unknown_or_handled_are_passed_over() {
+        let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
+        let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
+        let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let ability = rules.ability("GA").unwrap();
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        let mut net = Harness::new(Server::new(sim, ServerConfig::default()), 1);
+        net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
+        net.run(60);
+        let ask = || Request::Activate { who, ability, target: Target::None };
+        net.client_mut("Ana").command(ask()).unwrap();
+        net.run(30);
+        let ana = net.client_mut("Ana");
+        assert_eq!((ana.unanswered(), ana.journalled(), ana.waiting.len()), (0, 0, 0), "what is handled is forgotten");
+        ana.command(ask()).unwrap();
+        ana.take_facts(&mut super::super::NetFacts::default());
+        let state = |ana: &super::Client| {
+            let facts = (ana.waiting.len(), ana.out.facts.list.len());
+            let standing = ana.predictions().map(|p| p.standing).collect::<Vec<_>>();
+            (ana.sim.row_hash(who).unwrap(), ana.pending.len(), ana.journalled(), facts, standing, ana.counts().refused)
+        };
+        let before = state(ana);
+        let tick = net.server().tick();
+        let ana = net.client_mut("Ana");
+        // The first was handled; the others never were.
+        for verdicts in [[(1, 0, true), (1, 0, false)], [(77, 0, true), (77, 9, false)], [(0, 0, true), (2, 1, true)]] {
+            ana.read(&packet(&verdicts), tick).unwrap();
+            assert_eq!(state(ana), before, "{verdicts:?}");
+        }
+        // The one that waits is heard.
+        ana.read(&packet(&[(2, 0, true)]), tick).unwrap();
+        assert_ne!(state(ana), before);
+        assert_eq!((ana.unanswered(), ana.counts().refused), (0, 1));
+    }
+}

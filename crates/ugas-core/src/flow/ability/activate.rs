@@ -144,7 +144,8 @@ impl Flow<'_> {
     /// What stands for an ability while bystanders see something of it.
     pub(crate) fn push_simulated(&mut self, slot: usize, what: &Simulated, regs: usize) -> u64 {
         let wish = Wish { target: what.target, birth: self.cause.root.0, event: None, source: None };
-        let seq = self.push_new(slot, (GrantId::NONE, what.ability, what.level), wish);
+        // No grant has this number.
+        let seq = self.push_new(slot, (GrantId(u32::MAX), what.ability, what.level), wish);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(regs, 0);
             if let SimulatedStep::Tick(tick) = what.step {
