@@ -7,7 +7,7 @@ use ugas_core::{AbilityId, ControllerId, Fact, Facts, Host, OpId, Outcome, Refus
 use ugas_doc::NetExecution;
 
 /// The sim of what is local.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Local {
     sim: Option<Sim>,
     facts: Facts,

@@ -10,6 +10,7 @@ mod history;
 mod keys;
 mod local;
 mod others;
+mod own;
 mod pace;
 mod proxies;
 mod receive;
@@ -124,6 +125,7 @@ pub struct ClientCounts {
     pub closed: u64,
 }
 
+#[derive(Clone)]
 struct Pending {
     command: Command,
     /// Whether it was played ahead.
@@ -133,6 +135,7 @@ struct Pending {
 }
 
 /// A player's machine.
+#[derive(Clone)]
 pub struct Client {
     sim: Sim,
     config: ClientConfig,
@@ -146,6 +149,8 @@ pub struct Client {
     mispredicted: VecDeque<Request>,
     length: SimTime,
     tick: Tick,
+    /// The newest tick of the server's that was heard of.
+    heard: Tick,
     now: SimTime,
     pace: Option<Pace>,
     rows: Vec<History>,
@@ -194,6 +199,7 @@ impl Client {
             mispredicted: VecDeque::new(),
             length,
             tick: Tick(0),
+            heard: Tick(0),
             now: SimTime::ZERO,
             pace: None,
             rows: Vec::new(),
@@ -326,7 +332,7 @@ impl Client {
         let Some(due) = self.pace.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
         self.clean_up();
         let mut played = 0;
-        while played < due && self.is_open() {
+        while played < due && self.is_near() {
             self.play(host);
             played += 1;
         }
@@ -336,6 +342,7 @@ impl Client {
     /// Plays one tick.
     fn play(&mut self, host: &mut dyn Host) {
         self.drain();
+        let window = self.window() as usize;
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
@@ -350,6 +357,7 @@ impl Client {
             (stop.tick, stop.mark) = (self.tick, self.sim.mark(row.who));
             if self.sim.capture(row.who, &mut stop.image).is_ok() {
                 row.stops.push_back(stop);
+                row.keep_stops(window);
             }
         }
         for (&who, marks) in &mut self.touched {

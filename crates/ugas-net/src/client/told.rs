@@ -70,7 +70,7 @@ fn identity(f: &Fact) -> Identity {
 }
 
 /// A fact that was told ahead.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     tick: Tick,
     fact: Fact,
@@ -81,7 +81,7 @@ struct Entry {
 }
 
 /// Facts that were told ahead and wait for the server's word.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     list: VecDeque<Entry>,
 }
@@ -108,6 +108,16 @@ impl Waiting {
             e.fact.root != root
         });
         undone
+    }
+
+    /// A controller is gone: nobody will say what became of what was told ahead of it.
+    pub(crate) fn undo_of(&mut self, who: ControllerId, out: &mut NetFacts) {
+        self.list.retain(|e| {
+            if e.fact.who == who {
+                out.push(e.fact, None, Certainty::Undone);
+            }
+            e.fact.who != who
+        });
     }
 
     /// Up to a tick everything about own controllers that is settled happened.

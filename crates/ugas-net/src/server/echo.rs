@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const KEPT: usize = 2048;
 
 /// What a client has not heard of yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Echoes {
     list: VecDeque<(Tick, u32)>,
     /// How many came before the first in the list.

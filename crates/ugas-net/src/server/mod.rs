@@ -6,6 +6,7 @@
 
 mod bystand;
 mod echo;
+mod numbers;
 mod observe;
 mod owner;
 mod peer;
@@ -22,10 +23,12 @@ use crate::view::Board;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
+use numbers::Numbers;
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::sync::Arc;
 use thiserror::Error;
 use ugas_core::{ControllerId, Facts, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
@@ -102,8 +105,8 @@ pub enum ConnectError {
     /// More controllers than one client may own.
     #[error("{0} controllers are too many for one player; at most {MAX_OWNED} are played ahead on one machine")]
     Many(usize),
-    /// Every number for clients was given.
-    #[error("65,534 clients were here already; start the server anew")]
+    /// Every number for clients is in use.
+    #[error("65,534 clients are here already, and keys have room for no more; let some leave, or start another server")]
     Full,
 }
 
@@ -145,15 +148,18 @@ impl Counts {
 /// server.send(&mut |_peer, datagram| assert!(datagram.len() <= 1200));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Server {
     sim: Sim,
     config: ServerConfig,
     tick: Tick,
     peers: BTreeMap<PeerId, Peer>,
-    next_client: u16,
+    numbers: Numbers,
     board: Board,
     modes: BTreeMap<ControllerId, ControllerReplication>,
-    reach: Box<dyn Reach>,
+    /// Whose mode was set since the last tick.
+    remade: BTreeSet<ControllerId>,
+    reach: Arc<dyn Reach>,
     interest: Interest,
     effects: Whitelist,
     claims: Claims,
@@ -182,9 +188,10 @@ impl Server {
             tick,
             config,
             peers: BTreeMap::new(),
-            next_client: 1,
+            numbers: Numbers::default(),
             modes: BTreeMap::new(),
-            reach: Box::new(AuthoredRange),
+            remade: BTreeSet::new(),
+            reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
             interest: Interest::default(),
             counts: Counts::default(),
@@ -225,17 +232,17 @@ impl Server {
 
     /// Who decides what can be reached, instead of the authored range.
     pub fn set_reach(&mut self, reach: impl Reach + 'static) {
-        self.reach = Box::new(reach);
+        self.reach = Arc::new(reach);
     }
 
     /// Whom clients are told of, instead of everybody.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
-        self.interest.relevance = Box::new(relevance);
+        self.interest.relevance = Arc::new(relevance);
     }
 
     /// Who comes first and which kind of actor everybody is, instead of by distance.
     pub fn set_priority(&mut self, priority: impl Priority + 'static) {
-        self.interest.priority = Box::new(priority);
+        self.interest.priority = Arc::new(priority);
     }
 
     /// How often the kinds of actors are sent.
@@ -250,10 +257,12 @@ impl Server {
         }
     }
 
-    /// How a controller is replicated, where it is not as the setup says. Call it before the controller's first tick.
+    /// How a controller is replicated from the next tick on, where it is not as the setup says. An owner that is then
+    /// told no more than others does not play it any more, until it is told everything again. Forgotten when the
+    /// controller leaves the sim, unless it belongs to a player who is here.
     pub fn set_mode(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
-        self.board.remove(who);
+        self.remade.insert(who);
     }
 
     /// How a controller is replicated.
@@ -305,18 +314,16 @@ impl Server {
         if let Some(&who) = owns.iter().find(owned) {
             return Err(ConnectError::Owned(who));
         }
-        let client = self.next_client;
-        // The last number is for what clients do by themselves.
-        self.next_client = client.checked_add(1).filter(|&next| next < u16::MAX).ok_or(ConnectError::Full)?;
-        let rates = (self.config.packets * 4, self.config.commands * 16);
-        self.peers.insert(peer, Peer::new(client, owns, self.config.carrier, rates, line(self.config.bandwidth)));
-        Ok(client)
+        let number = self.numbers.take().ok_or(ConnectError::Full)?;
+        self.peers.insert(peer, Peer::new(number, owns, &self.config, self.tick));
+        Ok(number.client)
     }
 
     /// Forgets a connection. Its controllers stay as they are; what they hold down, the host lets go.
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(gone) = self.peers.remove(&peer) {
-            self.sim.unseed_client(gone.client);
+            self.sim.unseed_client(gone.number.client);
+            self.numbers.give_back(gone.number.client, gone.last_base());
         }
     }
 
@@ -333,14 +340,14 @@ fn is_exact(mode: ControllerReplication) -> bool {
 }
 
 /// A line that takes so many bytes a second, and a tenth of a second's worth or a few packets at once.
-fn line(per_second: u32) -> Bandwidth {
+pub(crate) fn line(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }
 
 /// The seed of a client's random stream. The secret goes in twice, so that a client cannot walk back from its own seed to
 /// the secret step by step, as each step alone could be. It is no cipher: what must not be guessed is not rolled ahead.
-fn seed_of(secret: u64, client: u16) -> u64 {
-    mix(mix(secret ^ mix(client as u64)) ^ secret) ^ secret.rotate_left(29)
+fn seed_of(secret: u64, serial: u64) -> u64 {
+    mix(mix(secret ^ mix(serial)) ^ secret) ^ secret.rotate_left(29)
 }
 
 /// One step of SplitMix64's finaliser: seeds of neighbours have nothing in common.

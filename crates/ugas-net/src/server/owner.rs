@@ -29,7 +29,7 @@ pub(crate) fn hidden(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
 }
 
 /// One owned controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
     /// Attributes that even the owner may not see, of these sets.
@@ -47,6 +47,8 @@ pub(crate) struct Owned {
     spare: Vec<Tokens>,
     /// A state too long for a packet was sent in the ordered stream at this tick.
     streamed: Option<Tick>,
+    /// It is not there, or its owner is told no more than others.
+    is_away: bool,
 }
 
 impl Owned {
@@ -62,11 +64,31 @@ impl Owned {
             have: None,
             spare: Vec::new(),
             streamed: None,
+            is_away: true,
+        }
+    }
+
+    /// What it is after a tick, as its owner may know it. Of one that is away everything is forgotten, since its owner
+    /// forgets too: when it is back, it begins with a whole state.
+    pub(crate) fn follow(&mut self, sim: &Sim, tick: Tick, is_exact: bool) {
+        if !is_exact || !sim.exists(self.who) {
+            return self.leave();
+        }
+        self.is_away = false;
+        self.look(sim);
+        if let Ok(hash) = sim.row_hash_without(self.who, &self.hidden) {
+            self.note(tick, hash as u32);
+        }
+    }
+
+    fn leave(&mut self) {
+        if !self.is_away {
+            *self = Owned::new(self.who);
         }
     }
 
     /// Its sets may be others than before, and with them what is hidden.
-    pub(crate) fn look(&mut self, sim: &Sim) {
+    fn look(&mut self, sim: &Sim) {
         let sets = sim.set_list(self.who).unwrap_or_default();
         if self.sets != sets {
             self.sets = sets.to_vec();
@@ -75,7 +97,7 @@ impl Owned {
     }
 
     /// The tick is over: what the controller is now.
-    pub(crate) fn note(&mut self, tick: Tick, hash: u32) {
+    fn note(&mut self, tick: Tick, hash: u32) {
         if self.hashes.len() >= KEPT {
             self.hashes.pop_front();
         }
@@ -91,6 +113,10 @@ impl Owned {
 
     /// What the client says it had at a tick, and the newest state it holds.
     pub(crate) fn claim(&mut self, now: Tick, tick: Tick, hash: Option<u32>, have: Option<Tick>) {
+        if have.is_none() {
+            // It has forgotten what it had, e.g. because it heard that the controller was gone.
+            self.have = None;
+        }
         if have > self.have && self.states.iter().any(|(t, _)| Some(*t) == have) {
             self.have = have;
             while self.states.front().is_some_and(|(t, _)| Some(*t) < have) {
@@ -122,7 +148,7 @@ impl Owned {
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
     }
 
-    /// Writes how the controller stands. `false` if it was too long for the room: nothing was written then, and the
+    /// Writes how the controller stands. An error if it is away. `false` if it was too long for the room: nothing was written then, and the
     /// state is in the tokens last kept.
     pub(crate) fn write(
         &mut self,
@@ -132,6 +158,10 @@ impl Owned {
         out: &mut BitWriter,
         room_bits: usize,
     ) -> Result<bool, Refusal> {
+        if self.is_away || !sim.exists(self.who) {
+            self.leave();
+            return Err(Refusal::StaleHandle);
+        }
         if let Some(matched) = self.matched.filter(|&m| self.is_still(m)) {
             out.bits(MATCHED, 2);
             put_uint(out, (tick.0 - matched.0) as u64);
@@ -173,6 +203,11 @@ impl Owned {
             self.states.push_back((tick, tokens));
         }
         Ok(fits)
+    }
+
+    /// There was no room for it in the ordered stream.
+    pub(crate) fn not_streamed(&mut self) {
+        self.streamed = None;
     }
 
     /// The state last kept as a difference to nothing, for the ordered stream.

@@ -1,7 +1,7 @@
 //! One tick: commands that are due, then time, then what changed.
 
 use super::peer::{Peer, Phase};
-use super::{MAX_DONE, Server};
+use super::{MAX_DONE, Server, is_exact};
 use crate::authority::{Judge, Reason};
 use crate::echo::echo_of;
 use crate::message::{Command, Request, Verdict};
@@ -47,7 +47,7 @@ impl Server {
     /// The abilities a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
-        let (key, facts) = (command.id(p.client), &self.sim.facts().list);
+        let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed begins anew.
         let new = facts.get(before..).unwrap_or(facts);
         let of = |f: &Fact| match f.kind {
@@ -64,7 +64,7 @@ impl Server {
         }
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
-        let key = command.id(p.client);
+        let key = command.id(p.number.client);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
             if !known {
@@ -98,15 +98,19 @@ impl Server {
                 let _ = self.board.add(&self.sim, who, mode, self.tick);
             }
         }
+        for who in std::mem::take(&mut self.remade) {
+            let mode = self.mode(who);
+            if self.sim.exists(who) && self.board.mode(who) != Some(mode) {
+                let _ = self.board.add(&self.sim, who, mode, self.tick);
+            }
+        }
         self.board.update(&self.sim, self.tick, &self.changed);
         self.board.bursts(&facts);
         self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                row.look(&self.sim);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
-                    row.note(self.tick, hash as u32);
-                }
+                let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
+                row.follow(&self.sim, self.tick, is_exact(mode));
             }
         }
         self.echo(&facts);
@@ -123,7 +127,7 @@ impl Server {
     pub(super) fn echo(&mut self, facts: &Facts) {
         let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
         for fact in facts.list.iter().filter(may_be) {
-            let is_by = |p: &&mut Peer| p.client == fact.root.client() || p.owned.contains(&fact.source);
+            let is_by = |p: &&mut Peer| p.number.client == fact.root.client() || p.owned.contains(&fact.source);
             let Some(p) = self.peers.values_mut().find(is_by) else { continue };
             if p.owned.contains(&fact.who) {
                 continue;
@@ -151,7 +155,10 @@ impl Server {
                 continue;
             }
             self.board.remove(who);
-            self.modes.remove(&who);
+            // A player's own may come back.
+            if !self.peers.values().any(|p| p.owned.contains(&who)) {
+                self.modes.remove(&who);
+            }
         }
     }
 }

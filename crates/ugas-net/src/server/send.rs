@@ -3,12 +3,14 @@
 use super::observe::{Message, Sight};
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
-use crate::authority::Reason;
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId};
 use crate::wire::bits::BitWriter;
 use crate::wire::number::{put_int, put_uint};
 use ugas_core::SimTime;
+
+/// Bytes in the ordered stream above which definitions wait for their turn.
+const BULK: usize = 8 * 1024;
 
 impl Server {
     /// Datagrams for everybody, after the tick.
@@ -43,9 +45,13 @@ impl Server {
         };
         for (def, doc) in self.sim.definitions().filter(|(def, _)| number(def) >= known) {
             let Ok(doc) = serde_json::to_string(doc) else { continue };
-            if p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err() {
+            // What else must arrive does not wait behind all of them.
+            if p.carrier.queued() > BULK.min(self.config.carrier.backlog / 2)
+                || p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err()
+            {
                 return;
             }
+            p.defined = (number(&def) & !ugas_core::RUNTIME_BIT) + 1;
         }
         p.defined = given;
     }
@@ -59,11 +65,10 @@ impl Server {
             return false;
         }
         p.settle(&mut self.fates);
-        p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
-        let playing = p.welcomed;
+        let playing = p.is_welcomed();
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, interest, writer, coder, out, counts, config, .. } = self;
+        let Server { sim, board, interest, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         let echoes = &p.echoes;
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
@@ -71,9 +76,12 @@ impl Server {
         if first {
             views.pass(length);
         }
-        let mut streamed: Vec<Vec<u8>> = Vec::new();
+        p.carrier.set_share(views.stream_share());
+        let mut streamed: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut messages: Vec<Message> = Vec::new();
+        let mut reliable = 0;
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
+            reliable = MAX_DATAGRAM - room;
             if !playing || room < 32 {
                 return;
             }
@@ -86,7 +94,7 @@ impl Server {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
                 told.echoes = echoes.write(tick, writer, room / 4);
-                for row in rows.iter_mut() {
+                for (at, row) in rows.iter_mut().enumerate() {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
@@ -99,7 +107,7 @@ impl Server {
                             let mut whole = BitWriter::new();
                             if row.whole(tick, coder, &mut whole) {
                                 let state = whole.finish().to_vec();
-                                streamed.push(encode(&ToClient::Owner { who: row.who, tick, state }));
+                                streamed.push((at, encode(&ToClient::Owner { who: row.who, tick, state })));
                             }
                         }
                         Err(_) => writer.bits(GONE, 2),
@@ -115,19 +123,19 @@ impl Server {
             bytes.extend_from_slice(writer.finish());
         };
         let number = p.carrier.write(now, tick, out, &mut payload);
-        for message in streamed {
+        for (at, message) in streamed {
             if p.carrier.push(&message).is_err() {
-                counts.add(Reason::Message);
+                p.rows[at].not_streamed();
             }
         }
+        p.views.push_gone(&mut p.carrier, tick);
+        // Half of the stream is for what cannot wait.
+        let most = config.carrier.backlog / 2;
         for message in messages {
-            let is_in = p.carrier.push(&message.bytes).is_ok();
-            p.views.pushed(&message, tick, is_in);
-            if !is_in {
-                counts.add(Reason::Message);
-            }
+            let pushed = if p.carrier.queued() < most { p.carrier.push(&message.bytes).ok() } else { None };
+            p.views.pushed(&message, tick, pushed);
         }
-        p.views.spend(out.len());
+        p.views.spend(out.len(), reliable);
         p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
