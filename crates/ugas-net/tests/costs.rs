@@ -264,6 +264,8 @@ fn a_cast_whose_length_is_not_predicted_shows_an_empty_bar_and_catches_up_when_t
     let profile = ugas_net::link::LinkProfile::round_trip(200, 0);
     let mut g = Game::new(Setup { builder: rules, profile, ..Setup::default() });
     let hero = g.hero;
+    // Until its clock runs just so far ahead that commands come in time.
+    g.net.run(180);
     g.cast("GA_Beam", Target::None).unwrap();
     let begun = g.ana().tick().0;
     let mut seen = Vec::new();
