@@ -4,6 +4,8 @@
 //! once. Sending then only selects and copies: owners get the exact difference to what they have (nothing where they had
 //! it right themselves), everybody else gets the views.
 
+mod bystand;
+mod echo;
 mod numbers;
 mod observe;
 mod owner;
@@ -43,6 +45,8 @@ pub(crate) const LEAST_HELLO: usize = 256;
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
 /// Verdicts in one packet at most.
 pub(crate) const MAX_VERDICTS: u64 = 64;
+/// Happenings at others in one packet at most.
+pub(crate) const MAX_ECHOES: u64 = 64;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]

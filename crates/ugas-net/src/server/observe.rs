@@ -117,6 +117,11 @@ impl Observing {
         self.touched.push((who, tick));
     }
 
+    /// Whether the client is told of somebody.
+    pub(crate) fn is_told_of(&self, who: ControllerId) -> bool {
+        self.schedule.is_relevant(who)
+    }
+
     /// The client could not read something.
     pub(crate) fn again(&mut self) {
         self.wants_all = true;

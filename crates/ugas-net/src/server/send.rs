@@ -70,6 +70,7 @@ impl Server {
         let mut more = false;
         let Server { sim, board, interest, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
+        let echoes = &p.echoes;
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         if first {
@@ -92,6 +93,7 @@ impl Server {
             if first {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
+                told.echoes = echoes.write(tick, writer, room / 4);
                 for (at, row) in rows.iter_mut().enumerate() {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
