@@ -6,7 +6,7 @@ use ugas_core::{ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnS
 use ugas_doc::{Ability, Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, Client, ClientConfig, ClientState, Commanded, NetFacts};
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 fn rules() -> Arc<Rules> {
@@ -53,7 +53,7 @@ impl Bench {
         let bolt = ugas_core::AbilityGrant::new(rules.ability("GA_Bolt").unwrap());
         sim.run(Op::Grant { who: hero, grant: bolt }).unwrap();
         let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
-        let mut server = Server::new(sim, config);
+        let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(PeerId(1), &[hero]).unwrap();
         let client = Client::new(rules.clone(), ClientConfig { window: SimTime::millis(500), ..Default::default() });
         Bench { server, client, delay, up: VecDeque::new(), down: VecDeque::new(), now: 0, hero, foe, rules }
