@@ -113,7 +113,8 @@ impl Harness {
         Ok(())
     }
 
-    /// Ends a client's connection, as when its process is stopped: what is under way is lost, its controllers stay.
+    /// Ends a client's connection, as when its process is stopped: what is under way is lost, its controllers stay and
+    /// let go of what they held down.
     ///
     /// # Panics
     /// If nobody has that name.

@@ -30,7 +30,7 @@ use peer::{Peer, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use thiserror::Error;
-use ugas_core::{ControllerId, Facts, Refusal, Sim, SimTime};
+use ugas_core::{ControllerId, Facts, Op, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
@@ -65,6 +65,8 @@ pub struct ServerConfig {
     pub datagrams: u32,
     /// Bytes a second to one client. Its own controllers and verdicts are sent in any case; others as far as there is room.
     pub bandwidth: u32,
+    /// Whether a player who leaves lets go of what it holds down. Else the host does, or its controllers go on as they were.
+    pub release: bool,
     /// Limits and patience of connections.
     pub carrier: CarrierConfig,
 }
@@ -80,6 +82,7 @@ impl Default for ServerConfig {
             commands: 4,
             datagrams: 4,
             bandwidth: 128 * 1024,
+            release: true,
             carrier: CarrierConfig::default(),
         }
     }
@@ -316,9 +319,16 @@ impl Server {
         Ok(number.client)
     }
 
-    /// Forgets a connection. Its controllers stay as they are; what they hold down, the host lets go.
+    /// Forgets a connection. Its controllers stay; the inputs they hold down go up, by ops like any other, unless the
+    /// setup says otherwise ([`ServerConfig::release`]).
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(gone) = self.peers.remove(&peer) {
+            for &who in gone.owned.iter().filter(|_| self.config.release) {
+                // One that is not there holds nothing.
+                for input in self.sim.held_inputs(who).unwrap_or_default() {
+                    let _ = self.sim.run(Op::Release { who, input });
+                }
+            }
             self.sim.unseed_client(gone.number.client);
             self.numbers.give_back(gone.number.client, gone.last_base());
         }
