@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use ugas_core::{ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target};
+use ugas_core::{
+    Anchor, BadValue, ControllerId, NoHost, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+};
 use ugas_doc::{Ability, Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, Client, ClientConfig, ClientState, Commanded, NetFacts};
 use ugas_net::message::Request;
@@ -167,4 +169,19 @@ fn what_the_server_refuses_is_undone() {
     let mut facts = NetFacts::default();
     b.client.take_facts(&mut facts);
     assert!(facts.iter().any(|(_, c)| c == Certainty::Undone));
+}
+
+#[test]
+fn a_number_that_the_server_refuses_is_not_played_ahead_either() {
+    let mut b = Bench::new(3);
+    b.run(60);
+    for x in [1e-310, f64::NAN, f64::INFINITY, 1e12] {
+        let anchor = Anchor::at([x, 0.0, 0.0]);
+        let refused = b.client.command(Request::Move { who: b.hero, anchor });
+        assert_eq!(refused, Err(Refusal::BadValue { what: BadValue::Number }), "{x}");
+    }
+    b.client.command(Request::Move { who: b.hero, anchor: Anchor::at([0.0, -1e9, 1.0]) }).unwrap();
+    b.run(30);
+    assert_eq!(b.server.counts().iter().count(), 0, "nothing of it reached the server");
+    assert_eq!(b.client.counts().refused, 0);
 }

@@ -1,6 +1,7 @@
 //! Commands: what a player asks for, played at once where it may be.
 
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
+use crate::authority::check_numbers;
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -47,6 +48,7 @@ impl Client {
             self.counts.closed += 1;
             return Err(Refusal::Pending);
         }
+        check_numbers(&request).map_err(|(_, refusal)| refusal)?;
         self.drain();
         let policy = self.policy(&request)?;
         if policy == NetExecution::LocalOnly {
