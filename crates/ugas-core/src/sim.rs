@@ -3,6 +3,7 @@
 mod portable;
 mod reload;
 mod remote;
+mod veil;
 
 pub use remote::{JournalMark, ProxyRow};
 

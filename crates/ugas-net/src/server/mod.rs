@@ -15,6 +15,7 @@ use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
+use crate::mask::hidden_from_owners;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
@@ -25,7 +26,7 @@ use peer::{Peer, Phase};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use thiserror::Error;
-use ugas_core::{ControllerId, Facts, Refusal, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Facts, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
@@ -148,6 +149,8 @@ pub struct Server {
     peers: BTreeMap<PeerId, Peer>,
     next_client: u16,
     board: Board,
+    /// Attributes that even owners may not see.
+    hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
     reach: Box<dyn Reach>,
     interest: Interest,
@@ -172,6 +175,7 @@ impl Server {
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
         Server {
+            hidden: hidden_from_owners(sim.rules()),
             board,
             effects,
             sim,
@@ -272,7 +276,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &owner::hidden(&self.sim, who))
+        self.sim.row_hash_without(who, &self.hidden)
     }
 
     /// Peers that play.

@@ -6,8 +6,7 @@ use crate::wire::delta::Coder;
 use crate::wire::number::put_uint;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim};
-use ugas_doc::ReplicationMode;
+use ugas_core::{ControllerId, Portable, Refusal};
 
 /// States that may be under way, and ticks whose hashes are remembered.
 const KEPT: usize = 128;
@@ -21,20 +20,10 @@ pub(crate) const DELTA: u64 = 2;
 /// It is gone.
 pub(crate) const GONE: u64 = 3;
 
-/// The attributes an owner may not see.
-pub(crate) fn hidden(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
-    let sets = sim.set_list(who).unwrap_or_default();
-    let all = sets.iter().filter_map(|&s| sim.rules().set_attributes(s)).flatten();
-    all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
-}
-
 /// One owned controller.
 #[derive(Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
-    /// Attributes that even the owner may not see, of these sets.
-    pub(crate) hidden: Vec<AttributeId>,
-    sets: Vec<SetId>,
     /// Hashes of the last ticks, as the owner may know them.
     hashes: VecDeque<(Tick, u32)>,
     /// What the client says it had at ticks that are still to come here.
@@ -53,8 +42,6 @@ impl Owned {
     pub(crate) fn new(who: ControllerId) -> Owned {
         Owned {
             who,
-            hidden: Vec::new(),
-            sets: Vec::new(),
             hashes: VecDeque::new(),
             claims: VecDeque::new(),
             matched: None,
@@ -65,13 +52,9 @@ impl Owned {
         }
     }
 
-    /// Its sets may be others than before, and with them what is hidden.
-    pub(crate) fn look(&mut self, sim: &Sim) {
-        let sets = sim.set_list(self.who).unwrap_or_default();
-        if self.sets != sets {
-            self.sets = sets.to_vec();
-            self.hidden = hidden(sim, self.who);
-        }
+    /// What the controller was at the last tick that was noted.
+    pub(crate) fn newest(&self) -> Option<u32> {
+        self.hashes.back().map(|(_, hash)| *hash)
     }
 
     /// The tick is over: what the controller is now.
@@ -122,11 +105,11 @@ impl Owned {
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
     }
 
-    /// Writes how the controller stands. `false` if it was too long for the room: nothing was written then, and the
+    /// Writes how the controller stands; `peek` gives what its owner may know of it. `false` if it was too long for the room: nothing was written then, and the
     /// state is in the tokens last kept.
     pub(crate) fn write(
         &mut self,
-        sim: &Sim,
+        peek: impl FnOnce(ControllerId) -> Result<Portable, Refusal>,
         tick: Tick,
         delta: &mut Coder,
         out: &mut BitWriter,
@@ -142,7 +125,7 @@ impl Owned {
             out.bits(NOTHING, 2);
             return Ok(true);
         }
-        let mut portable = sim.peek_without(self.who, &self.hidden)?;
+        let mut portable = peek(self.who)?;
         portable.strip();
         let mut tokens = self.spare.pop().unwrap_or_default();
         tokens.clear();

@@ -5,7 +5,7 @@ use super::{MAX_DONE, Server};
 use crate::authority::{Judge, Reason};
 use crate::message::{Command, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, Fact, FactKind, Host, Outcome, Refusal};
+use ugas_core::{AbilityId, AttributeId, Fact, FactKind, Host, Outcome, Refusal};
 
 impl Server {
     /// One tick: commands, then time, then what changed.
@@ -39,7 +39,7 @@ impl Server {
                         let _ = self.sim.run_as(command.id(p.client), &op);
                     }
                     self.counts.add(reason);
-                    Some(refusal)
+                    Some(told(refusal, &self.hidden))
                 }
             };
             p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
@@ -99,9 +99,11 @@ impl Server {
         self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                row.look(&self.sim);
-                if let Ok(hash) = self.sim.row_hash_without(row.who, &row.hidden) {
-                    row.note(self.tick, hash as u32);
+                // What did not change is what it was.
+                let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
+                let hash = || self.sim.row_hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
+                if let Some(hash) = known.or_else(hash) {
+                    row.note(self.tick, hash);
                 }
             }
         }
@@ -130,5 +132,16 @@ impl Server {
             self.board.remove(who);
             self.modes.remove(&who);
         }
+    }
+}
+
+/// A refusal without numbers that its client may not know.
+fn told(refusal: Refusal, hidden: &[AttributeId]) -> Refusal {
+    match refusal {
+        Refusal::Cost { attribute, .. } if hidden.contains(&attribute) => {
+            Refusal::Cost { attribute, have: 0.0, need: 0.0 }
+        }
+        Refusal::Chance { .. } => Refusal::Chance { rolled: 0.0, needed: 0.0 },
+        other => other,
     }
 }

@@ -4,11 +4,12 @@ use super::observe::{Message, Sight};
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
 use crate::authority::Reason;
+use crate::mask::{Eye, is_seen};
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId};
 use crate::wire::bits::BitWriter;
 use crate::wire::number::{put_int, put_uint};
-use ugas_core::SimTime;
+use ugas_core::{AttributeId, ControllerId, SimTime};
 
 impl Server {
     /// Datagrams for everybody, after the tick.
@@ -63,7 +64,7 @@ impl Server {
         let playing = p.welcomed;
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, interest, writer, coder, out, counts, config, .. } = self;
+        let Server { sim, board, interest, hidden, writer, coder, out, counts, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
@@ -84,13 +85,19 @@ impl Server {
             if first {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
+                let knows = |who: ControllerId, attribute: AttributeId| {
+                    let (sets, mode) = (sim.set_list(who).unwrap_or_default(), board.mode(who));
+                    let eye = if owned.contains(&who) { Eye::Owner } else { Eye::Observer };
+                    mode.is_some_and(|mode| is_seen(sim.rules(), sets, mode, eye, attribute))
+                };
                 for row in rows.iter_mut() {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    match row.write(sim, tick, coder, writer, reserved) {
+                    let peek = |who| sim.peek_without(who, hidden, &knows);
+                    match row.write(peek, tick, coder, writer, reserved) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
