@@ -63,6 +63,9 @@ fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
     assert!(keys.len() >= 1000, "{}", keys.len());
     assert!(keys.windows(2).all(|w| (w[0].base(), w[0].sub()) < (w[1].base(), w[1].sub())));
     assert!(keys.iter().all(|k| k.client() != 0));
+    keys.dedup_by_key(|k| k.base());
+    let bases: Vec<u32> = keys.iter().map(|k| k.base()).collect();
+    assert_eq!(bases[..3], [1, 2, 3]);
     let bolt = g.ability("GA_Bolt");
     let npc = g.other;
     g.net.server_mut().sim_mut().activate(npc, bolt, Target::Controller(g.foe)).unwrap();
@@ -153,12 +156,30 @@ fn only_the_own_controller_is_run_again_and_only_what_came_after() {
         g.net.step();
         ran = ran.max(g.ana().counts().rerun - before);
         assert_eq!(g.ana().sim().row_hash(other).unwrap(), foreign, "a rollback leaves others alone");
+        assert_eq!(g.seen(g.hero, "Mana"), 60.0, "what is in the server's state is not played on top of it");
     }
     assert!(g.ana().counts().corrections > 0);
     assert!(ran > 0 && ran < 20, "{ran}");
     assert_eq!(g.seen(g.hero, "Mana"), 60.0, "each command counts once");
     assert_eq!(g.truth(g.hero, "Mana"), 60.0);
     assert_eq!(g.seen(g.hero, "Health"), 99.0);
+}
+
+// covers: UGAS-13.5-04
+#[test]
+fn a_state_between_two_inputs_is_followed_by_the_second_and_not_by_the_first() {
+    let mut g = Game::new(Setup::default());
+    let (hero, hit) = (g.hero, g.effect("GE_Other"));
+    for tick in 0..40 {
+        if tick < 3 {
+            g.cast("GA_Haste", Target::None).unwrap();
+        }
+        // Every tick of the server's is news, so that one of its states lies behind each of the inputs.
+        g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        g.net.step();
+        assert_eq!(g.seen(hero, "Mana"), 100.0 - 20.0 * f64::from(3.min(tick + 1)), "after {tick} ticks");
+    }
+    assert!(g.ana().counts().corrections > 20, "{:?}", g.ana().counts());
 }
 
 // covers: UGAS-13.5-05
@@ -223,6 +244,30 @@ fn rejecting_a_parent_rejects_its_children() {
     g.net.run(30);
     assert_eq!(g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>(), [Standing::Rejected; 2]);
     assert_eq!(g.seen(g.hero, "Mana"), 100.0);
+}
+
+// covers: NXT-13.8-02
+#[test]
+fn a_grandchild_falls_with_its_parent_although_another_one_like_it_stands() {
+    let send = |tag: &str| AbilityTask::new("SendEvent").param("EventTag", tag);
+    let rules = builder()
+        .add(Ability::new("GA_One").task(send("Event.Short")).task(send("Event.Long")))
+        .add(Ability::new("GA_Short").trigger(Trigger::event("Event.Short")).task(send("Event.Three")))
+        .add(Ability::new("GA_Long").trigger(Trigger::event("Event.Long")).task(send("Event.Longer")))
+        .add(Ability::new("GA_Longer").trigger(Trigger::event("Event.Longer")).task(send("Event.Three")))
+        .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, which) = (g.hero, Which::Ability(g.ability("GA_Short")));
+    g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
+    g.cast("GA_One", Target::None).unwrap();
+    let three = g.ability("GA_Three");
+    let parents = |g: &Game| -> Vec<_> {
+        let of = g.ana().predictions().filter(|p| p.ability == three);
+        of.map(|p| (p.key.parent, p.standing)).collect()
+    };
+    assert_eq!(parents(&g), [(Some(1), Standing::Waiting), (Some(4), Standing::Waiting)]);
+    g.net.run(30);
+    assert_eq!(parents(&g), [(Some(1), Standing::Rejected), (Some(4), Standing::Confirmed)]);
 }
 
 // covers: NXT-13.8-03, NXT-13.8-06
@@ -352,6 +397,24 @@ fn what_may_not_be_played_ahead_waits_for_the_server() {
     g.net.run(30);
     assert_eq!(g.truth(g.hero, "Health"), 93.0);
     assert_eq!(g.seen(g.hero, "Health"), 93.0, "and then once");
+}
+
+// covers: NXT-9.5-02
+#[test]
+fn a_period_of_the_servers_that_may_not_be_played_ahead_is_heard_of() {
+    let mut fire = Effect::lasting("GE_Fire", 2.0).every(0.5);
+    let mut x = ugas_doc::Execution::new("Secret");
+    x.predictable = false;
+    fire.executions.push(x);
+    let rules = builder().calc_fn("Secret", [], |cx| cx.add(ugas_core::AttributeId(0), -7.0)).add(fire);
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, fire) = (g.hero, g.effect("GE_Fire"));
+    g.net.server_mut().sim_mut().apply(&Spec::new(fire, hero)).unwrap();
+    for _ in 0..180 {
+        g.net.step();
+        assert!(g.seen(hero, "Health") >= g.truth(hero, "Health"), "never ahead of the server");
+    }
+    assert_eq!((g.seen(hero, "Health"), g.truth(hero, "Health")), (72.0, 72.0), "each period once");
 }
 
 // covers: NXT-8.8-03

@@ -224,7 +224,7 @@ pub struct Opened<'d> {
 /// assert_eq!(here.round_trip(), Some(SimTime::millis(40)));
 /// # Ok::<(), ugas_net::carrier::CarrierError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Carrier {
     config: CarrierConfig,
     sent: Sent,

@@ -28,7 +28,7 @@ struct Packet {
     open: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     /// Number of the first packet remembered.
     first: u64,

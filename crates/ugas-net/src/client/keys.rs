@@ -47,7 +47,7 @@ pub struct Prediction {
 }
 
 /// The activations of the last commands.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     list: VecDeque<(OpId, Prediction)>,
 }
@@ -59,7 +59,8 @@ impl Keys {
         for fact in facts.list.iter().filter(|f| f.root == id) {
             let FactKind::AbilityActivated { ability, activation, .. } = fact.kind else { continue };
             let causes = sim.chain(fact.link);
-            let caused = causes.iter().filter_map(|link| match link.what {
+            // The nearest is the activation itself; another one of the same ability is not its parent for that.
+            let caused = causes.iter().skip(1).filter_map(|link| match link.what {
                 CauseWhat::Activated(by) | CauseWhat::Ended(by) => made.iter().rev().find(|p| p.ability == by),
                 _ => None,
             });

@@ -6,7 +6,7 @@ use crate::message::Request;
 use ugas_core::{ControllerId, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime};
 
 /// The sim of what is local.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Local {
     sim: Option<Sim>,
     facts: Facts,

@@ -124,6 +124,7 @@ pub struct ClientCounts {
     pub closed: u64,
 }
 
+#[derive(Clone)]
 struct Pending {
     command: Command,
     /// Whether it was played ahead.
@@ -133,6 +134,7 @@ struct Pending {
 }
 
 /// A player's machine.
+#[derive(Clone)]
 pub struct Client {
     sim: Sim,
     config: ClientConfig,

@@ -12,7 +12,7 @@ use ugas_core::{Anchor, ControllerId, SimTime};
 const MAX_TRACKS: usize = 16_384;
 
 /// Where others stood lately.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     tracks: BTreeMap<ControllerId, Track>,
     /// By how much the client's clock is ahead of the newest tick it heard of, smoothed.

@@ -69,7 +69,7 @@ fn identity(f: &Fact) -> Identity {
 }
 
 /// Facts that were told ahead and wait for the server's word, each with its tick.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     list: VecDeque<(Tick, Fact)>,
 }

@@ -5,6 +5,7 @@ use crate::types::Tick;
 use crate::view::{ActorList, Board};
 use crate::wire::bits::BitWriter;
 use std::cmp::Reverse;
+use std::sync::Arc;
 use ugas_core::{ControllerId, SimTime};
 use ugas_doc::ControllerReplication;
 
@@ -14,11 +15,12 @@ const ID_BITS: usize = 42;
 const POSE_BITS: usize = 184;
 
 /// How clients are served: the same for all of a server.
+#[derive(Clone)]
 pub struct Interest {
     /// Whom they are told of.
-    pub relevance: Box<dyn Relevance>,
+    pub relevance: Arc<dyn Relevance>,
     /// Who comes first.
-    pub priority: Box<dyn Priority>,
+    pub priority: Arc<dyn Priority>,
     /// How often.
     pub rates: RateTable,
 }
@@ -26,8 +28,8 @@ pub struct Interest {
 impl Default for Interest {
     fn default() -> Interest {
         Interest {
-            relevance: Box::new(Everything),
-            priority: Box::new(ByDistance::default()),
+            relevance: Arc::new(Everything),
+            priority: Arc::new(ByDistance::default()),
             rates: RateTable::default(),
         }
     }

@@ -25,6 +25,7 @@ pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase};
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 use thiserror::Error;
 use ugas_core::{AttributeId, ControllerId, Facts, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
@@ -142,6 +143,7 @@ impl Counts {
 /// server.send(&mut |_peer, datagram| assert!(datagram.len() <= 1200));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Server {
     sim: Sim,
     config: ServerConfig,
@@ -152,7 +154,7 @@ pub struct Server {
     /// Attributes that even owners may not see.
     hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
-    reach: Box<dyn Reach>,
+    reach: Arc<dyn Reach>,
     interest: Interest,
     effects: Whitelist,
     claims: Claims,
@@ -184,7 +186,7 @@ impl Server {
             peers: BTreeMap::new(),
             next_client: 1,
             modes: BTreeMap::new(),
-            reach: Box::new(AuthoredRange),
+            reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
             interest: Interest::default(),
             counts: Counts::default(),
@@ -225,17 +227,17 @@ impl Server {
 
     /// Who decides what can be reached, instead of the authored range.
     pub fn set_reach(&mut self, reach: impl Reach + 'static) {
-        self.reach = Box::new(reach);
+        self.reach = Arc::new(reach);
     }
 
     /// Whom clients are told of, instead of everybody.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
-        self.interest.relevance = Box::new(relevance);
+        self.interest.relevance = Arc::new(relevance);
     }
 
     /// Who comes first and which kind of actor everybody is, instead of by distance.
     pub fn set_priority(&mut self, priority: impl Priority + 'static) {
-        self.interest.priority = Box::new(priority);
+        self.interest.priority = Arc::new(priority);
     }
 
     /// How often the kinds of actors are sent.

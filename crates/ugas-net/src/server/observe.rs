@@ -30,7 +30,7 @@ pub(crate) struct Sight<'a> {
 }
 
 /// What one client is told of others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Observing {
     schedule: Schedule,
     plan: Plan,

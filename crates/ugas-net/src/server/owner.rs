@@ -21,7 +21,7 @@ pub(crate) const DELTA: u64 = 2;
 pub(crate) const GONE: u64 = 3;
 
 /// One owned controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
     /// Hashes of the last ticks, as the owner may know them.

@@ -30,7 +30,7 @@ pub(crate) enum Phase {
 }
 
 /// What one packet told: whom it showed since when, and how many verdicts it held.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) number: u64,
     pub(crate) tick: Tick,
@@ -76,7 +76,7 @@ fn print_of(bytes: &[u8]) -> u64 {
 }
 
 /// One client.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) client: u16,
     pub(crate) phase: Phase,

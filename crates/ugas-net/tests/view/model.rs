@@ -4,6 +4,7 @@
 use super::rig::{LENGTH, Rig, rules};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use ugas_core::{ControllerId, EffectKey, Op, Rate, SimTime};
 use ugas_doc::ControllerReplication;
 use ugas_net::interest::{
@@ -105,8 +106,8 @@ enum Letter {
 }
 
 impl Client {
-    fn new(rig: &Rig, relevance: Box<dyn Relevance>) -> Client {
-        let priority = Box::new(ByDistance::default());
+    fn new(rig: &Rig, relevance: Arc<dyn Relevance>) -> Client {
+        let priority = Arc::new(ByDistance::default());
         Client {
             interest: Interest { relevance, priority, rates: RateTable::default() },
             schedule: Schedule::default(),
@@ -230,7 +231,7 @@ proptest! {
         let mut actors: Vec<ControllerId> = MODES.iter().map(|&m| rig.spawn(&["Vitals", "Purse"], m)).collect();
         let mut keys = Vec::new();
         let near = Near::new(100.0, 150.0);
-        let mut clients = [Client::new(&rig, Box::new(Everything)), Client::new(&rig, Box::new(near))];
+        let mut clients = [Client::new(&rig, Arc::new(Everything)), Client::new(&rig, Arc::new(near))];
         for deed in &deeds {
             play(&mut rig, &mut actors, &mut keys, deed);
             if let Deed::Step { fates } = deed {

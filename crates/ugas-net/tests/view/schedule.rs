@@ -2,6 +2,7 @@
 
 use super::rig::{LENGTH, Rig, rules};
 use proptest::prelude::*;
+use std::sync::Arc;
 use ugas_core::{ControllerId, SimTime};
 use ugas_doc::ControllerReplication;
 use ugas_net::interest::{
@@ -31,7 +32,7 @@ impl Priority for Kind {
 }
 
 fn interest(kind: ActorKind) -> Interest {
-    let (relevance, priority) = (Box::new(Everything), Box::new(Kind(kind, Vec::new())));
+    let (relevance, priority) = (Arc::new(Everything), Arc::new(Kind(kind, Vec::new())));
     Interest { relevance, priority, rates: RateTable::default() }
 }
 
@@ -112,7 +113,7 @@ fn attributes_are_sent_less_often_than_places() {
 #[test]
 fn who_comes_near_enters_and_who_is_clearly_away_leaves() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let interest = Interest { relevance: Box::new(Near::new(50.0, 60.0)), ..Interest::default() };
+    let interest = Interest { relevance: Arc::new(Near::new(50.0, 60.0)), ..Interest::default() };
     let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
     let viewer = Viewer { place: Some([0.0; 3]), ..Viewer::default() };
     let mut told = Vec::new();
@@ -190,8 +191,8 @@ proptest! {
     fn nobody_starves(weights in prop::collection::vec(0..40u32, 2..20), room in 40..120usize) {
         let mut rig = Rig::new(rules());
         let all: Vec<ControllerId> = weights.iter().map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
-        let priority = Box::new(Kind(ActorKind::Static, weights.clone()));
-        let interest = Interest { relevance: Box::new(Everything), priority, rates: RateTable::default() };
+        let priority = Arc::new(Kind(ActorKind::Static, weights.clone()));
+        let interest = Interest { relevance: Arc::new(Everything), priority, rates: RateTable::default() };
         let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
         let longest = 40 * weights.len() as u32;
         let mut last = vec![rig.tick; all.len()];
