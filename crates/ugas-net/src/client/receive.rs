@@ -122,8 +122,10 @@ impl Client {
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());
+            let all_right = !self.rows.is_empty() && from.bit()?;
             for at in 0..self.rows.len() {
-                news.push(self.read_owned(at, tick, &mut from)?);
+                let right = all_right.then_some(OwnerNews::Matched(tick));
+                news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
             let struck = self.take_verdicts(&verdicts);
             for (at, news) in news.into_iter().enumerate() {

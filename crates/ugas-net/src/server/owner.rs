@@ -99,6 +99,11 @@ impl Owned {
         }
     }
 
+    /// Whether the client had it right at this very tick.
+    pub(crate) fn is_right(&self, tick: Tick) -> bool {
+        self.matched == Some(tick)
+    }
+
     /// Whether nothing changed after a tick, as far as is remembered.
     fn is_still(&self, since: Tick) -> bool {
         let Ok(at) = self.hashes.binary_search_by_key(&since, |(t, _)| *t) else { return false };

@@ -100,7 +100,8 @@ impl Server {
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 // What did not change is what it was.
-                let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
+                let known =
+                    row.newest().filter(|_| self.changed.binary_search(&row.who).is_err() && self.sim.exists(row.who));
                 let hash = || self.sim.row_hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
                 if let Some(hash) = known.or_else(hash) {
                     row.note(self.tick, hash);

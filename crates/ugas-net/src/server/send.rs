@@ -1,6 +1,7 @@
 //! What clients are sent: verdicts, the states of their own controllers, views of others.
 
 use super::observe::{Message, Sight};
+use super::owner::Owned;
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
 use crate::authority::Reason;
@@ -90,7 +91,13 @@ impl Server {
                     let eye = if owned.contains(&who) { Eye::Owner } else { Eye::Observer };
                     mode.is_some_and(|mode| is_seen(sim.rules(), sets, mode, eye, attribute))
                 };
-                for row in rows.iter_mut() {
+                // Most packets: the client has played everything right, as of the packet's tick. One bit says so of all.
+                let is_right = |row: &Owned| row.is_right(tick) && !sim.awaits_validation(row.who);
+                let all_right = rows.iter().all(is_right);
+                if !rows.is_empty() {
+                    writer.bit(all_right);
+                }
+                for row in rows.iter_mut().filter(|_| !all_right) {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
