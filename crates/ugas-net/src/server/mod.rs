@@ -233,6 +233,7 @@ impl Server {
     /// Whom clients are told of, instead of everybody.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
         self.interest.relevance = Arc::new(relevance);
+        self.peers.values_mut().for_each(|p| p.views.reconsider());
     }
 
     /// Who comes first and which kind of actor everybody is, instead of by distance.

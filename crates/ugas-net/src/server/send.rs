@@ -12,6 +12,9 @@ use crate::wire::bits::BitWriter;
 use crate::wire::number::{put_int, put_uint};
 use ugas_core::{AttributeId, ControllerId, SimTime};
 
+/// Packets of a thousand that are lost from which on nobody waits for word of a loss.
+const LOSSY: u32 = 50;
+
 impl Server {
     /// Datagrams for everybody, after the tick.
     pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
@@ -69,6 +72,7 @@ impl Server {
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
+        let lossy = p.carrier.lost_share() >= LOSSY;
         if first {
             views.pass(length);
         }
@@ -118,7 +122,7 @@ impl Server {
                     }
                 }
             }
-            let sight = Sight { board, interest, owned, place, tick, length, round_trip, room };
+            let sight = Sight { board, interest, owned, place, tick, length, round_trip, lossy, room };
             let begun = writer.bit_len();
             more = views.write(sight, !first, writer, &mut told, &mut messages);
             if !first && writer.bit_len() == begun {
