@@ -5,6 +5,7 @@ pub(crate) mod arena;
 mod bytes;
 mod cost;
 mod play;
+pub(crate) mod still;
 
 use crate::table::{Table, figure};
 

@@ -210,6 +210,8 @@ pub enum ToClient {
     Welcome {
         /// Its number, in every key of its commands.
         client: u16,
+        /// The last base that was used under that number; its own are above it.
+        base: u32,
         /// Length of a tick.
         length: SimTime,
         /// Seed of the client's random stream.
@@ -226,11 +228,14 @@ pub enum ToClient {
         /// The document.
         doc: String,
     },
-    /// A controller is gone or out of sight.
+    /// Controllers that are gone or out of sight.
     Gone {
-        /// Which.
-        who: ControllerId,
-        /// Since when.
+        /// Which, and since when.
+        gone: Vec<(ControllerId, Tick)>,
+    },
+    /// Too many are gone to list them: of whoever is still there everything is told anew.
+    AllGone {
+        /// What was told up to this tick is out of date.
         tick: Tick,
     },
     /// What is seen of a controller, where that does not fit into a packet.

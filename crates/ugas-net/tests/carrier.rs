@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use ugas_core::SimTime;
-use ugas_net::carrier::{Carrier, CarrierConfig, CarrierError, FRAGMENT, MAX_MESSAGE, PacketNumber, WINDOW};
+use ugas_net::carrier::{Carrier, CarrierConfig, CarrierError, FRAGMENT, MAX_MESSAGE, PacketNumber, Receipt, WINDOW};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 const STEP: SimTime = SimTime::millis(20);
@@ -31,6 +31,7 @@ struct Step {
 struct Side {
     carrier: Carrier,
     pushed: Vec<Vec<u8>>,
+    receipts: Vec<Receipt>,
     got: Vec<Vec<u8>>,
     packets: BTreeMap<u64, Packet>,
     under_way: Vec<UnderWay>,
@@ -73,6 +74,7 @@ impl Talk {
             sides: [0, 1].map(|_| Side {
                 carrier: Carrier::new(CarrierConfig::default()),
                 pushed: Vec::new(),
+                receipts: Vec::new(),
                 got: Vec::new(),
                 packets: BTreeMap::new(),
                 under_way: Vec::new(),
@@ -87,7 +89,10 @@ impl Talk {
             for length in &step.push[at] {
                 let message: Vec<u8> = (0..*length).map(|i| (i + side.pushed.len()) as u8).collect();
                 match side.carrier.push(&message) {
-                    Ok(()) => side.pushed.push(message),
+                    Ok(receipt) => {
+                        side.pushed.push(message);
+                        side.receipts.push(receipt);
+                    }
                     Err(error) => assert!(matches!(error, CarrierError::BacklogFull { .. }), "{error}"),
                 }
             }
@@ -140,6 +145,15 @@ impl Talk {
                     side.got.push(message);
                 }
                 assert!(side.carrier.held() <= MAX_MESSAGE + WINDOW as usize * FRAGMENT);
+            }
+        }
+        if !self.hostile {
+            for from in 0..2 {
+                let (side, got) = (&self.sides[from], self.sides[1 - from].got.len());
+                let arrived = side.receipts.iter().filter(|r| side.carrier.has_arrived(**r)).count();
+                assert!(arrived <= got, "{arrived} are said to have arrived, {got} have");
+                let idle = side.carrier.is_idle();
+                assert_eq!((arrived == side.pushed.len(), side.carrier.queued() == 0), (idle, idle));
             }
         }
         let mut verdicts = Vec::new();

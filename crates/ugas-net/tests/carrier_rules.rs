@@ -132,7 +132,7 @@ fn a_silent_peer_costs_bounded_memory_and_every_packet_is_told() {
     let mut queued = 0;
     loop {
         match here.push(&[0; 10_000]) {
-            Ok(()) => queued += 10_000,
+            Ok(_) => queued += 10_000,
             Err(CarrierError::BacklogFull { limit, .. }) => break assert_eq!(limit, 256 * 1024),
             Err(other) => panic!("{other}"),
         }

@@ -76,6 +76,13 @@ impl Sim {
         self.journals.get(&who).map_or(JournalMark::default(), |j| JournalMark { serial: j.start(), dues: 0 })
     }
 
+    /// The point in a journal between what was noted before a moment and what was noted from it on.
+    pub fn mark_at(&self, who: ControllerId, at: SimTime) -> JournalMark {
+        let Some(journal) = self.journals.get(&who) else { return JournalMark::default() };
+        let next = journal.entries.iter().find(|e| e.at >= at).map_or(journal.next, |e| e.serial);
+        JournalMark { serial: next.max(journal.start()), dues: 0 }
+    }
+
     /// Forgets what a journal noted before a mark.
     pub fn forget_journal(&mut self, who: ControllerId, before: JournalMark) {
         if let Some(journal) = self.journals.get_mut(&who) {
@@ -125,7 +132,7 @@ impl Sim {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
         // Spawned under a spare id, so that there is one way in which rows are made.
-        let spare = ControllerId(self.state.next_id.max(proxy.who.0.saturating_add(1)));
+        let spare = ControllerId(self.state.next_id);
         let spec = SpawnSpec {
             sets: proxy.sets.to_vec(),
             base: proxy.values.to_vec(),
@@ -192,8 +199,8 @@ impl Sim {
             return Ok(());
         }
         let max = flow.limits.controllers;
-        let far = flow.st.next_id.saturating_add(max);
-        if flow.st.controllers.len() as u32 >= max || who.0 >= u32::MAX - 1 || who.0 > far {
+        // Ids are given by another sim, however large they are; the last ones stay free for rows that are being made.
+        if flow.st.controllers.len() as u32 >= max || who.0 >= u32::MAX - 2 {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: 0 });
         }
         let target = flow.st.controllers.insert(row.clone(), &flow.rules.tags);
@@ -242,6 +249,11 @@ impl Sim {
         }
         into.sort_unstable();
         into.dedup();
+    }
+
+    /// How many controllers went so far, however they did: while it stays, all that were there are there.
+    pub fn departed(&self) -> u64 {
+        self.state.controllers.departed()
     }
 
     /// Gives a client's random stream its seed: what the client's ops cause draws from it, here and wherever else it was

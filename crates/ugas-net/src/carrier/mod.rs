@@ -35,6 +35,10 @@ pub const WINDOW: u64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketNumber(pub u64);
 
+/// A message that was queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Receipt(u64);
+
 /// Limits and patience of one end. The two ends need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarrierConfig {
@@ -227,6 +231,8 @@ pub struct Opened<'d> {
 #[derive(Clone, Debug)]
 pub struct Carrier {
     config: CarrierConfig,
+    /// Bytes of reliable fragments in the next datagrams.
+    share: usize,
     sent: Sent,
     outbox: Outbox,
     inbox: Inbox,
@@ -245,6 +251,7 @@ impl Carrier {
     pub fn new(config: CarrierConfig) -> Carrier {
         Carrier {
             config,
+            share: config.reliable_share,
             sent: Sent::default(),
             outbox: Outbox::default(),
             inbox: Inbox::default(),
@@ -260,9 +267,26 @@ impl Carrier {
 
     /// Queues a message that arrives once and in order, in as many fragments as it needs.
     ///
-    /// Refused if it is longer than [`MAX_MESSAGE`] or too much waits already.
-    pub fn push(&mut self, message: &[u8]) -> Result<(), CarrierError> {
-        self.outbox.push(message, self.config.backlog)
+    /// Refused if it is longer than [`MAX_MESSAGE`] or too much waits already. [`Carrier::has_arrived`] says what became
+    /// of it.
+    pub fn push(&mut self, message: &[u8]) -> Result<Receipt, CarrierError> {
+        self.outbox.push(message, self.config.backlog).map(Receipt)
+    }
+
+    /// Whether a message that was queued has been acknowledged, and with it all before it.
+    pub fn has_arrived(&self, message: Receipt) -> bool {
+        self.outbox.first() >= message.0
+    }
+
+    /// Bytes of own reliable messages that are not acknowledged, with 32 for each fragment.
+    pub fn queued(&self) -> usize {
+        self.outbox.held()
+    }
+
+    /// Reliable fragments take no more than so many bytes of a datagram from now on, and never more than the setup says:
+    /// for an owner whose payloads need the room.
+    pub fn set_share(&mut self, most: usize) {
+        self.share = most.min(self.config.reliable_share);
     }
 
     /// Writes one datagram into `out`, whose earlier content is dropped: a header, reliable fragments that are new or
@@ -288,7 +312,7 @@ impl Carrier {
         out.clear();
         header::write(out, number, tick, long, self.heard.map(|(heard, _)| heard));
 
-        let room = (MAX_DATAGRAM - out.len()).min(self.config.reliable_share);
+        let room = (MAX_DATAGRAM - out.len()).min(self.share);
         let patience = self.patience();
         let fragments = self.outbox.write(number, now, patience, room, out, &mut self.sent.held);
         if fragments > 0 {

@@ -36,7 +36,8 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn push(&mut self, message: &[u8], limit: usize) -> Result<(), CarrierError> {
+    /// Gives the sequence number behind the message's last fragment.
+    pub(super) fn push(&mut self, message: &[u8], limit: usize) -> Result<u64, CarrierError> {
         if message.len() > MAX_MESSAGE {
             return Err(CarrierError::TooLong { length: message.len(), limit: MAX_MESSAGE });
         }
@@ -53,7 +54,17 @@ impl Outbox {
             bytes.extend_from_slice(&rest[..rest.len().min(FRAGMENT)]);
             self.fragments.push_back(Fragment { bytes, last: piece + 1 == pieces, state: State::Waiting });
         }
-        Ok(())
+        Ok(self.first + self.fragments.len() as u64)
+    }
+
+    /// Everything before this sequence number has arrived.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Bytes held, with overhead.
+    pub(super) fn held(&self) -> usize {
+        self.held
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -17,19 +17,33 @@ impl Client {
         (wanted.clamp(least, cap).0 / tick).max(1) as u32
     }
 
-    /// Whether another tick may be played ahead.
+    /// Whether commands may be played ahead: what is settled is no further back than the window.
     pub fn is_open(&self) -> bool {
         let first = self.rows.iter().filter_map(|r| r.settled.as_ref()).map(|s| s.0).min();
-        first.is_none_or(|settled| self.tick.0 - settled.0.min(self.tick.0) < self.window())
+        self.is_within(first.unwrap_or(self.heard))
+    }
+
+    /// Whether time may go on: the server was heard of within the window. While it keeps its word back, e.g. until a
+    /// validation is decided, nothing new is played ahead, but the clock goes on, and with it the talk.
+    pub(super) fn is_near(&self) -> bool {
+        self.is_within(self.heard)
+    }
+
+    fn is_within(&self, last: Tick) -> bool {
+        self.tick.0.saturating_sub(last.0) < self.window()
     }
 
     /// Asks for something in the name of an own controller. What may be played ahead happens now; the server hears of it
-    /// with the next packet.
+    /// with the next packet. Past the window nothing is played ahead: what lets go (a release, a cancel) is still asked
+    /// for, everything else is refused as [`Refusal::Pending`] until the server's word opens the window again.
     pub fn command(&mut self, request: Request) -> Result<Commanded, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
         }
-        if !self.is_open() || self.pending.len() >= MAX_PENDING {
+        let is_open = self.is_open();
+        // A key that was let go stays down, and an ability goes on, if nobody tells the server.
+        let lets_go = matches!(request, Request::Release { .. } | Request::Cancel { .. }) && self.is_near();
+        if !is_open && !lets_go || self.pending.len() >= MAX_PENDING {
             self.counts.closed += 1;
             return Err(Refusal::Pending);
         }
@@ -40,7 +54,7 @@ impl Client {
         }
         let next = self.tick.plus(1);
         if self.base_tick != next {
-            (self.base, self.sub, self.base_tick) = (self.base + 1, 0, next);
+            (self.base, self.sub, self.base_tick) = (self.base.saturating_add(1), 0, next);
         }
         let command = Command { tick: next, base: self.base, sub: self.sub, request };
         if encode(&command).len() > MAX_COMMAND as usize {
@@ -48,7 +62,7 @@ impl Client {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
         let id = command.id(self.client);
-        let played = policy == NetExecution::LocalPredicted;
+        let played = policy == NetExecution::LocalPredicted && is_open;
         let mut done = Commanded::Sent(id);
         if played {
             let level = self.level_of(&command.request);
@@ -65,9 +79,9 @@ impl Client {
             }
             done = Commanded::Predicted(id, outcome);
             self.tell(next);
-            self.sub += self.keys.note(id, self.seed, &self.sim, &self.facts).max(1);
+            self.sub = self.sub.saturating_add(self.keys.note(id, self.seed, &self.sim, &self.facts).max(1));
         } else {
-            self.sub += 1;
+            self.sub = self.sub.saturating_add(1);
         }
         self.pending.push_back(Pending { command, played, heard: false });
         Ok(done)

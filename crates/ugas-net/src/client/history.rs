@@ -97,6 +97,13 @@ impl History {
         mark
     }
 
+    /// Keeps the ends of so many ticks; what is older will not be played again.
+    pub(crate) fn keep_stops(&mut self, most: usize) {
+        while self.stops.len() > most {
+            self.spare.extend(self.stops.pop_front());
+        }
+    }
+
     /// Forgets the ends of ticks: nobody will speak about them.
     pub(crate) fn forget_stops(&mut self) {
         self.spare.extend(self.stops.drain(..));

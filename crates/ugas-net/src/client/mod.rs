@@ -10,6 +10,7 @@ mod history;
 mod keys;
 mod local;
 mod others;
+mod own;
 mod pace;
 mod proxies;
 mod receive;
@@ -148,6 +149,8 @@ pub struct Client {
     mispredicted: Vec<(OpId, Op)>,
     length: SimTime,
     tick: Tick,
+    /// The newest tick of the server's that was heard of.
+    heard: Tick,
     now: SimTime,
     pace: Option<Pace>,
     rows: Vec<History>,
@@ -192,6 +195,7 @@ impl Client {
             mispredicted: Vec::new(),
             length,
             tick: Tick(0),
+            heard: Tick(0),
             now: SimTime::ZERO,
             pace: None,
             rows: Vec::new(),
@@ -321,7 +325,7 @@ impl Client {
         let Some(pace) = &mut self.pace else { return 0 };
         let due = pace.pass(elapsed);
         let mut played = 0;
-        while played < due && self.is_open() {
+        while played < due && self.is_near() {
             self.play(host);
             played += 1;
         }
@@ -331,6 +335,7 @@ impl Client {
     /// Plays one tick.
     fn play(&mut self, host: &mut dyn Host) {
         self.drain();
+        let window = self.window() as usize;
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
@@ -343,6 +348,7 @@ impl Client {
             (stop.tick, stop.mark) = (self.tick, self.sim.mark(row.who));
             if self.sim.capture(row.who, &mut stop.image).is_ok() {
                 row.stops.push_back(stop);
+                row.keep_stops(window);
             }
         }
         for (&who, marks) in &mut self.touched {

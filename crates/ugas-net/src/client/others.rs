@@ -82,6 +82,22 @@ impl Client {
         }
     }
 
+    /// Somebody is gone or out of sight since a tick.
+    pub(super) fn lose(&mut self, who: ControllerId, tick: Tick) {
+        self.proxies.remove(who, tick);
+        // What is one's own is told in packets.
+        if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.settled.is_some()) {
+            return;
+        }
+        self.places.forget(who);
+        self.touched.remove(&who);
+        if self.sim.exists(who) {
+            self.sim.hide(who);
+            let fact = plain(self.sim.now(), who, FactKind::Despawned);
+            self.out.push(fact, None, Certainty::Server);
+        }
+    }
+
     /// The last tick up to which the server has heard every command.
     pub(super) fn heard_up_to(&self, tick: Tick) -> Tick {
         let open = self.pending.iter().filter(|p| p.played).map(|p| p.command.tick.minus(1)).min();

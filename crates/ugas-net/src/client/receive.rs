@@ -5,8 +5,6 @@
 use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
-use super::shown::plain;
-use super::told::Certainty;
 use super::{Client, ClientState, Pending};
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
@@ -16,7 +14,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, FactKind, NoHost, SimTime};
+use ugas_core::{AbilityId, ControllerId, NoHost, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -53,20 +51,20 @@ impl Client {
 
     pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
         match message {
-            ToClient::Welcome { client, length, seed, owned } => {
+            ToClient::Welcome { client, base, length, seed, owned } => {
                 let sound = length > SimTime::ZERO && length <= SimTime::seconds(1.0) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !sound {
                     self.counts.damaged += 1;
                     return;
                 }
                 (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
+                self.base = base;
                 self.sim.seed_client(client, seed);
-                self.rows = owned.iter().map(|&who| History::new(who)).collect();
-                self.owned = owned;
+                self.rows = owned.into_iter().map(History::new).collect();
                 self.proxies = Proxies::new(self.sim.rules().clone(), length);
                 self.pace = Some(Pace::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
-                self.tick = tick.plus(ahead as u32);
+                (self.tick, self.heard) = (tick.plus(ahead as u32), tick);
                 self.sim.advance_to(self.tick.time(length), &mut NoHost);
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
@@ -76,19 +74,11 @@ impl Client {
                     self.counts.damaged += 1;
                 }
             }
-            ToClient::Gone { who, tick } => {
-                self.proxies.remove(who, tick);
-                if self.proxies.get(who).is_some() {
-                    return;
-                }
-                self.places.forget(who);
-                self.touched.remove(&who);
-                // Packets go on saying that it is gone; its place among the others stays.
-                self.rows.iter_mut().filter(|r| r.who == who).for_each(|r| *r = History::new(who));
-                self.owned.retain(|&o| o != who);
-                self.sim.hide(who);
-                let fact = plain(self.sim.now(), who, FactKind::Despawned);
-                self.out.push(fact, None, Certainty::Server);
+            ToClient::Gone { gone } => gone.into_iter().for_each(|(who, tick)| self.lose(who, tick)),
+            ToClient::AllGone { tick } => {
+                // From the last one on, so that nobody has to move up.
+                let all: Vec<ControllerId> = self.proxies.iter().map(|p| p.who()).collect();
+                all.into_iter().rev().for_each(|who| self.lose(who, tick));
             }
             ToClient::Seen { who, tick, section } => {
                 if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
@@ -119,6 +109,7 @@ impl Client {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
             self.jump(tick);
+            self.heard = self.heard.max(tick);
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());
@@ -209,7 +200,7 @@ impl Client {
                     self.rerun(at);
                 }
             }
-            OwnerNews::Gone => {}
+            OwnerNews::Gone => self.depart(at, tick),
             OwnerNews::Nothing if struck => self.rerun(at),
             OwnerNews::Nothing => {}
         }

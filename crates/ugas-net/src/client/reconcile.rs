@@ -44,8 +44,11 @@ impl Client {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
-        // Ticks before the first that was played here have no mark of their own: everything noted comes after them.
-        let mark = row.stop(tick).map_or_else(|| self.sim.journal_start(row.who), |s| s.mark);
+        let mark = match &row.settled {
+            // Ticks before the first that was played here, and those that fell out of the window, have no mark.
+            Some(_) => row.stop(tick).map_or_else(|| self.sim.mark_at(row.who, tick.time(self.length)), |s| s.mark),
+            None => JournalMark::default(),
+        };
         let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
         Ok(Some(Told { image, mark }))
     }
@@ -63,8 +66,12 @@ impl Client {
         row.keep_state(tick, tokens);
         let who = row.who;
         let first = row.settled.is_none();
+        if first {
+            self.arrive(at, tick);
+        }
         self.settle(at, tick, image);
         if first {
+            self.list_owned();
             // The journal begins with the first state.
             self.begin(at);
         }

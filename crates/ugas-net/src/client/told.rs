@@ -94,6 +94,16 @@ impl Waiting {
         });
     }
 
+    /// A controller is gone: nobody will say what became of what was told ahead of it.
+    pub(crate) fn undo_of(&mut self, who: ControllerId, out: &mut NetFacts) {
+        self.list.retain(|(_, f)| {
+            if f.who == who {
+                out.push(*f, None, Certainty::Undone);
+            }
+            f.who != who
+        });
+    }
+
     /// Up to a tick everything that is settled happened.
     pub(crate) fn confirm(&mut self, until: Tick, is_settled: impl Fn(&Fact) -> bool, out: &mut NetFacts) {
         self.list.retain(|(tick, f)| {

@@ -103,6 +103,11 @@ impl Bandwidth {
         Bandwidth { per_second, most, saved: most as i64 * FLICKS_PER_SECOND }
     }
 
+    /// Half as many bytes, saved up to half as many, but never less than a few packets need.
+    pub fn half(&self) -> Bandwidth {
+        Bandwidth::new(self.per_second / 2, (self.most / 2).max(1200))
+    }
+
     /// Time went on.
     pub fn pass(&mut self, time: SimTime) {
         let earned = (self.per_second as i64).saturating_mul(time.0.max(0));

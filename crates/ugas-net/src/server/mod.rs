@@ -4,6 +4,7 @@
 //! once. Sending then only selects and copies: owners get the exact difference to what they have (nothing where they had
 //! it right themselves), everybody else gets the views.
 
+mod numbers;
 mod observe;
 mod owner;
 mod peer;
@@ -21,9 +22,10 @@ use crate::view::Board;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
+use numbers::Numbers;
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
@@ -100,8 +102,8 @@ pub enum ConnectError {
     /// More controllers than one client may own.
     #[error("{0} controllers are too many for one player; at most {MAX_OWNED} are played ahead on one machine")]
     Many(usize),
-    /// Every number for clients was given.
-    #[error("65,534 clients were here already; start the server anew")]
+    /// Every number for clients is in use.
+    #[error("65,534 clients are here already, and keys have room for no more; let some leave, or start another server")]
     Full,
 }
 
@@ -149,11 +151,15 @@ pub struct Server {
     config: ServerConfig,
     tick: Tick,
     peers: BTreeMap<PeerId, Peer>,
-    next_client: u16,
+    numbers: Numbers,
     board: Board,
+    /// How many controllers were gone when the board was last looked through.
+    departed: u64,
     /// Attributes that even owners may not see.
     hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
+    /// Whose mode was set since the last tick.
+    remade: BTreeSet<ControllerId>,
     reach: Arc<dyn Reach>,
     interest: Interest,
     effects: Whitelist,
@@ -177,6 +183,7 @@ impl Server {
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
         Server {
+            departed: sim.departed(),
             hidden: hidden_from_owners(sim.rules()),
             board,
             effects,
@@ -184,8 +191,9 @@ impl Server {
             tick,
             config,
             peers: BTreeMap::new(),
-            next_client: 1,
+            numbers: Numbers::default(),
             modes: BTreeMap::new(),
+            remade: BTreeSet::new(),
             reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
             interest: Interest::default(),
@@ -253,10 +261,12 @@ impl Server {
         }
     }
 
-    /// How a controller is replicated, where it is not as the setup says. Call it before the controller's first tick.
+    /// How a controller is replicated from the next tick on, where it is not as the setup says. An owner that is then
+    /// told no more than others does not play it any more, until it is told everything again. Forgotten when the
+    /// controller leaves the sim, unless it belongs to a player who is here.
     pub fn set_mode(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
-        self.board.remove(who);
+        self.remade.insert(who);
     }
 
     /// How a controller is replicated.
@@ -308,18 +318,16 @@ impl Server {
         if let Some(&who) = owns.iter().find(owned) {
             return Err(ConnectError::Owned(who));
         }
-        let client = self.next_client;
-        // The last number is for what clients do by themselves.
-        self.next_client = client.checked_add(1).filter(|&next| next < u16::MAX).ok_or(ConnectError::Full)?;
-        let rates = (self.config.packets * 4, self.config.commands * 16);
-        self.peers.insert(peer, Peer::new(client, owns, self.config.carrier, rates, line(self.config.bandwidth)));
-        Ok(client)
+        let number = self.numbers.take().ok_or(ConnectError::Full)?;
+        self.peers.insert(peer, Peer::new(number, owns, &self.config, self.tick));
+        Ok(number.client)
     }
 
     /// Forgets a connection. Its controllers stay as they are; what they hold down, the host lets go.
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(gone) = self.peers.remove(&peer) {
-            self.sim.unseed_client(gone.client);
+            self.sim.unseed_client(gone.number.client);
+            self.numbers.give_back(gone.number.client, gone.last_base());
         }
     }
 
@@ -336,14 +344,14 @@ fn is_exact(mode: ControllerReplication) -> bool {
 }
 
 /// A line that takes so many bytes a second, and a tenth of a second's worth or a few packets at once.
-fn line(per_second: u32) -> Bandwidth {
+pub(crate) fn line(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }
 
 /// The seed of a client's random stream. The secret goes in twice, so that a client cannot walk back from its own seed to
 /// the secret step by step, as each step alone could be. It is no cipher: what must not be guessed is not rolled ahead.
-fn seed_of(secret: u64, client: u16) -> u64 {
-    mix(mix(secret ^ mix(client as u64)) ^ secret) ^ secret.rotate_left(29)
+fn seed_of(secret: u64, serial: u64) -> u64 {
+    mix(mix(secret ^ mix(serial)) ^ secret) ^ secret.rotate_left(29)
 }
 
 /// One step of SplitMix64's finaliser: seeds of neighbours have nothing in common.

@@ -1,11 +1,13 @@
 //! What one client is told of controllers that are not its own: who is chosen, how it is written, and what becomes of it.
 
 use super::peer::Told;
+use crate::carrier::{Carrier, FRAGMENT, Receipt};
 use crate::interest::{Ask, Bandwidth, Interest, Plan, Schedule, Viewer};
 use crate::message::{ToClient, encode};
 use crate::types::Tick;
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
+use std::collections::{BTreeMap, VecDeque};
 use ugas_core::{ControllerId, SimTime};
 
 /// Bytes of a section above which it goes through the ordered stream: less than the smallest room a packet without owned
@@ -15,6 +17,11 @@ const LARGE: usize = 512;
 const MAX_TOUCHED: usize = 64;
 /// Ticks between two times everything is sent anew, so that a client cannot ask for more than its line takes.
 const AGAIN: u32 = 15;
+
+/// Controllers that are gone and of which a client could not be told yet.
+const MAX_GONE: usize = 1024;
+/// How many of them are told in one message: as many as fit into a fragment.
+const TOLD_GONE: usize = 40;
 
 /// What a packet is written from.
 pub(crate) struct Sight<'a> {
@@ -37,11 +44,19 @@ pub(crate) struct Observing {
     schedule: Schedule,
     plan: Plan,
     line: Bandwidth,
+    /// The half of the line that the ordered stream has to itself while something else finds no room.
+    stream: Bandwidth,
+    /// Packets in a row in which something found no room.
+    hungry: u32,
+    /// Who is gone or out of sight since when, until it can be told.
+    gone: BTreeMap<ControllerId, Tick>,
+    /// More are gone than can be listed: everybody is told of anew.
+    all_gone: bool,
     /// Whom the client's commands changed, and when.
     touched: Vec<(ControllerId, Tick)>,
     targets: Vec<ControllerId>,
     /// Sections in the ordered stream, with their ticks.
-    streaming: Vec<(ControllerId, Tick)>,
+    streaming: VecDeque<(ControllerId, Tick, Receipt)>,
     wants_all: bool,
     all_at: Option<Tick>,
 }
@@ -52,9 +67,13 @@ impl Observing {
             schedule: Schedule::default(),
             plan: Plan::default(),
             line,
+            stream: line.half(),
+            hungry: 0,
+            gone: BTreeMap::new(),
+            all_gone: false,
             touched: Vec::new(),
             targets: Vec::new(),
-            streaming: Vec::new(),
+            streaming: VecDeque::new(),
             wants_all: false,
             all_at: None,
         }
@@ -62,17 +81,30 @@ impl Observing {
 
     /// Another line.
     pub(crate) fn set_line(&mut self, line: Bandwidth) {
-        self.line = line;
+        (self.line, self.stream) = (line, line.half());
     }
 
     /// A tick went by.
     pub(crate) fn pass(&mut self, length: SimTime) {
         self.line.pass(length);
+        self.stream.pass(length);
     }
 
-    /// So many bytes were sent.
-    pub(crate) fn spend(&mut self, bytes: usize) {
+    /// So many bytes were sent, so many of them in the ordered stream.
+    pub(crate) fn spend(&mut self, bytes: usize, reliable: usize) {
         self.line.spend(bytes);
+        self.stream.spend(reliable.min(self.stream.left()));
+    }
+
+    /// Bytes the ordered stream may have of the next packet. What rides beside it has its share of each packet and of the
+    /// line; the stream always has half of the line, or nothing would ever arrive.
+    pub(crate) fn stream_share(&self) -> usize {
+        match self.hungry {
+            0 => self.line.left().max(self.stream.left()),
+            // Even one fragment may be too much beside what the client's own controllers need.
+            hungry if hungry % 4 == 0 => 0,
+            _ => self.stream.left().min(FRAGMENT + 8),
+        }
     }
 
     /// The client's commands changed somebody.
@@ -110,10 +142,32 @@ impl Observing {
         }
     }
 
-    /// Everything in the ordered stream arrived.
-    pub(crate) fn stream_is_idle(&mut self) {
-        for (who, tick) in self.streaming.drain(..) {
+    /// Sections in the ordered stream may have arrived.
+    pub(crate) fn settle_stream(&mut self, carrier: &Carrier) {
+        while let Some(&(who, tick, receipt)) = self.streaming.front()
+            && carrier.has_arrived(receipt)
+        {
+            self.streaming.pop_front();
             self.schedule.streamed(who, Ok(tick));
+        }
+    }
+
+    /// Tells who is gone, as far as there is room in the ordered stream; the rest waits.
+    pub(crate) fn push_gone(&mut self, carrier: &mut Carrier, tick: Tick) {
+        if self.all_gone {
+            // Sections of this tick may have been written already.
+            if carrier.push(&encode(&ToClient::AllGone { tick: tick.minus(1) })).is_err() {
+                return;
+            }
+            self.all_gone = false;
+            self.schedule.resync(tick);
+        }
+        while !self.gone.is_empty() {
+            let gone: Vec<(ControllerId, Tick)> = self.gone.iter().take(TOLD_GONE).map(|(k, v)| (*k, *v)).collect();
+            if carrier.push(&encode(&ToClient::Gone { gone: gone.clone() })).is_err() {
+                return;
+            }
+            self.gone.retain(|who, _| gone.last().is_some_and(|last| *who > last.0));
         }
     }
 
@@ -143,13 +197,18 @@ impl Observing {
         let ask = Ask { viewer, tick, length, round_trip, room: free.min(line), packet: LARGE, lossy };
         schedule.pick(board, interest, &ask, &mut self.plan);
         let plan = &self.plan;
-        messages.extend(plan.left.iter().map(|&who| Message { who, since: None, bytes: gone(who, tick) }));
+        self.hungry = if plan.more { self.hungry.saturating_add(1) } else { 0 };
+        self.gone.extend(plan.left.iter().map(|&who| (who, tick)));
+        if self.gone.len() > MAX_GONE {
+            self.gone.clear();
+            self.all_gone = true;
+        }
         for pick in &plan.large {
             let mut section = BitWriter::new();
             board.write(pick.who, pick.since, &mut section);
             let section = section.finish().to_vec();
             let bytes = encode(&ToClient::Seen { who: pick.who, tick, section });
-            messages.push(Message { who: pick.who, since: Some(pick.since), bytes });
+            messages.push(Message { who: pick.who, since: pick.since, bytes });
         }
         told.tick = tick;
         if !alone || !plan.state.is_empty() || !plan.poses.is_empty() {
@@ -161,24 +220,19 @@ impl Observing {
         plan.more && free < line
     }
 
-    /// A message was put into the ordered stream, or there was no room for it.
-    pub(crate) fn pushed(&mut self, message: &Message, tick: Tick, is_in: bool) {
-        let Some(since) = message.since else { return };
-        match is_in {
-            true => self.streaming.push((message.who, tick)),
-            false => self.schedule.streamed(message.who, Err(since)),
+    /// A section was put into the ordered stream, or there was no room for it.
+    pub(crate) fn pushed(&mut self, message: &Message, tick: Tick, receipt: Option<Receipt>) {
+        match receipt {
+            Some(receipt) => self.streaming.push_back((message.who, tick, receipt)),
+            None => self.schedule.streamed(message.who, Err(message.since)),
         }
     }
 }
 
-/// Something about a controller that must arrive.
+/// A section that goes through the ordered stream.
 pub(crate) struct Message {
     pub(crate) who: ControllerId,
-    /// From where it was written, if it is a section.
-    pub(crate) since: Option<Tick>,
+    /// From where it was written.
+    pub(crate) since: Tick,
     pub(crate) bytes: Vec<u8>,
-}
-
-fn gone(who: ControllerId, tick: Tick) -> Vec<u8> {
-    encode(&ToClient::Gone { who, tick })
 }

@@ -6,7 +6,7 @@ use crate::wire::delta::Coder;
 use crate::wire::number::put_uint;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{ControllerId, Portable, Refusal};
+use ugas_core::{ControllerId, Portable, Refusal, Sim};
 
 /// States that may be under way, and ticks whose hashes are remembered.
 const KEPT: usize = 128;
@@ -36,6 +36,8 @@ pub(crate) struct Owned {
     spare: Vec<Tokens>,
     /// A state too long for a packet was sent in the ordered stream at this tick.
     streamed: Option<Tick>,
+    /// It is not there, or its owner is told no more than others.
+    is_away: bool,
 }
 
 impl Owned {
@@ -49,6 +51,25 @@ impl Owned {
             have: None,
             spare: Vec::new(),
             streamed: None,
+            is_away: true,
+        }
+    }
+
+    /// What it is after a tick, as its owner may know it; nothing if it is away. Of one that is away everything is
+    /// forgotten, since its owner forgets too: when it is back, it begins with a whole state.
+    pub(crate) fn follow(&mut self, tick: Tick, hash: Option<u32>) {
+        match hash {
+            Some(hash) => {
+                self.is_away = false;
+                self.note(tick, hash);
+            }
+            None => self.leave(),
+        }
+    }
+
+    fn leave(&mut self) {
+        if !self.is_away {
+            *self = Owned::new(self.who);
         }
     }
 
@@ -58,7 +79,7 @@ impl Owned {
     }
 
     /// The tick is over: what the controller is now.
-    pub(crate) fn note(&mut self, tick: Tick, hash: u32) {
+    fn note(&mut self, tick: Tick, hash: u32) {
         if self.hashes.len() >= KEPT {
             self.hashes.pop_front();
         }
@@ -74,6 +95,10 @@ impl Owned {
 
     /// What the client says it had at a tick, and the newest state it holds.
     pub(crate) fn claim(&mut self, now: Tick, tick: Tick, hash: Option<u32>, have: Option<Tick>) {
+        if have.is_none() {
+            // It has forgotten what it had, e.g. because it heard that the controller was gone.
+            self.have = None;
+        }
         if have > self.have && self.states.iter().any(|(t, _)| Some(*t) == have) {
             self.have = have;
             while self.states.front().is_some_and(|(t, _)| Some(*t) < have) {
@@ -110,16 +135,21 @@ impl Owned {
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
     }
 
-    /// Writes how the controller stands; `peek` gives what its owner may know of it. `false` if it was too long for the room: nothing was written then, and the
-    /// state is in the tokens last kept.
+    /// Writes how the controller stands; `peek` gives what its owner may know of it. An error if it is away. `false` if it
+    /// was too long for the room: nothing was written then, and the state is in the tokens last kept.
     pub(crate) fn write(
         &mut self,
+        sim: &Sim,
         peek: impl FnOnce(ControllerId) -> Result<Portable, Refusal>,
         tick: Tick,
         delta: &mut Coder,
         out: &mut BitWriter,
         room_bits: usize,
     ) -> Result<bool, Refusal> {
+        if self.is_away || !sim.exists(self.who) {
+            self.leave();
+            return Err(Refusal::StaleHandle);
+        }
         if let Some(matched) = self.matched.filter(|&m| self.is_still(m)) {
             out.bits(MATCHED, 2);
             put_uint(out, (tick.0 - matched.0) as u64);
@@ -161,6 +191,11 @@ impl Owned {
             self.states.push_back((tick, tokens));
         }
         Ok(fits)
+    }
+
+    /// There was no room for it in the ordered stream.
+    pub(crate) fn not_streamed(&mut self) {
+        self.streamed = None;
     }
 
     /// The state last kept as a difference to nothing, for the ordered stream.

@@ -1,11 +1,12 @@
 //! One client as the server knows it.
 
-use super::MAX_VERDICTS;
+use super::numbers::Number;
 use super::observe::Observing;
 use super::owner::Owned;
+use super::{MAX_VERDICTS, ServerConfig, line};
 use crate::authority::{Reason, check_tick};
-use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
-use crate::interest::{Bandwidth, Pick};
+use crate::carrier::{Carrier, PacketNumber, Receipt};
+use crate::interest::Pick;
 use crate::message::{Command, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
@@ -17,6 +18,9 @@ const MAX_WAITING: usize = 256;
 const MAX_DECIDED: usize = 256;
 /// Packets whose fate is not known; the carrier decides on each sooner.
 const MAX_FLYING: usize = 1100;
+
+/// Bases above one for each tick that a client may use.
+const SPARE_BASES: u32 = 1024;
 
 /// How far a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +82,9 @@ fn print_of(bytes: &[u8]) -> u64 {
 /// One client.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
-    pub(crate) client: u16,
+    pub(crate) number: Number,
+    /// The tick at which it came.
+    since: Tick,
     pub(crate) phase: Phase,
     pub(crate) carrier: Carrier,
     pub(crate) owned: Vec<ControllerId>,
@@ -103,22 +109,17 @@ pub(crate) struct Peer {
     pub(crate) defined: u32,
     /// Bytes heard and not yet answered, while it is not known to be a player: it never gets more than it gave.
     pub(crate) credit: usize,
-    /// Whether the client has its welcome: what rides in packets before that it cannot read.
-    pub(crate) welcomed: bool,
+    /// Its welcome, once it was said: what rides in packets before it arrives the client cannot read.
+    pub(crate) welcome: Option<Receipt>,
 }
 
 impl Peer {
-    pub(crate) fn new(
-        client: u16,
-        owned: &[ControllerId],
-        carrier: CarrierConfig,
-        rates: (u32, u32),
-        line: Bandwidth,
-    ) -> Peer {
+    pub(crate) fn new(number: Number, owned: &[ControllerId], config: &ServerConfig, now: Tick) -> Peer {
         Peer {
-            client,
+            number,
+            since: now,
             phase: Phase::Silent,
-            carrier: Carrier::new(carrier),
+            carrier: Carrier::new(config.carrier),
             owned: owned.to_vec(),
             rows: Vec::new(),
             waiting: BTreeMap::new(),
@@ -128,13 +129,13 @@ impl Peer {
             verdicts: Vec::new(),
             flying: VecDeque::new(),
             spare: Vec::new(),
-            views: Observing::new(line),
-            packets: Bucket::new(rates.0),
-            commands: Bucket::new(rates.1),
+            views: Observing::new(line(config.bandwidth)),
+            packets: Bucket::new(config.packets.saturating_mul(4)),
+            commands: Bucket::new(config.commands.saturating_mul(16)),
             slack: 0,
             defined: 0,
             credit: 0,
-            welcomed: false,
+            welcome: None,
         }
     }
 
@@ -157,10 +158,15 @@ impl Peer {
 
     fn may_wait(&mut self, command: &Command, now: Tick, limits: Limits) -> Result<(), Reason> {
         let key = (command.base, command.sub);
-        if self.last.is_some_and(|last| key <= last) {
+        if self.last.is_some_and(|last| key <= last) || command.base <= self.number.base {
             return Err(Reason::Key);
         }
         check_tick(command.tick, now, limits.ahead, limits.behind)?;
+        // A base for each tick at most: nobody uses up the bases of those who have the number later.
+        let ticks = command.tick.0.saturating_sub(self.since.0);
+        if command.base - self.number.base > ticks.saturating_add(SPARE_BASES) {
+            return Err(Reason::Key);
+        }
         // Keys rise with ticks.
         let fits = |(other, _): &(Command, u64)| {
             command.tick == other.tick || (key < (other.base, other.sub)) == (command.tick < other.tick)
@@ -205,6 +211,11 @@ impl Peer {
         self.verdicts.push(verdict);
     }
 
+    /// The last base of a command that was done.
+    pub(crate) fn last_base(&self) -> u32 {
+        self.last.map_or(self.number.base, |(base, _)| base)
+    }
+
     /// How many commands wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
@@ -226,9 +237,12 @@ impl Peer {
             told.verdicts.clear();
             self.spare.push(told);
         }
-        if self.carrier.is_idle() {
-            self.views.stream_is_idle();
-        }
+        self.views.settle_stream(&self.carrier);
+    }
+
+    /// Whether it plays and knows it.
+    pub(crate) fn is_welcomed(&self) -> bool {
+        self.phase == Phase::Playing && self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome))
     }
 
     /// Keeps what a packet told until its fate is known.

@@ -1,14 +1,15 @@
 //! What clients send: looked at, counted, kept until its tick.
 
+use super::numbers::Number;
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
-use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, is_exact, seed_of};
+use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, seed_of};
 use crate::authority::Reason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::{get_int, get_uint_to};
-use ugas_core::{ControllerId, Refusal};
+use ugas_core::Refusal;
 
 impl Server {
     /// Takes in a datagram. What is wrong with it is counted, never an error: it is the client's.
@@ -65,19 +66,18 @@ impl Server {
             }
             None => {
                 p.phase = Phase::Playing;
-                let seed = seed_of(self.config.secret, p.client);
-                self.sim.seed_client(p.client, seed);
-                let owned: Vec<ControllerId> = p.owned.iter().copied().filter(|&who| self.sim.exists(who)).collect();
-                let modes = &self.modes;
-                let mode = |who: &ControllerId| modes.get(who).copied().unwrap_or(self.config.mode);
-                p.rows = owned.iter().filter(|who| is_exact(mode(who))).map(|&who| Owned::new(who)).collect();
-                let owned = p.rows.iter().map(|r| r.who).collect();
-                ToClient::Welcome { client: p.client, length: self.config.length, seed, owned }
+                let Number { client, base, serial } = p.number;
+                let seed = seed_of(self.config.secret, serial);
+                self.sim.seed_client(client, seed);
+                // All of them, whatever their modes: those it is not told everything of are away for it.
+                p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
+                ToClient::Welcome { client, base, length: self.config.length, seed, owned: p.owned.clone() }
             }
         };
         // A queue that is full here belongs to a client that never answers.
-        if p.carrier.push(&encode(&answer)).is_err() {
-            self.counts.add(Reason::Message);
+        match p.carrier.push(&encode(&answer)) {
+            Ok(receipt) => p.welcome = Some(receipt),
+            Err(_) => self.counts.add(Reason::Message),
         }
     }
 }

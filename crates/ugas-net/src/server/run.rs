@@ -1,7 +1,7 @@
 //! One tick: commands that are due, then time, then what changed.
 
 use super::peer::Phase;
-use super::{MAX_DONE, Server};
+use super::{MAX_DONE, Server, is_exact};
 use crate::authority::{Judge, Reason};
 use crate::message::{Command, Verdict};
 use crate::types::PeerId;
@@ -36,7 +36,7 @@ impl Server {
                 Err((reason, refusal)) => {
                     if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
                         // An ability that is not granted any more has nothing to clean up.
-                        let _ = self.sim.run_as(command.id(p.client), &op);
+                        let _ = self.sim.run_as(command.id(p.number.client), &op);
                     }
                     self.counts.add(reason);
                     Some(told(refusal, &self.hidden))
@@ -49,7 +49,7 @@ impl Server {
     /// The abilities a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
-        let (key, facts) = (command.id(p.client), &self.sim.facts().list);
+        let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed begins anew.
         let new = facts.get(before..).unwrap_or(facts);
         let of = |f: &Fact| match f.kind {
@@ -66,7 +66,7 @@ impl Server {
         }
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
-        let key = command.id(p.client);
+        let key = command.id(p.number.client);
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
         let result = if claimed >= now {
             self.sim.run_as(key, &op)
@@ -94,22 +94,27 @@ impl Server {
                 let _ = self.board.add(&self.sim, who, mode, self.tick);
             }
         }
+        for who in std::mem::take(&mut self.remade) {
+            let mode = self.mode(who);
+            if self.sim.exists(who) && self.board.mode(who) != Some(mode) {
+                let _ = self.board.add(&self.sim, who, mode, self.tick);
+            }
+        }
         self.board.update(&self.sim, self.tick, &self.changed);
         self.board.bursts(&facts);
         self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
+                let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
                 // What did not change is what it was.
-                let known =
-                    row.newest().filter(|_| self.changed.binary_search(&row.who).is_err() && self.sim.exists(row.who));
+                let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
                 let hash = || self.sim.row_hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
-                if let Some(hash) = known.or_else(hash) {
-                    row.note(self.tick, hash);
-                }
+                let is_there = is_exact(mode) && self.sim.exists(row.who);
+                row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
             }
         }
         for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
-            let by = self.peers.values_mut().find(|p| p.client == fact.root.client());
+            let by = self.peers.values_mut().find(|p| p.number.client == fact.root.client());
             if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
                 p.views.touch(fact.who, self.tick);
             }
@@ -124,6 +129,9 @@ impl Server {
 
     /// Controllers that are no more are shown no more.
     pub(super) fn remove_gone(&mut self) {
+        if std::mem::replace(&mut self.departed, self.sim.departed()) == self.departed {
+            return;
+        }
         let mut at = 0;
         while let Some(&who) = self.board.ids().get(at) {
             if self.sim.exists(who) {
@@ -131,7 +139,10 @@ impl Server {
                 continue;
             }
             self.board.remove(who);
-            self.modes.remove(&who);
+            // A player's own may come back.
+            if !self.peers.values().any(|p| p.owned.contains(&who)) {
+                self.modes.remove(&who);
+            }
         }
     }
 }

@@ -4,7 +4,6 @@ use super::observe::{Message, Sight};
 use super::owner::Owned;
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
-use crate::authority::Reason;
 use crate::mask::{Eye, is_seen};
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId};
@@ -14,6 +13,9 @@ use ugas_core::{AttributeId, ControllerId, SimTime};
 
 /// Packets of a thousand that are lost from which on nobody waits for word of a loss.
 const LOSSY: u32 = 50;
+
+/// Bytes in the ordered stream above which definitions wait for their turn.
+const BULK: usize = 8 * 1024;
 
 impl Server {
     /// Datagrams for everybody, after the tick.
@@ -48,9 +50,13 @@ impl Server {
         };
         for (def, doc) in self.sim.definitions().filter(|(def, _)| number(def) >= known) {
             let Ok(doc) = serde_json::to_string(doc) else { continue };
-            if p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err() {
+            // What else must arrive does not wait behind all of them.
+            if p.carrier.queued() > BULK.min(self.config.carrier.backlog / 2)
+                || p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err()
+            {
                 return;
             }
+            p.defined = (number(&def) & !ugas_core::RUNTIME_BIT) + 1;
         }
         p.defined = given;
     }
@@ -64,11 +70,10 @@ impl Server {
             return false;
         }
         p.settle(&mut self.fates);
-        p.welcomed |= p.phase == Phase::Playing && p.carrier.is_idle();
-        let playing = p.welcomed;
+        let playing = p.is_welcomed();
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, interest, hidden, writer, coder, out, counts, config, .. } = self;
+        let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
@@ -76,9 +81,12 @@ impl Server {
         if first {
             views.pass(length);
         }
-        let mut streamed: Vec<Vec<u8>> = Vec::new();
+        p.carrier.set_share(views.stream_share());
+        let mut streamed: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut messages: Vec<Message> = Vec::new();
+        let mut reliable = 0;
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
+            reliable = MAX_DATAGRAM - room;
             if !playing || room < 32 {
                 return;
             }
@@ -101,21 +109,21 @@ impl Server {
                 if !rows.is_empty() {
                     writer.bit(all_right);
                 }
-                for row in rows.iter_mut().filter(|_| !all_right) {
+                for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
                     let peek = |who| sim.peek_without(who, hidden, &knows);
-                    match row.write(peek, tick, coder, writer, reserved) {
+                    match row.write(sim, peek, tick, coder, writer, reserved) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
                             let mut whole = BitWriter::new();
                             if row.whole(tick, coder, &mut whole) {
                                 let state = whole.finish().to_vec();
-                                streamed.push(encode(&ToClient::Owner { who: row.who, tick, state }));
+                                streamed.push((at, encode(&ToClient::Owner { who: row.who, tick, state })));
                             }
                         }
                         Err(_) => writer.bits(GONE, 2),
@@ -131,19 +139,19 @@ impl Server {
             bytes.extend_from_slice(writer.finish());
         };
         let number = p.carrier.write(now, tick, out, &mut payload);
-        for message in streamed {
+        for (at, message) in streamed {
             if p.carrier.push(&message).is_err() {
-                counts.add(Reason::Message);
+                p.rows[at].not_streamed();
             }
         }
+        p.views.push_gone(&mut p.carrier, tick);
+        // Half of the stream is for what cannot wait.
+        let most = config.carrier.backlog / 2;
         for message in messages {
-            let is_in = p.carrier.push(&message.bytes).is_ok();
-            p.views.pushed(&message, tick, is_in);
-            if !is_in {
-                counts.add(Reason::Message);
-            }
+            let pushed = if p.carrier.queued() < most { p.carrier.push(&message.bytes).ok() } else { None };
+            p.views.pushed(&message, tick, pushed);
         }
-        p.views.spend(out.len());
+        p.views.spend(out.len(), reliable);
         p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
