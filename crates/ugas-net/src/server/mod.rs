@@ -19,6 +19,7 @@ use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
+use crate::mask::hidden_from_owners;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
@@ -33,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{ControllerId, Facts, Op, Refusal, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
@@ -160,6 +161,10 @@ pub struct Server {
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
     board: Board,
+    /// How many controllers were gone when the board was last looked through.
+    departed: u64,
+    /// Attributes that even owners may not see.
+    hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
     /// Whose mode was set since the last tick.
     remade: BTreeSet<ControllerId>,
@@ -187,6 +192,8 @@ impl Server {
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
         Server {
+            departed: sim.departed(),
+            hidden: hidden_from_owners(sim.rules()),
             board,
             effects,
             sim,
@@ -244,6 +251,7 @@ impl Server {
     /// Whom clients are told of, instead of everybody.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
         self.interest.relevance = Arc::new(relevance);
+        self.peers.values_mut().for_each(|p| p.views.reconsider());
     }
 
     /// Who comes first and which kind of actor everybody is, instead of by distance.
@@ -291,7 +299,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &owner::hidden(&self.sim, who))
+        self.sim.row_hash_without(who, &self.hidden)
     }
 
     /// Peers that play.
