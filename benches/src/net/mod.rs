@@ -5,6 +5,7 @@ pub(crate) mod arena;
 mod bytes;
 mod cost;
 mod play;
+pub(crate) mod still;
 
 use crate::table::{Table, figure};
 
@@ -82,8 +83,7 @@ pub(crate) fn table(peer: &Peer) -> (Table, bool) {
     let b = bytes::count();
     f.exact("observer update, 8 values of 10 bits, 2 changed", (b.observer, "B"), 5.0, (peer, "bytes"));
     f.exact("owner update, exact values, 2 changed", (b.owner, "B"), 12.0, none);
-    // Two bits say so, and a few how long ago that was.
-    f.time("owner, where its hash matched", (b.matched, "B"), Some(0.0), none);
+    f.exact("owner, where its hash matched", (b.matched, "B"), 0.0, none);
     f.exact("observer, one tag change", (b.tag, "B"), 3.0, none);
     f.exact("1,000 actors that do not change", (b.unchanged, "B"), 0.0, (peer, "unchanged"));
     f.exact("100 actors × 2 changes, 60 Hz, with headers", (b.kilobits, "kbit/s"), 256.0, none);

@@ -11,7 +11,7 @@ use ugas_core::{AbilityId, Anchor, ControllerId, EffectId, Facts, NoHost, Refusa
 use ugas_data::ReadError;
 use ugas_net::client::{Client, ClientConfig, ClientState};
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::Tick;
 
 /// Verbs that one machine may run, repetitions included.
@@ -92,18 +92,20 @@ pub struct ClientPart<'s> {
 impl Scenario {
     /// What the server does. Clients connect to [`ServerPart::server_mut`] with what [`ServerPart::owned_by`] says.
     pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
-        self.server_part_with(RunOptions::default())
+        self.server_part_with(RunOptions::default(), None)
     }
 
-    pub(super) fn server_part_with(&self, options: RunOptions) -> Result<ServerPart<'_>, NotPlayed> {
+    /// The same in another way, e.g. with a secret that no player can know. Without one, clients roll the same each time.
+    pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, NotPlayed> {
         let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
         let mut runner = Runner::of_machine(self, options).map_err(NotPlayed::Errors)?;
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
-        let secret = options.seed.unwrap_or(self.seed);
-        let config = ServerConfig { length: network.tick, secret, ..ServerConfig::default() };
+        let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
+        let config = ServerConfig { length: network.tick, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
-        let mut part = ServerPart { runner, server: Server::new(sim, config), due, end, facts: Facts::default() };
+        let mut part =
+            ServerPart { runner, server: Server::new(sim, config, secret), due, end, facts: Facts::default() };
         part.set_modes();
         Ok(part)
     }
