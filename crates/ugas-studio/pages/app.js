@@ -57,8 +57,8 @@ function clock() {
   const el = document.getElementById("clock");
   const button = (name, text, act) => h("button", { onclick: act, "aria-label": name, title: name }, text);
   el.replaceChildren(
-    button("Pause or go on", "⏯", () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" })),
-    button("One tick", "⏭", async () => {
+    h("button", { id: "run", onclick: () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" }) }, "Pause"),
+    button("One tick", "Step", async () => {
       await studio.ask({ ask: "pause" });
       await studio.ask({ ask: "step" });
     }),
@@ -67,8 +67,8 @@ function clock() {
       { "aria-label": "Speed", onchange: (e) => studio.ask({ ask: "speed", times: Number(e.target.value) }) },
       ...[0.1, 0.25, 0.5, 1, 2, 4].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)),
     ),
-    button("Take back what was done last", "↶", () => studio.ask({ ask: "undo" })),
-    button("Light or dark", "◐", () => {
+    button("Take back what was done last", "Undo", () => studio.ask({ ask: "undo" })),
+    button("Light or dark", "Theme", () => {
       const root = document.documentElement;
       const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
       root.dataset.theme = dark ? "light" : "dark";
@@ -160,6 +160,7 @@ function footer() {
   const part = (id) => h("span", { id });
   el.replaceChildren(part("f-tick"), h("span", {}, "state ", h("code", { id: "hash" })), part("f-step"), part("f-bytes"), copy);
   return (frame) => {
+    document.getElementById("run").textContent = frame.running ? "Pause" : "Play";
     document.getElementById("f-tick").textContent = `tick ${frame.tick}`;
     document.getElementById("hash").textContent = frame.hash;
     document.getElementById("f-step").textContent = `${number(frame.step_us)} µs a step`;

@@ -5,8 +5,8 @@ import { canvas, fill, h, number, paint } from "./dom.js";
 const RING = 16;
 const KEYS = { Space: "Primary", Digit1: "Ability1", Digit2: "Ability2", Digit3: "Ability3", KeyJ: "Primary", KeyK: "Ability1", KeyL: "Ability2" };
 const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
-const HERO = "pyra";
-const FOE = "brann";
+const HERO = "Pyra";
+const FOE = "Brann";
 
 let studio;
 let ui = {};

@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec};
-use ugas_doc::Doc;
+use ugas_doc::{ControllerReplication, Doc};
 use ugas_net::client::{ClientConfig, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 
 /// Ticks a second.
 pub const RATE: u32 = 60;
@@ -101,11 +101,11 @@ impl Stage {
             .map_err(|findings| findings.first().map_or(String::new(), |f| f.message.clone()))?;
         let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
         (stage.round_trip, stage.loss) = (150, 0.05);
-        let [pyra, brann] = ["pyra", "brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
+        let [pyra, brann] = ["Pyra", "Brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
         stage.duel = Some(Duel::new(pyra?, brann?));
         stage.range = Some(Range::new(stage.library.rules(), seed)?);
-        stage.join("You", &[stage.who_or_none("pyra")])?;
-        stage.join("Rival", &[stage.who_or_none("brann")])?;
+        stage.join("You", &[stage.who_or_none("Pyra")])?;
+        stage.join("Rival", &[stage.who_or_none("Brann")])?;
         stage.set_links();
         Ok(stage)
     }
@@ -127,14 +127,15 @@ impl Stage {
             let anchor = Some(Anchor::at(placed.position));
             let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
             let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
-            names.insert(who, placed.instance_id.clone());
+            let title = title_of(&library, &placed.controller).filter(|title| !names.values().any(|n| n == title));
+            names.insert(who, title.unwrap_or_else(|| placed.instance_id.clone()));
         }
         Ok(Stage::of_sim(sim, library, names, seed))
     }
 
     /// A sim on a server without clients.
     pub fn of_sim(sim: Sim, library: Library, names: BTreeMap<ControllerId, String>, seed: u64) -> Stage {
-        let net = Harness::new(Server::new(sim, config()), seed);
+        let net = Harness::new(server(sim, seed), seed);
         Stage {
             net,
             library: Arc::new(library),
@@ -248,7 +249,7 @@ impl Stage {
         sim.reload(library.rules().clone()).map_err(|e| e.to_string())?;
         let clients: Vec<(String, Vec<ControllerId>)> =
             self.net.players().iter().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
-        self.net = Harness::new(Server::new(sim, config()), self.seed);
+        self.net = Harness::new(server(sim, self.seed), self.seed);
         for (client, owns) in clients {
             let owns: Vec<ControllerId> = owns.into_iter().filter(|&who| self.sim().exists(who)).collect();
             self.join(&client, &owns)?;
@@ -326,6 +327,15 @@ impl World for Stage {
     }
 }
 
-fn config() -> ServerConfig {
-    ServerConfig { length: TICK, ..ServerConfig::default() }
+/// What people are told a controller is called.
+fn title_of(library: &Library, controller: &str) -> Option<String> {
+    let docs = library.project().sources().iter().flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref());
+    let mut controllers = docs.filter_map(|l| if let Doc::Controller(c) = &l.doc { Some(c) } else { None });
+    controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()?.display_name.clone()
+}
+
+/// A server whose chance follows from the seed: nobody outside plays here, and a moment must be found again.
+fn server(sim: Sim, seed: u64) -> Server {
+    let config = ServerConfig { length: TICK, mode: ControllerReplication::Full, ..ServerConfig::default() };
+    Server::new(sim, config, Secret::known(seed))
 }

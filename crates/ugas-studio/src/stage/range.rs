@@ -3,12 +3,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use ugas_core::{AbilityId, ControllerId, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target};
+use ugas_core::{AbilityId, Anchor, ControllerId, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target};
 use ugas_net::client::{ClientConfig, Commanded};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
 
 /// Ticks over which shots are counted: ten seconds.
 const WINDOW: u32 = 10 * super::RATE;
@@ -49,12 +48,12 @@ impl Range {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let mut spawn = |spec: SpawnSpec| sim.spawn(spec).map_err(|r| r.describe(rules));
         let shooter = |who| Shooter { who, last: None, shots: VecDeque::new() };
-        let mage = || SpawnSpec { template: Some(pyra), ..SpawnSpec::default() };
-        let shooters = [shooter(spawn(mage())?), shooter(spawn(mage())?)];
+        let at = |x: f64| Some(Anchor::at([x, 0.0, 0.0]));
+        let mage = |x| SpawnSpec { template: Some(pyra), anchor: at(x), ..SpawnSpec::default() };
+        let shooters = [shooter(spawn(mage(-1.0))?), shooter(spawn(mage(1.0))?)];
         let base = health.into_iter().flatten().collect();
-        let target = spawn(SpawnSpec { base, ..SpawnSpec::sets(vec![body]) })?;
-        let config = ServerConfig { length: super::TICK, ..ServerConfig::default() };
-        let mut net = Harness::new(Server::new(sim, config), seed ^ 0x5EED);
+        let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets(vec![body]) })?;
+        let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
         let client = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
         for (name, shooter) in NAMES.iter().zip(&shooters) {
             let links = [LinkProfile::round_trip(100, 0); 2];
