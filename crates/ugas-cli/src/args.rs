@@ -24,6 +24,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show the demo in a browser: a duel under lag. What runs without a command.
+    Demo(DemoArgs),
+    /// Open a pack or a scenario in the studio: watch it, ask it, drive it, change it.
+    Studio(StudioArgs),
     /// Write a small project to start from into a new folder.
     Init(InitArgs),
     /// Run scenarios and say what does not hold.
@@ -54,6 +58,41 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Connect to `ugas serve` as one of the scenario's clients and play its part.
     Bot(BotArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoArgs {
+    /// Draw it in this terminal instead.
+    #[arg(long)]
+    pub(crate) tty: bool,
+    /// The seed of everything that happens.
+    #[arg(long, value_name = "S", default_value_t = 7)]
+    pub(crate) seed: u64,
+    /// The port of this machine's own address; 7700 or any free one by default.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// End at this tick; with --tty.
+    #[arg(long, value_name = "N", requires = "tty")]
+    pub(crate) ticks: Option<u32>,
+}
+
+impl Default for DemoArgs {
+    fn default() -> DemoArgs {
+        DemoArgs { tty: false, seed: 7, port: None, ticks: None }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StudioArgs {
+    /// A folder with a pack, a document or a scenario file; the demo's world without it.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+    /// The seed of everything that happens.
+    #[arg(long, value_name = "S", default_value_t = 7)]
+    pub(crate) seed: u64,
+    /// The port of this machine's own address; 7700 or any free one by default.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
 }
 
 #[derive(Debug, clap::Args)]

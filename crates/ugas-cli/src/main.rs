@@ -20,12 +20,13 @@ mod schema;
 mod serve;
 mod show;
 mod sim;
+mod studio;
 mod test;
 mod watch;
 mod why_not;
 
-use args::{Args, Command};
-use clap::{CommandFactory, Parser};
+use args::{Args, Command, DemoArgs};
+use clap::Parser;
 use output::{Exit, Out};
 use std::io;
 use std::process::ExitCode;
@@ -45,10 +46,9 @@ fn main() -> ExitCode {
 
 fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
     match args.command {
-        None => {
-            out.text(&Args::command().render_long_help().to_string())?;
-            Ok(Exit::Good)
-        }
+        None => studio::demo(&DemoArgs::default(), out),
+        Some(Command::Demo(args)) => studio::demo(&args, out),
+        Some(Command::Studio(args)) => studio::studio(&args, out),
         Some(Command::Init(args)) => init::run(&args, out),
         Some(Command::Test(args)) if args.watch => watch::again(&args.paths, out, |out| test::run(&args, out)),
         Some(Command::Check(args)) if args.watch => watch::again(&args.paths, out, |out| check::run(&args, out)),

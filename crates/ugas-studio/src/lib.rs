@@ -11,6 +11,7 @@
 pub mod arena;
 mod ask;
 mod desk;
+mod glance;
 mod library;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -19,4 +20,5 @@ pub mod tape;
 mod view;
 
 pub use desk::{Boot, Desk};
+pub use glance::{Glance, Someone};
 pub use library::Library;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::Rules;
 use ugas_data::{Diagnostic, DocSet, Project, Source};
+use ugas_doc::Doc;
 
 /// Documents and the rules made of them last.
 #[derive(Clone, Debug)]
@@ -43,6 +44,17 @@ impl Library {
         order.into_iter().map(|i| &self.project.sources()[i])
     }
 
+    /// The documents that could be read.
+    pub(crate) fn docs(&self) -> impl Iterator<Item = &Doc> {
+        docs_in(self.project.sources().iter())
+    }
+
+    /// Those of the pack's own files.
+    pub(crate) fn own_docs(&self) -> impl Iterator<Item = &Doc> {
+        let own = set_of(&self.project, self.pack.as_deref()).map_or(Vec::new(), |set| set.own);
+        docs_in(own.into_iter().map(|i| &self.project.sources()[i]))
+    }
+
     /// The text of a file.
     pub fn text(&self, file: &str) -> Option<&str> {
         self.project.source(file).map(|s| &*s.text)
@@ -67,6 +79,10 @@ impl Library {
         let rules = rules_of(&project, self.pack.as_deref(), Some(&self.rules))?;
         Ok(Library { project, pack: self.pack.clone(), rules })
     }
+}
+
+fn docs_in<'s>(sources: impl Iterator<Item = &'s Source>) -> impl Iterator<Item = &'s Doc> {
+    sources.flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref()).map(|l| &l.doc)
 }
 
 fn set_of(project: &Project, pack: Option<&Path>) -> Option<DocSet> {

@@ -3,6 +3,7 @@
 //! It listens on a loopback address. Pages are part of the program, so no path leads to a disk. The socket through which
 //! the desk is asked opens only for a page of this server's own that knows the token: another page in the same browser, or a
 //! name that was made to point here, is refused.
+#![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
 
 use crate::Desk;
 use axum::Router;

@@ -15,8 +15,10 @@ use crate::Library;
 use crate::tape::World;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec};
+use ugas_data::{Diagnostic, Project, Severity};
 use ugas_doc::{ControllerReplication, Doc};
 use ugas_net::client::{ClientConfig, NetFacts};
 use ugas_net::harness::Harness;
@@ -98,7 +100,7 @@ impl Stage {
     /// ```
     pub fn duel(seed: u64) -> Result<Stage, String> {
         let library = Library::new(crate::arena::project(), Some("arena".as_ref()))
-            .map_err(|findings| findings.first().map_or(String::new(), |f| f.message.clone()))?;
+            .map_err(|findings| told(&findings))?;
         let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
         (stage.round_trip, stage.loss) = (150, 0.05);
         let [pyra, brann] = ["Pyra", "Brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
@@ -110,14 +112,47 @@ impl Stage {
         Ok(stage)
     }
 
+    /// The pack in a folder, or the documents of a file: its first scene, or each of its controllers once.
+    pub fn of_path(path: &Path, seed: u64) -> Result<Stage, String> {
+        let (project, unread) = Project::open_readable(path);
+        if let Some(error) = unread.first() {
+            return Err(error.to_string());
+        }
+        let folder = path.join("pack.yaml").is_file().then_some(path);
+        let library = Library::new(project, folder).map_err(|findings| told(&findings))?;
+        let scene = library.own_docs().find_map(|d| if let Doc::Scene(s) = d { Some(s.name.clone()) } else { None });
+        match scene {
+            Some(scene) => Stage::of_scene(library, &scene, seed),
+            None => Stage::of_controllers(library, seed),
+        }
+    }
+
+    /// Each controller of the documents once, in a row.
+    fn of_controllers(library: Library, seed: u64) -> Result<Stage, String> {
+        let rules = library.rules().clone();
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut names = BTreeMap::new();
+        for doc in library.own_docs() {
+            let Doc::Controller(controller) = doc else { continue };
+            let name = controller.owner_actor.actor_id.clone();
+            let anchor = Some(Anchor::at([names.len() as f64 * 4.0, 0.0, 0.0]));
+            let spec = SpawnSpec { template: rules.template(&name), anchor, ..SpawnSpec::default() };
+            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
+            names.insert(who, name);
+        }
+        match names.is_empty() {
+            true => Err("nobody is there: the documents place no controller and have none".to_owned()),
+            false => Ok(Stage::of_sim(sim, library, names, seed)),
+        }
+    }
+
     /// Whoever a scene places, on a server without clients.
     pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Stage, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let mut names = BTreeMap::new();
-        let docs = library.project().sources().iter().flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref());
-        let scenes = docs.filter_map(|l| if let Doc::Scene(s) = &l.doc { Some(s) } else { None });
-        let Some(scene) = scenes.into_iter().find(|s| s.name == scene) else {
+        let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
+        let Some(scene) = scenes.find(|s| s.name == scene) else {
             return Err(format!("there is no scene {scene}"));
         };
         for placed in scene.placements.iter().filter(|p| p.enabled) {
@@ -296,9 +331,7 @@ impl World for Stage {
                 Ok(())
             }
             Input::Edit { file, text } => {
-                let library = self.library.with(file, text).map_err(|findings| {
-                    findings.first().map_or(String::new(), |f| format!("{}:{}: {}", f.file, f.line, f.message))
-                })?;
+                let library = self.library.with(file, text).map_err(|findings| told(&findings))?;
                 self.reload(library)
             }
             Input::Act(act) => act.run(self),
@@ -327,10 +360,16 @@ impl World for Stage {
     }
 }
 
+/// The first finding in a line.
+fn told(findings: &[Diagnostic]) -> String {
+    let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
+    let help = |f: &Diagnostic| f.help.as_ref().map_or(String::new(), |h| format!("; {h}"));
+    first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))
+}
+
 /// What people are told a controller is called.
 fn title_of(library: &Library, controller: &str) -> Option<String> {
-    let docs = library.project().sources().iter().flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref());
-    let mut controllers = docs.filter_map(|l| if let Doc::Controller(c) = &l.doc { Some(c) } else { None });
+    let mut controllers = library.docs().filter_map(|d| if let Doc::Controller(c) = d { Some(c) } else { None });
     controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()?.display_name.clone()
 }
 

@@ -1,0 +1,117 @@
+//! `ugas demo` and `ugas studio`: a living world in a browser, or the demo's in the terminal.
+
+use crate::args::{DemoArgs, StudioArgs};
+use crate::clock::Watch;
+use crate::output::{Colour, Exit, Out, complain};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+use ugas_studio::serve::Studio;
+use ugas_studio::stage::Stage;
+use ugas_studio::tape::World;
+use ugas_studio::{Boot, Desk, Glance};
+use ugas_transport::random_bytes;
+
+/// The port that is tried first, so that the address stays the same from day to day.
+const PORT: u16 = 7700;
+
+pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
+    let boot: Boot = Box::new(Stage::duel);
+    match (args.tty, boot(args.seed)) {
+        (_, Err(error)) => failed(&error),
+        (true, Ok(stage)) => in_terminal(stage, args.ticks, out),
+        (false, Ok(_)) => open(boot, args.seed, args.port, "a duel under lag", out),
+    }
+}
+
+pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
+    let Some(path) = &args.path else {
+        return open(Box::new(Stage::duel), args.seed, args.port, "a duel under lag", out);
+    };
+    let (path, title) = (path.clone(), path.display().to_string());
+    let boot: Boot = Box::new(move |seed| stage_of(&path, seed));
+    open(boot, args.seed, args.port, &title, out)
+}
+
+fn stage_of(path: &Path, seed: u64) -> Result<Stage, String> {
+    Stage::of_path(path, seed)
+}
+
+fn failed(error: &str) -> io::Result<Exit> {
+    complain(&format!("error: {error}"));
+    Ok(Exit::Unreadable)
+}
+
+fn open(boot: Boot, seed: u64, port: Option<u16>, title: &str, out: &mut Out) -> io::Result<Exit> {
+    let desk = match Desk::new(boot, seed) {
+        Ok(desk) => desk,
+        Err(error) => return failed(&error),
+    };
+    let token: String = random_bytes::<16>().iter().map(|b| format!("{b:02x}")).collect();
+    let listening = match port {
+        Some(port) => Studio::listen(port, &token),
+        // Somebody else may be there already.
+        None => Studio::listen(PORT, &token).or_else(|_| Studio::listen(0, &token)),
+    };
+    let studio = match listening {
+        Ok(studio) => studio,
+        Err(error) => return failed(&format!("nobody can listen on port {}: {error}", port.unwrap_or(PORT))),
+    };
+    out.line(&format!("{title}: open {}", out.paint(Colour::Green, &studio.address()?)))?;
+    out.line("it runs until you press Ctrl+C; the address is for this machine and this run only")?;
+    out.flush()?;
+    studio.run(desk)?;
+    Ok(Exit::Good)
+}
+
+/// The demo drawn in lines: one picture a tenth of a second where somebody looks, only the last one where nobody does.
+fn in_terminal(mut stage: Stage, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
+    let looks = io::stdout().is_terminal();
+    let mut watch = Watch::start();
+    let mut owed = Duration::ZERO;
+    let last = ticks.unwrap_or(if looks { u32::MAX } else { 600 });
+    while stage.tick() < last {
+        stage.step();
+        if looks && stage.tick().is_multiple_of(6) {
+            // From the corner on, over what was there.
+            out.text(&format!("\x1b[H\x1b[2J{}", picture(&mut stage, out)))?;
+            out.text("\nCtrl+C ends it; `ugas demo` shows it in a browser\n")?;
+            out.flush()?;
+            owed += Duration::from_millis(100);
+            owed = owed.saturating_sub(watch.lap());
+            std::thread::sleep(owed);
+        }
+    }
+    if !looks {
+        out.text(&picture(&mut stage, out))?;
+        io::stdout().flush()?;
+    }
+    Ok(Exit::Good)
+}
+
+fn picture(stage: &mut Stage, out: &Out) -> String {
+    let glance = Glance::of(stage);
+    let mut text = format!("tick {}   state {:016x}\n\n", glance.tick, glance.hash);
+    for (side, actors) in &glance.sides {
+        text += &format!("{side}\n");
+        for actor in actors {
+            let most = if actor.most > 0.0 { actor.most } else { 1.0 };
+            let full = ((actor.health / most).clamp(0.0, 1.0) * 30.0).round() as usize;
+            let bar = format!("{}{}", "█".repeat(full), "·".repeat(30 - full));
+            let colour = if actor.health * 3.0 < actor.most { Colour::Red } else { Colour::Green };
+            let does = actor.cast.as_deref().map_or(String::new(), |cast| format!("  {cast}"));
+            text += &format!("  {:8} {} {:5.0}{does}\n", actor.name, out.paint(colour, &bar), actor.health);
+        }
+    }
+    if let Some([ahead, asking]) = glance.shots {
+        text += &format!(
+            "\nround trip {} ms, {:.0} % lost\nshots a minute: {} with the cooldown played ahead, {} confirmed by the server\n",
+            glance.round_trip,
+            glance.loss * 100.0,
+            out.paint(Colour::Green, &format!("{ahead:.0}")),
+            out.paint(Colour::Red, &format!("{asking:.0}")),
+        );
+        text += &format!("modifier shown twice: {} frames\n", glance.twice);
+    }
+    text + &format!("\n{}\n", glance.why)
+}
