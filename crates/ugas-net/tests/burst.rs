@@ -20,7 +20,7 @@ fn run(seed: u64) -> u32 {
     }
     let (truth, health) = (game.truth(who, "Health"), game.attribute("Health"));
     let took = game.net.run_until(600, |net| net.client("Ana").sim().get(who, health) == Ok(truth));
-    took.map_or(600, |ticks| ticks as u32)
+    took.unwrap_or(600)
 }
 
 /// One and a half round trips and two intervals.

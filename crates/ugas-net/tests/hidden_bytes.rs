@@ -12,7 +12,7 @@ use ugas_doc::{
 };
 use ugas_net::client::{Client, ClientConfig, ClientState};
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 const LENGTH: SimTime = SimTime::frames(1, 60);
@@ -98,7 +98,7 @@ impl Session {
         let vitals = rules.set("Vitals").unwrap();
         let actors = MODES.map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap());
         let own = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
-        let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() });
+        let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
         for (who, mode) in actors.into_iter().zip(MODES) {
             server.set_mode(who, mode);
         }

@@ -68,7 +68,7 @@ pub struct ActivationView {
     pub elapsed: SimTime,
 }
 
-/// A cast under way.
+/// A cast under way. Its times are [`SimTime::NEVER`] where only the authority knows them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CastView {
     /// What is cast.
@@ -224,6 +224,20 @@ impl Sim {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
+    }
+
+    /// The inputs that are down, by rising id.
+    ///
+    /// ```
+    /// use ugas_core::{InputId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
+    /// let mut sim = Sim::new(Rules::builder().build()?, SimConfig::default());
+    /// let who = sim.spawn(SpawnSpec::default())?;
+    /// sim.run(Op::Press { who, input: InputId(3), target: Target::None })?;
+    /// assert_eq!(sim.held_inputs(who)?, [InputId(3)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn held_inputs(&self, who: ControllerId) -> Result<Vec<InputId>, Refusal> {
+        Ok(self.row(who)?.play().held.iter().map(|h| h.input).collect())
     }
 
     fn grant_at(&self, who: ControllerId, grant: GrantId) -> Result<(usize, usize), Refusal> {

@@ -86,7 +86,7 @@ fn play<'s>(
     watch: &mut dyn FnMut(&Runner<'_>),
 ) -> Result<Runner<'s>, NotPlayed> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    let mut server = scenario.server_part_with(options)?;
+    let mut server = scenario.wired_server_part(options, None)?;
     let mut machines = Vec::new();
     for (at, client) in scenario.network.iter().flat_map(|network| &network.clients).enumerate() {
         // Each link has chance of its own.

@@ -11,7 +11,7 @@ use ugas_core::{AbilityId, Anchor, ControllerId, EffectId, Facts, NoHost, Refusa
 use ugas_data::ReadError;
 use ugas_net::client::{Client, ClientConfig, ClientState};
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::Tick;
 
 /// Verbs that one machine may run, repetitions included.
@@ -96,6 +96,11 @@ impl Scenario {
     ///
     /// One with `Link`, `Disconnect` or `Reconnect` is not played so: only simulated links do as they are told.
     pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
+        self.server_part_with(RunOptions::default(), None)
+    }
+
+    /// The same in another way, e.g. with a secret that no player can know. Without one, clients roll the same each time.
+    pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, NotPlayed> {
         let mut errors = Vec::new();
         for moment in &self.moments {
             for_each_step(&moment.steps, &mut |step| {
@@ -106,25 +111,24 @@ impl Scenario {
                 }
             });
         }
-        if errors.is_empty() { self.server_part_with(RunOptions::default()) } else { Err(NotPlayed::Errors(errors)) }
+        if errors.is_empty() { self.wired_server_part(options, secret) } else { Err(NotPlayed::Errors(errors)) }
     }
 
-    pub(super) fn server_part_with(&self, options: RunOptions) -> Result<ServerPart<'_>, NotPlayed> {
+    /// The same for a host whose links do as they are told.
+    pub(super) fn wired_server_part(
+        &self,
+        options: RunOptions,
+        secret: Option<Secret>,
+    ) -> Result<ServerPart<'_>, NotPlayed> {
         let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
         let mut runner = Runner::of_machine(self, options).map_err(NotPlayed::Errors)?;
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
-        let secret = options.seed.unwrap_or(self.seed);
-        let config = ServerConfig { length: network.tick, secret, ..ServerConfig::default() };
+        let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
+        let config = ServerConfig { length: network.tick, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
-        let mut part = ServerPart {
-            runner,
-            server: Server::new(sim, config),
-            due,
-            end,
-            facts: Facts::default(),
-            wires: Vec::new(),
-        };
+        let (server, facts, wires) = (Server::new(sim, config, secret), Facts::default(), Vec::new());
+        let mut part = ServerPart { runner, server, due, end, facts, wires };
         part.set_modes();
         Ok(part)
     }

@@ -79,6 +79,11 @@ impl Keys {
         count
     }
 
+    /// The ability that a command itself activated.
+    pub(crate) fn first(&self, id: OpId) -> Option<AbilityId> {
+        self.list.iter().find(|(of, p)| *of == id && p.key.parent.is_none()).map(|(_, p)| p.ability)
+    }
+
     /// The server's word: the abilities that really were activated, in order, or none if the command was refused.
     /// What is missing is rejected, and with it what it caused.
     pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) {

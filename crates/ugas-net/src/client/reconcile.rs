@@ -22,7 +22,6 @@ impl Client {
         }
         let (who, client, pending) = (row.who, self.client, &self.pending);
         let owned = &self.owned;
-        // What somebody else's row shows is settled by verdicts.
         let is_settled = |f: &Fact| {
             let open = f.root.client() == client && pending.iter().any(|p| p.command.id(client) == f.root);
             (f.who == who || !owned.contains(&f.who)) && !open

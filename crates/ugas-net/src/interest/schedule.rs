@@ -379,6 +379,12 @@ impl Schedule {
         entry.is_relevant && entry.confirmed < tick && entry.confirmed < board.stamps()[at]
     }
 
+    /// Whether the client is told of a controller.
+    pub fn is_relevant(&self, who: ControllerId) -> bool {
+        let entry = self.entries.binary_search_by_key(&who, |e| e.who).ok().and_then(|at| self.entries.get(at));
+        entry.is_some_and(|e| e.is_relevant)
+    }
+
     /// The client could not read something: from this tick on everything is sent anew.
     pub fn resync(&mut self, tick: Tick) {
         for entry in &mut self.entries {

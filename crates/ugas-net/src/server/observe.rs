@@ -119,6 +119,11 @@ impl Observing {
         self.touched.push((who, tick));
     }
 
+    /// Whether the client is told of somebody.
+    pub(crate) fn is_told_of(&self, who: ControllerId) -> bool {
+        self.schedule.is_relevant(who)
+    }
+
     /// Another relevance decides.
     pub(crate) fn reconsider(&mut self) {
         self.schedule.reconsider();

@@ -75,6 +75,7 @@ impl Server {
         let mut more = false;
         let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
+        let echoes = &p.echoes;
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
@@ -98,6 +99,7 @@ impl Server {
             if first {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
+                told.echoes = echoes.write(tick, writer, room / 4);
                 let knows = |who: ControllerId, attribute: AttributeId| {
                     let (sets, mode) = (sim.set_list(who).unwrap_or_default(), board.mode(who));
                     let eye = if owned.contains(&who) { Eye::Owner } else { Eye::Observer };

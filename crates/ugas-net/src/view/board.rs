@@ -7,7 +7,8 @@ use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId,
+    AttributeId, ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime,
+    TagId,
 };
 use ugas_doc::ControllerReplication;
 
@@ -261,6 +262,12 @@ impl Board {
         }
     }
 
+    /// Whether observers see an attribute of a controller.
+    pub fn shows(&self, who: ControllerId, attribute: AttributeId) -> bool {
+        let record = self.ids.binary_search(&who).ok().and_then(|at| self.records.get(self.slots[at] as usize));
+        record.and_then(Option::as_ref).is_some_and(|r| r.shape.fields.iter().any(|f| f.attribute == attribute))
+    }
+
     /// Takes over one cue that plays once.
     pub fn burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, place: Option<[f64; 3]>) {
         let Ok(at) = self.ids.binary_search(&who) else { return };
@@ -327,7 +334,7 @@ impl Board {
 }
 
 /// What a burst goes by. A cue of an ability has no application; the op at its root stands for it.
-pub(super) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
+pub(crate) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
     if key == EffectKey::NONE {
         EffectKey { birth: root.0, target: who, ordinal: 0 }
     } else {
