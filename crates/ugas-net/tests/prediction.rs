@@ -208,18 +208,34 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
         let rules = builder()
             .add(Ability::new("GA_One").task(send("Event.Two")))
             .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).task(send("Event.Three")))
-            .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
+            .add(
+                Ability::new("GA_Three")
+                    .trigger(Trigger::event("Event.Three"))
+                    .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste")),
+            );
         let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
         if server_misses {
             let (hero, which) = (g.hero, Which::Ability(g.ability("GA_Three")));
             g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
         }
+        g.facts();
         g.cast("GA_One", Target::None).unwrap();
         let keys: Vec<_> = g.ana().predictions().map(|p| (p.key.sub, p.key.parent)).collect();
         assert_eq!(keys, [(0, None), (1, Some(0)), (2, Some(1))]);
         let bases: Vec<u32> = g.ana().predictions().map(|p| p.key.base).collect();
         assert!(bases.iter().all(|b| *b == bases[0]));
         g.net.run(30);
+        let (three, haste, facts) = (g.ability("GA_Three"), g.effect("GE_Haste"), g.facts());
+        let count = |c: Certainty| {
+            let is = |f: &ugas_core::Fact| {
+                f.effect == haste || matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == three)
+            };
+            facts.iter().filter(|(f, k)| *k == c && is(f)).count()
+        };
+        let told = count(Certainty::Predicted);
+        assert!(told >= 3);
+        let settled = if server_misses { Certainty::Undone } else { Certainty::Confirmed };
+        assert_eq!(count(settled), told, "{facts:#?}");
         g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>()
     };
     assert_eq!(chain(false), [Standing::Confirmed; 3]);
