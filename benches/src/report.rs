@@ -190,7 +190,11 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
         Ok((none, many)) => (format!("{} against {}", figure(many), figure(none)), many <= none * IDLE_LIMIT),
         Err(reason) => (format!("not counted: {reason}"), reason == count::NO_VALGRIND),
     };
-    gates.judge(format!("ugas-net: a tick for 8 clients with {FEW} actors that do not change, within 2 %"), found, holds);
+    gates.judge(
+        format!("ugas-net: a tick for 8 clients with {FEW} actors that do not change, within 2 %"),
+        found,
+        holds,
+    );
     let (found, holds) = match expression::allocations() {
         Ok((with, without)) => (format!("{with} in 1000 hits, {without} without it"), with == without),
         Err(reason) => (reason, false),

@@ -244,6 +244,9 @@ impl Host<'_> {
                 out.line(&format!("{name} {actor} {hash:016x}"))?;
             }
         }
+        for (reason, count) in self.part.server().counts().iter() {
+            out.line(&format!("refused {count} x {reason:?}"))?;
+        }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();
         out.line(&format!("hash {:016x} at tick {tick}", report.hash))?;

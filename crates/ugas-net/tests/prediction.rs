@@ -3,7 +3,10 @@
 mod kit;
 
 use kit::{Game, Setup, builder};
-use ugas_core::{AbilityGrant, FactKind, InputId, Op, Outcome, Refusal, SimTime, Spec, Target, Which};
+use ugas_core::{
+    AbilityCx, AbilityGrant, CodedAbility, FactKind, InputId, Next, Op, Outcome, Refusal, Resume, SimTime, Spec,
+    Target, Which,
+};
 use ugas_doc::{Ability, AbilityTask, Effect, Trigger};
 use ugas_net::client::{Certainty, Commanded, Standing};
 use ugas_net::link::LinkProfile;
@@ -205,18 +208,34 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
         let rules = builder()
             .add(Ability::new("GA_One").task(send("Event.Two")))
             .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).task(send("Event.Three")))
-            .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
+            .add(
+                Ability::new("GA_Three")
+                    .trigger(Trigger::event("Event.Three"))
+                    .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste")),
+            );
         let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
         if server_misses {
             let (hero, which) = (g.hero, Which::Ability(g.ability("GA_Three")));
             g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
         }
+        g.facts();
         g.cast("GA_One", Target::None).unwrap();
         let keys: Vec<_> = g.ana().predictions().map(|p| (p.key.sub, p.key.parent)).collect();
         assert_eq!(keys, [(0, None), (1, Some(0)), (2, Some(1))]);
         let bases: Vec<u32> = g.ana().predictions().map(|p| p.key.base).collect();
         assert!(bases.iter().all(|b| *b == bases[0]));
         g.net.run(30);
+        let (three, haste, facts) = (g.ability("GA_Three"), g.effect("GE_Haste"), g.facts());
+        let count = |c: Certainty| {
+            let is = |f: &ugas_core::Fact| {
+                f.effect == haste || matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == three)
+            };
+            facts.iter().filter(|(f, k)| *k == c && is(f)).count()
+        };
+        let told = count(Certainty::Predicted);
+        assert!(told >= 3);
+        let settled = if server_misses { Certainty::Undone } else { Certainty::Confirmed };
+        assert_eq!(count(settled), told, "{facts:#?}");
         g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>()
     };
     assert_eq!(chain(false), [Standing::Confirmed; 3]);
@@ -586,4 +605,60 @@ fn what_a_tick_aims_at_is_looked_at_like_any_target() {
     let _ = g.net.client_mut("Ana").command(Request::Aim { key, target: Target::Controller(foe) });
     g.net.run(30);
     assert_eq!(g.truth(foe, "Health"), 100.0);
+}
+
+#[test]
+fn what_a_held_input_starts_by_itself_is_called_alike_on_both_sides() {
+    let mut auto = Ability::new("GA_Auto").cost("GE_Cost").cooldown("GE_Cooldown");
+    auto.held_activation = true;
+    let auto = auto.task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste"));
+    let mut g = Game::new(Setup { builder: builder().add(auto), ..Setup::default() });
+    let (who, ability, input) = (g.hero, g.ability("GA_Auto"), InputId(4));
+    g.net.server_mut().sim_mut().run(Op::Revoke { who, which: Which::Ability(ability) }).unwrap();
+    g.net.server_mut().sim_mut().run(Op::Grant { who, grant: AbilityGrant::new(ability).input(input) }).unwrap();
+    g.net.run(120);
+    g.facts();
+    let before = g.ana().counts().corrections;
+    g.net.client_mut("Ana").command(Request::Press { who, input, target: Target::None }).unwrap();
+    g.net.run(3);
+    g.net.client_mut("Ana").command(Request::Release { who, input }).unwrap();
+    g.net.run(3);
+    // Too early, and held until it may be.
+    let early = g.net.client_mut("Ana").command(Request::Press { who, input, target: Target::None });
+    assert!(matches!(early, Ok(Commanded::Predicted(_, Outcome::Pressed { activated: None, refused: Some(_) }))));
+    g.net.run(90);
+    assert_eq!((g.seen(who, "Mana"), g.truth(who, "Mana")), (60.0, 60.0));
+    assert_eq!(g.ana().counts().corrections, before, "both sides have played the same");
+    let facts = g.facts();
+    let starts =
+        |c| facts.iter().filter(|(f, k)| *k == c && matches!(f.kind, FactKind::AbilityActivated { .. })).count();
+    assert_eq!((starts(Certainty::Predicted), starts(Certainty::Confirmed), starts(Certainty::Undone)), (2, 2, 0));
+    g.assert_equal();
+}
+
+#[test]
+fn code_that_rolls_rolls_the_same_on_both_sides() {
+    struct Dice;
+    impl CodedAbility for Dice {
+        type State = ();
+        fn resume(&self, (): &mut (), why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
+            let hit = cx.rules().effect("GE_Other").unwrap();
+            if matches!(why, Resume::Activated) && cx.random() < 0.5 {
+                cx.apply_to_owner(hit);
+            }
+            Next::End
+        }
+    }
+    let rules = builder().add(Ability::new("GA_Dice")).ability_code("GA_Dice", Dice);
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    g.net.server_mut().sim_mut().reseed(99);
+    let before = g.ana().counts().corrections;
+    for _ in 0..40 {
+        g.cast("GA_Dice", Target::None).unwrap();
+        g.net.step();
+    }
+    g.net.run(30);
+    assert!((80.0..100.0).contains(&g.truth(g.hero, "Health")));
+    assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"));
+    assert_eq!(g.ana().counts().corrections, before);
 }

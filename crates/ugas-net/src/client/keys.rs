@@ -85,9 +85,9 @@ impl Keys {
     }
 
     /// The server's word: the abilities that really were activated, in order, or none if the command was refused.
-    /// What is missing is rejected, and with it what it caused.
-    pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) {
-        let mut left = done.to_vec();
+    /// What is missing is rejected, and with it what it caused. Gives the abilities that were.
+    pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
+        let (mut left, mut gone) = (done.to_vec(), Vec::new());
         let mut rejected: Vec<u16> = Vec::new();
         for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.standing == Standing::Waiting) {
             let orphan = p.key.parent.is_some_and(|parent| rejected.contains(&parent));
@@ -99,10 +99,14 @@ impl Keys {
                 }
                 None => {
                     rejected.push(p.key.sub);
+                    gone.push(p.ability);
                     Standing::Rejected
                 }
             };
         }
+        // Of one that was activated twice and once in truth nobody can say which facts are whose.
+        gone.retain(|a| !done.contains(a));
+        gone
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Prediction> {

@@ -15,7 +15,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, ControllerId, Fact, NoHost, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, NoHost, Sim, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -154,13 +154,19 @@ impl Client {
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.command.id(self.client);
-            self.keys.judge(id, done.as_deref().unwrap_or_default());
+            let rejected = self.keys.judge(id, done.as_deref().unwrap_or_default());
+            if done.is_some() && !rejected.is_empty() {
+                // The command counts, but not everything it set off here.
+                let sim = &self.sim;
+                let is_false = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
+                undone.extend(self.waiting.undo(is_false, &mut self.out));
+            }
             if done.is_none() {
                 self.counts.refused += 1;
                 if pending.played {
                     struck = true;
                     self.sim.strike_out(id);
-                    undone.extend(self.waiting.undo(id, &mut self.out));
+                    undone.extend(self.waiting.undo(|f| f.root == id, &mut self.out));
                     self.note_mispredicted(id, &pending.command);
                 }
             }
@@ -217,6 +223,15 @@ impl Client {
             OwnerNews::Nothing => {}
         }
     }
+}
+
+/// Whether a fact tells of one of these abilities or of what it did.
+fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
+    let caused = |link: &CauseLink| match link.what {
+        CauseWhat::Activated(a) | CauseWhat::Ended(a) => abilities.contains(&a),
+        _ => false,
+    };
+    sim.chain(fact.link).iter().any(caused)
 }
 
 /// What became of a command.

@@ -97,27 +97,18 @@ impl Waiting {
         self.list.push_back(Entry { tick, fact: *fact, echo, heard: false });
     }
 
-    /// An op was refused: nothing of it happened. Gives what was told of others.
-    pub(crate) fn undo(&mut self, root: OpId, out: &mut NetFacts) -> Vec<Fact> {
+    /// What was told did not happen, or nobody will ever say. Gives what was told of others.
+    pub(crate) fn undo(&mut self, is_false: impl Fn(&Fact) -> bool, out: &mut NetFacts) -> Vec<Fact> {
         let mut undone = Vec::new();
         self.list.retain(|e| {
-            if e.fact.root == root {
+            let gone = is_false(&e.fact);
+            if gone {
                 out.push(e.fact, None, Certainty::Undone);
                 undone.extend(e.echo.map(|_| e.fact));
             }
-            e.fact.root != root
+            !gone
         });
         undone
-    }
-
-    /// A controller is gone: nobody will say what became of what was told ahead of it.
-    pub(crate) fn undo_of(&mut self, who: ControllerId, out: &mut NetFacts) {
-        self.list.retain(|e| {
-            if e.fact.who == who {
-                out.push(e.fact, None, Certainty::Undone);
-            }
-            e.fact.who != who
-        });
     }
 
     /// Up to a tick everything about own controllers that is settled happened.

@@ -77,6 +77,8 @@ struct Candidate {
     /// From where its section is written, if it has one.
     state: Option<Tick>,
     pose: bool,
+    /// It was all sent before, and may be on its way.
+    is_repeat: bool,
     bits: usize,
 }
 
@@ -138,7 +140,7 @@ impl Schedule {
         let total: usize = self.candidates.iter().map(|c| c.bits).sum();
         plan.more = total > room;
         if plan.more {
-            self.candidates.sort_unstable_by_key(|c| (Reverse(c.urgency), c.sent, c.who));
+            self.candidates.sort_unstable_by_key(|c| (c.is_repeat, Reverse(c.urgency), c.sent, c.who));
             self.cut(room);
             self.candidates.sort_unstable_by_key(|c| c.who);
         }
@@ -318,7 +320,8 @@ impl Schedule {
                 let weight = priority.weight(&ask.viewer, who, place).max(1) as u64;
                 entry.urgency = if is_touched { u64::MAX } else { entry.urgency.saturating_add(weight) };
                 let (urgency, sent) = (entry.urgency, entry.sent);
-                self.candidates.push(Candidate { at, who, urgency, sent, state, pose, bits });
+                let is_repeat = stamp <= entry.since && !is_touched && !pose;
+                self.candidates.push(Candidate { at, who, urgency, sent, state, pose, is_repeat, bits });
             }
         }
     }

@@ -260,13 +260,41 @@ fn over_a_lossy_line_what_was_sent_is_sent_again_until_it_arrived() {
     assert!((0..9).all(|_| sent(&mut rig, false, false).is_none()), "over a sound line a loss is waited for");
 }
 
+#[test]
+fn what_was_sent_before_waits_for_what_was_not() {
+    let mut rig = Rig::new(rules());
+    let [old, new] = [(); 2].map(|()| rig.spawn(&["Vitals"], ControllerReplication::Full));
+    let interest = interest(ActorKind::Static);
+    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let mut sent = |rig: &mut Rig, room: usize| {
+        rig.step();
+        let ask = Ask { room, lossy: true, ..ask(rig, Viewer::default()) };
+        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        let list: Vec<ControllerId> = plan.state.iter().map(|pick| pick.who).collect();
+        if room > 100 {
+            plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+        }
+        list
+    };
+    assert_eq!(sent(&mut rig, 1000), [old, new]);
+    rig.set(old, "A0", 5.0);
+    assert_eq!(sent(&mut rig, 12), [old]);
+    assert_eq!(sent(&mut rig, 12), [old], "again, while there is room");
+    rig.set(new, "A0", 5.0);
+    assert_eq!(sent(&mut rig, 12), [new]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// However unlike the weights and however small the room: everybody who changes is sent again and again, and nobody
     /// waits longer than the heaviest ones can keep him back.
     #[test]
-    fn nobody_starves(weights in prop::collection::vec(0..40u32, 2..20), room in 40..120usize) {
+    fn nobody_starves(
+        weights in prop::collection::vec(0..40u32, 2..20),
+        room in 40..120usize,
+        lossy in any::<bool>(),
+    ) {
         let mut rig = Rig::new(rules());
         let all: Vec<ControllerId> = weights.iter().map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
         let priority = Arc::new(Kind(ActorKind::Static, weights.clone()));
@@ -280,7 +308,7 @@ proptest! {
                 rig.set(who, "A1", (i % 800) as f64);
             }
             rig.step();
-            let ask = Ask { room, packet: 1000, ..ask(&rig, Viewer::default()) };
+            let ask = Ask { room, packet: 1000, lossy, ..ask(&rig, Viewer::default()) };
             schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
             for pick in &plan.state {
                 last[all.binary_search(&pick.who).unwrap()] = rig.tick;
