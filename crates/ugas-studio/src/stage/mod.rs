@@ -152,9 +152,10 @@ impl Stage {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let mut names = BTreeMap::new();
         let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
-        let Some(scene) = scenes.find(|s| s.name == scene) else {
+        let Some(scene) = scenes.find(|s| s.name == scene).cloned() else {
             return Err(format!("there is no scene {scene}"));
         };
+        drop(scenes);
         for placed in scene.placements.iter().filter(|p| p.enabled) {
             let Some(template) = rules.template(&placed.controller) else {
                 return Err(format!("the scene places {}, which there is not", placed.controller));
