@@ -122,12 +122,19 @@ impl Client {
             for at in 0..self.rows.len() {
                 news.push(self.read_owned(at, tick, &mut from)?);
             }
+            let own = match news.iter().any(|n| matches!(n, OwnerNews::State(_))) {
+                true => read_echoes(tick, &mut from).map(Some)?,
+                false => None,
+            };
             let before = self.shown_of_touched();
             let (struck, undone) = self.take_verdicts(&verdicts);
-            echoes.into_iter().for_each(|echo| self.waiting.hear(echo));
+            self.said = own.as_ref().map(|own| own.1);
+            let own = own.into_iter().flat_map(|own| own.0);
+            echoes.into_iter().chain(own).for_each(|echo| self.waiting.hear(echo));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
+            self.said = None;
             self.places.hear(self.sim.now(), tick.time(self.length));
             let read = self.read_views(tick, &mut from);
             self.settle_proxies(tick, struck);
@@ -202,7 +209,7 @@ impl Client {
         match news {
             OwnerNews::Matched(matched) => {
                 match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
-                    Some((tick, image)) => self.settle(at, tick, image),
+                    Some((tick, image)) => self.settle(at, tick, image, None),
                     None => self.rows[at].asks |= !self.is_open(),
                 }
                 if struck {

@@ -43,6 +43,13 @@ impl Echoes {
         self.before + count as u64
     }
 
+    /// The client is known to have been right up to a tick: it need not hear of that.
+    pub(crate) fn forget_until(&mut self, tick: Tick) {
+        let known = self.list.iter().take_while(|e| e.0 <= tick).count();
+        self.list.drain(..known);
+        self.before += known as u64;
+    }
+
     /// The client has heard of so many.
     pub(crate) fn heard(&mut self, count: u64) {
         let heard = count.saturating_sub(self.before).min(self.list.len() as u64);
@@ -78,7 +85,10 @@ mod tests {
         echoes.heard(3);
         echoes.heard(2);
         assert_eq!(written(&echoes, 9, 1000), (4, vec![4], 0));
+        echoes.note(Tick(9), 5);
+        echoes.forget_until(Tick(8));
+        assert_eq!(written(&echoes, 9, 1000), (5, vec![5], 0));
         echoes.heard(9);
-        assert_eq!(written(&echoes, 9, 1000), (4, vec![], 0));
+        assert_eq!(written(&echoes, 9, 1000), (5, vec![], 0));
     }
 }

@@ -1,6 +1,7 @@
 //! What clients are sent: verdicts, the states of their own controllers, views of others.
 
 use super::observe::{Message, Sight};
+use super::owner::Owned;
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
 use crate::message::{ToClient, Verdict, encode};
@@ -70,7 +71,10 @@ impl Server {
         let mut more = false;
         let Server { sim, board, interest, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
-        let echoes = &p.echoes;
+        if let Some(matched) = rows.iter().map(Owned::matched).min().flatten() {
+            p.own.forget_until(matched);
+        }
+        let (echoes, own) = (&p.echoes, &p.own);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         if first {
@@ -94,6 +98,7 @@ impl Server {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
                 told.echoes = echoes.write(tick, writer, room / 4);
+                let mut written = false;
                 for (at, row) in rows.iter_mut().enumerate() {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
@@ -101,7 +106,7 @@ impl Server {
                         continue;
                     }
                     match row.write(sim, tick, coder, writer, reserved) {
-                        Ok(true) => {}
+                        Ok(true) => written |= row.was_written(tick),
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
                             let mut whole = BitWriter::new();
@@ -112,6 +117,10 @@ impl Server {
                         }
                         Err(_) => writer.bits(GONE, 2),
                     }
+                }
+                if written {
+                    let left = room.saturating_sub(writer.bit_len() + 128);
+                    told.own = own.write(tick, writer, left.min(room / 4));
                 }
             }
             let sight = Sight { board, interest, owned, place, tick, length, round_trip, room };
