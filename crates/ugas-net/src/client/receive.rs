@@ -256,9 +256,12 @@ pub(super) enum OwnerNews {
     Gone,
 }
 
-/// What the client's doings did to others, and up to which tick that is all.
+/// What the client's doings did, and up to which tick that is all.
 fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
-    let count = get_uint_to(from, MAX_ECHOES, "happenings at others")?;
+    if !from.bit()? {
+        return Ok((Vec::new(), tick));
+    }
+    let count = get_uint_to(from, MAX_ECHOES, "happenings")?;
     let mut echoes = Vec::with_capacity(count as usize);
     for _ in 0..count {
         echoes.push(from.bits(ECHO_BITS)? as u32);
@@ -315,8 +318,7 @@ mod tests {
             put_uint(&mut out, bytes.len() as u64);
             out.bytes(&bytes);
         }
-        put_uint(&mut out, 0);
-        put_uint(&mut out, 0);
+        out.bit(false);
         out.bits(NOTHING, 2);
         ActorList::default().close(&mut out);
         ActorList::default().close(&mut out);

@@ -34,6 +34,10 @@ impl Echoes {
     /// Writes what fits, the oldest first, and by how many ticks it is behind. Gives how many the client has heard of
     /// once this arrives.
     pub(crate) fn write(&self, tick: Tick, out: &mut BitWriter, room: usize) -> u64 {
+        out.bit(!self.list.is_empty());
+        if self.list.is_empty() {
+            return self.before;
+        }
         let fit = room / ECHO_BITS as usize;
         let count = self.list.len().min(fit).min(MAX_ECHOES as usize);
         put_uint(out, count as u64);
@@ -68,6 +72,9 @@ mod tests {
         let mut out = BitWriter::new();
         let heard = echoes.write(Tick(tick), &mut out, room);
         let mut from = BitReader::new(out.finish());
+        if !from.bit().unwrap() {
+            return (heard, Vec::new(), 0);
+        }
         let count = get_uint(&mut from).unwrap();
         let list = (0..count).map(|_| from.bits(ECHO_BITS).unwrap()).collect();
         (heard, list, get_uint(&mut from).unwrap())
