@@ -8,7 +8,7 @@ use ugas_core::{
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, Magnitude, Quantize};
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::interest::RateTable;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 /// A sixtieth of a second.
@@ -93,7 +93,7 @@ impl Arena {
             bandwidth: 10_000_000,
             ..ServerConfig::default()
         };
-        let mut server = Server::new(sim, config);
+        let mut server = Server::new(sim, config, Secret::known(1));
         // Everything that changed goes out in the same tick, as with the peer beside it.
         server.set_rates(RateTable { state_divisor: 1, ..RateTable::default() });
         for at in 0..clients {

@@ -12,7 +12,7 @@ use ugas_net::client::{Client, ClientConfig, Commanded};
 use ugas_net::harness::Harness;
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 use ugas_net::view::Snapshot;
 
@@ -35,7 +35,7 @@ impl Duel {
             sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).expect("it can be granted");
         }
         let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Full, ..ServerConfig::default() };
-        let mut net = Harness::new(Server::new(sim, config), seed);
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), seed);
         let client = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
         net.join_over("Ana", client, [profile; 2], &[hero]).expect("the name is new");
         net.run(240);
@@ -73,7 +73,7 @@ pub(crate) fn replay() -> (f64, f64) {
     let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").expect("it is there")])).expect("it can be spawned");
     let (rage, nudge) = (rules.ability("GA_Rage").expect("there"), rules.effect("GE_Nudge").expect("there"));
     sim.run(Op::Grant { who, grant: AbilityGrant::new(rage) }).expect("it can be granted");
-    let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() });
+    let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
     server.connect(PeerId(1), &[who]).expect("the number is new");
     let window = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
     let mut client = Client::new(rules.clone(), window);

@@ -202,6 +202,10 @@ pub(crate) struct ServeArgs {
     /// Let in everybody who says a client's name, without a token: for one machine, or a network among friends.
     #[arg(long)]
     pub(crate) insecure: bool,
+    /// Roll the same each time, from this seed, as `ugas test` does with the scenario's own. Without it clients roll from
+    /// a secret that is new with every start.
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
     /// How many seconds to wait for the clients.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,

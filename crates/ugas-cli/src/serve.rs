@@ -6,8 +6,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use ugas_lab::{Scenario, ServerPart};
-use ugas_transport::{Auth, Event, Key, Limits, Listener, ListenerConfig, PeerId, ServerTransport, TransportError};
+use ugas_lab::{RunOptions, Scenario, ServerPart};
+use ugas_net::server::Secret;
+use ugas_transport::{
+    Auth, Event, Key, Limits, Listener, ListenerConfig, PeerId, ServerTransport, TransportError, random_bytes,
+};
 
 use crate::args::ServeArgs;
 use crate::clock::{Watch, since_epoch};
@@ -24,7 +27,10 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(scenario) = pick(&args.file, args.scenario) else {
         return Ok(Exit::Unreadable);
     };
-    let part = match scenario.server_part() {
+    // Who knows the secret knows what everybody will roll.
+    let secret = args.seed.is_none().then(|| Secret::new(random_bytes()));
+    let options = RunOptions { seed: args.seed, ..RunOptions::default() };
+    let part = match scenario.server_part_with(options, secret) {
         Ok(part) => part,
         Err(error) => return Ok(not_played(&scenario, &error)),
     };
@@ -237,6 +243,9 @@ impl Host<'_> {
             for (actor, hash) in self.part.hashes(name) {
                 out.line(&format!("{name} {actor} {hash:016x}"))?;
             }
+        }
+        for (reason, count) in self.part.server().counts().iter() {
+            out.line(&format!("refused {count} x {reason:?}"))?;
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();

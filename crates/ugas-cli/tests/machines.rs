@@ -68,14 +68,13 @@ struct Serving {
 }
 
 impl Serving {
-    /// Everything else it writes, when it has ended well.
-    fn finish(mut self) -> Vec<String> {
-        let (mut out, mut err) = (String::new(), String::new());
-        self.out.read_to_string(&mut out).expect("text");
-        self.child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("text");
+    /// How it ends, and everything else it writes.
+    fn finish(mut self) -> (Option<i32>, Vec<String>) {
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).expect("text");
+        self.child.stderr.take().expect("it is piped").read_to_string(&mut text).expect("text");
         let code = self.child.wait().expect("it ends").code();
-        assert_eq!(code, Some(0), "{out}{err}");
-        out.lines().map(str::to_owned).collect()
+        (code, text.lines().map(str::to_owned).collect())
     }
 }
 
@@ -108,40 +107,55 @@ fn text_of(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Plays to the end; every bot's hash must be the server's. What the world came to.
-fn play(server: Serving, bots: Vec<(&str, Running)>) -> String {
-    let told: Vec<(&str, String)> = bots
-        .into_iter()
-        .map(|(name, bot)| {
-            let output = bot.finish();
-            assert!(output.status.success(), "{name}: {}", text_of(&output));
-            (name, text_of(&output))
-        })
-        .collect();
-    let lines = server.finish();
-    for (name, hash) in told {
+/// Plays until no machine was so slow that the server refused a command for coming too late: then what it came to says
+/// nothing about the program.
+fn play_in_time<'n>(start: impl Fn() -> (Serving, Vec<(&'n str, Running)>)) -> String {
+    for _ in 0..10 {
+        let (server, bots) = start();
+        if let Some(world) = play(server, bots) {
+            return world;
+        }
+    }
+    panic!("this machine stalls for longer than a command may be late, ten times in a row");
+}
+
+/// Plays to the end; every bot's hash must be the server's. What the world came to; nothing if a command came too late.
+fn play(server: Serving, bots: Vec<(&str, Running)>) -> Option<String> {
+    let bots: Vec<(&str, Output)> = bots.into_iter().map(|(name, bot)| (name, bot.finish())).collect();
+    let (code, lines) = server.finish();
+    let refused: Vec<&String> = lines.iter().filter(|line| line.starts_with("refused ")).collect();
+    if refused.iter().any(|line| line.ends_with(" x Past") || line.ends_with(" x Early")) {
+        return None;
+    }
+    assert!(code == Some(0) && refused.is_empty(), "{code:?} {lines:#?}");
+    for (name, output) in bots {
+        let hash = text_of(&output);
+        assert!(output.status.success(), "{name}: {hash}");
         assert_eq!(hash.lines().count(), 1, "{name} owns one actor: {hash}");
         let line = format!("{name} {}", hash.trim_end());
         assert!(lines.contains(&line), "{line} is not in {lines:#?}");
     }
     let world = lines.iter().find(|line| line.starts_with("hash "));
-    world.unwrap_or_else(|| panic!("no hash in {lines:#?}")).clone()
+    Some(world.unwrap_or_else(|| panic!("no hash in {lines:#?}")).clone())
 }
 
 #[test]
 fn two_clients_over_udp_and_one_over_websocket_come_to_the_same_state() {
     let folder = Folder::new("duel");
 
-    let server = folder.serve(&["--tokens", "tokens"]);
-    let tokens = [("Ana", "tokens/Ana.udp.token"), ("Ben", "tokens/Ben.udp.token"), ("Cem", "tokens/Cem.ws.token")];
-    let bots = tokens.map(|(name, token)| (name, folder.bot(&["--as", name, "--token", token])));
-    let with_tokens = play(server, bots.into());
-
-    let server = folder.serve(&["--insecure"]);
-    let (udp, websocket) = (server.udp.clone(), server.websocket.clone());
-    let ways = [("Ana", websocket.as_str()), ("Ben", &udp), ("Cem", &udp)];
-    let bots = ways.map(|(name, address)| (name, folder.bot(&["--as", name, "--connect", address])));
-    assert_eq!(play(server, bots.into()), with_tokens, "who comes on which wire makes no difference");
+    let with_tokens = play_in_time(|| {
+        let server = folder.serve(&["--tokens", "tokens"]);
+        let tokens = [("Ana", "tokens/Ana.udp.token"), ("Ben", "tokens/Ben.udp.token"), ("Cem", "tokens/Cem.ws.token")];
+        let bots = tokens.map(|(name, token)| (name, folder.bot(&["--as", name, "--token", token])));
+        (server, bots.into())
+    });
+    let open = play_in_time(|| {
+        let server = folder.serve(&["--insecure", "--seed", "0"]);
+        let ways = [("Ana", server.websocket.clone()), ("Ben", server.udp.clone()), ("Cem", server.udp.clone())];
+        let bots = ways.map(|(name, address)| (name, folder.bot(&["--as", name, "--connect", &address])));
+        (server, bots.into())
+    });
+    assert_eq!(open, with_tokens, "who comes on which wire makes no difference");
 }
 
 #[test]

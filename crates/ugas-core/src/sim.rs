@@ -4,6 +4,7 @@ mod portable;
 mod reload;
 mod remote;
 mod simulate;
+mod veil;
 
 pub use remote::{JournalMark, ProxyRow};
 pub use simulate::{Simulated, SimulatedStep};

@@ -262,7 +262,9 @@ impl Judge<'_> {
     }
 }
 
-fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
+/// Numbers that no honest machine asks with. Clients look at their own requests too, so that nothing is played ahead that
+/// the server will not have.
+pub(crate) fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
     // What is smaller than any normal number came from no clock and no map; it only makes sums slow.
     let sound = |v: &f64| *v == 0.0 || v.is_normal();
     let place = |v: &f64| sound(v) && v.abs() <= FARTHEST;

@@ -58,13 +58,13 @@ impl Player {
 /// use ugas_net::client::ClientState;
 /// use ugas_net::harness::Harness;
 /// use ugas_net::link::LinkProfile;
-/// use ugas_net::server::{Server, ServerConfig};
+/// use ugas_net::server::{Secret, Server, ServerConfig};
 ///
 /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
 /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
 ///
-/// let mut play = Harness::new(Server::new(sim, ServerConfig::default()), 42);
+/// let mut play = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 42);
 /// play.join("Ann", LinkProfile::GOOD, &[hero])?;
 /// play.run(60);
 /// assert!(matches!(play.client("Ann").state(), ClientState::Playing));
@@ -115,7 +115,8 @@ impl Harness {
         Ok(())
     }
 
-    /// Ends a client's connection, as when its process is stopped: what is under way is lost, its controllers stay.
+    /// Ends a client's connection, as when its process is stopped: what is under way is lost, its controllers stay and
+    /// let go of what they held down.
     ///
     /// # Panics
     /// If nobody has that name.

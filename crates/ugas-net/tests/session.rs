@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use ugas_core::{ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target};
+use ugas_core::{
+    Anchor, BadValue, ControllerId, NoHost, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+};
 use ugas_doc::{Ability, Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, Client, ClientConfig, ClientState, Commanded, NetFacts};
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 fn rules() -> Arc<Rules> {
@@ -53,7 +55,7 @@ impl Bench {
         let bolt = ugas_core::AbilityGrant::new(rules.ability("GA_Bolt").unwrap());
         sim.run(Op::Grant { who: hero, grant: bolt }).unwrap();
         let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
-        let mut server = Server::new(sim, config);
+        let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(PeerId(1), &[hero]).unwrap();
         let client = Client::new(rules.clone(), ClientConfig { window: SimTime::millis(500), ..Default::default() });
         Bench { server, client, delay, up: VecDeque::new(), down: VecDeque::new(), now: 0, hero, foe, rules }
@@ -167,4 +169,19 @@ fn what_the_server_refuses_is_undone() {
     let mut facts = NetFacts::default();
     b.client.take_facts(&mut facts);
     assert!(facts.iter().any(|(_, c)| c == Certainty::Undone));
+}
+
+#[test]
+fn a_number_that_the_server_refuses_is_not_played_ahead_either() {
+    let mut b = Bench::new(3);
+    b.run(60);
+    for x in [1e-310, f64::NAN, f64::INFINITY, 1e12] {
+        let anchor = Anchor::at([x, 0.0, 0.0]);
+        let refused = b.client.command(Request::Move { who: b.hero, anchor });
+        assert_eq!(refused, Err(Refusal::BadValue { what: BadValue::Number }), "{x}");
+    }
+    b.client.command(Request::Move { who: b.hero, anchor: Anchor::at([0.0, -1e9, 1.0]) }).unwrap();
+    b.run(30);
+    assert_eq!(b.server.counts().iter().count(), 0, "nothing of it reached the server");
+    assert_eq!(b.client.counts().refused, 0);
 }

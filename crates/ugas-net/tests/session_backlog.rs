@@ -8,7 +8,7 @@ use ugas_net::carrier::CarrierConfig;
 use ugas_net::client::ClientState;
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 
 /// Attributes of the middle and of the large set: sections for packets that are not full, and for the ordered stream.
 const SETS: [(&str, usize); 3] = [("Small", 1), ("Middle", 40), ("Large", 100)];
@@ -42,7 +42,7 @@ impl Busy {
         let others = others.iter().map(|set| spawn(set)).collect();
         let carrier = CarrierConfig { backlog, ..CarrierConfig::default() };
         let config = ServerConfig { mode: ControllerReplication::Full, carrier, ..ServerConfig::default() };
-        let mut net = Harness::new(Server::new(sim, config), 3);
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 3);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[hero]).unwrap();
         Busy { net, rules, hero, others, made: 0 }
     }

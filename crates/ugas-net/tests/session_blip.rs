@@ -6,7 +6,7 @@ use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 
 #[test]
 fn an_accepted_modifier_is_shown_once_in_every_tick() {
@@ -27,7 +27,7 @@ fn an_accepted_modifier_is_shown_once_in_every_tick() {
             let mut sim = Sim::new(rules.clone(), SimConfig::default());
             let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()])).unwrap();
             sim.grant(hero, AbilityGrant::new(rage)).unwrap();
-            let mut play = Harness::new(Server::new(sim, ServerConfig::default()), seed);
+            let mut play = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), seed);
             play.join("Ann", *profile, &[hero]).unwrap();
             play.run(240);
             // The way up becomes slower: the command comes late, within what the server allows.

@@ -6,7 +6,7 @@ use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplicat
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
-use ugas_net::server::{ConnectError, Server, ServerConfig};
+use ugas_net::server::{ConnectError, Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 #[test]
@@ -23,7 +23,7 @@ fn everybody_is_seen_however_far_apart_numbers_and_places_are() {
         sim.spawn(SpawnSpec { id, anchor, ..SpawnSpec::sets(vec![vitals]) }).unwrap();
     }
     let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
-    let mut net = Harness::new(Server::new(sim, config), 5);
+    let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 5);
     net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
     let all = net.run_until(600, |net| net.client("Ana").proxies().len() == 399);
     assert!(all.is_some(), "{} of 399 are seen", net.client("Ana").proxies().len());
@@ -47,7 +47,7 @@ fn ids_may_be_as_large_as_they_like() {
         }
     }
     let hero = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
-    let mut net = Harness::new(Server::new(sim, ServerConfig::default()), 5);
+    let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 5);
     net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
     net.run(60);
     let ana = net.client("Ana");
@@ -68,7 +68,7 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
     let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
     let ability = rules.ability("GA_Mark").unwrap();
     sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();
-    let mut net = Harness::new(Server::new(sim, ServerConfig::default()), 5);
+    let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 5);
     let (mut seeds, mut keys) = (BTreeSet::new(), Vec::new());
     for round in 0..3u32 {
         // A player who comes, marks itself for ever and goes.
@@ -97,7 +97,7 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
 #[test]
 fn everybody_at_once_is_one_too_many() {
     let rules = Rules::builder().build().unwrap();
-    let mut server = Server::new(Sim::new(rules, SimConfig::default()), ServerConfig::default());
+    let mut server = Server::new(Sim::new(rules, SimConfig::default()), ServerConfig::default(), Secret::known(1));
     for n in 1..u32::from(u16::MAX) {
         server.connect(PeerId(n), &[]).unwrap();
     }
@@ -113,7 +113,7 @@ fn one_player_has_no_army() {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let vitals = rules.set("Vitals").unwrap();
     let army: Vec<_> = (0..17).map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap()).collect();
-    let mut server = Server::new(sim, ServerConfig::default());
+    let mut server = Server::new(sim, ServerConfig::default(), Secret::known(1));
     assert_eq!(server.connect(PeerId(1), &army), Err(ConnectError::Many(17)));
     assert!(server.connect(PeerId(1), &army[..16]).is_ok());
 }

@@ -11,7 +11,7 @@ use ugas_net::client::{Certainty, ClientConfig, ClientState, Commanded, NetFacts
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 
 fn rules() -> Arc<Rules> {
     Rules::builder()
@@ -42,7 +42,7 @@ fn world(heroes: usize, seed: u64) -> (Harness, Vec<ControllerId>) {
         .collect();
     // Others see attributes too.
     let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
-    (Harness::new(Server::new(sim, config), seed), heroes)
+    (Harness::new(Server::new(sim, config, Secret::known(1)), seed), heroes)
 }
 
 fn bolt(play: &Harness) -> AbilityId {

@@ -45,6 +45,6 @@ pub use error::{SendError, TransportError};
 pub use limits::Limits;
 pub use netcode::caller::{Caller, CallerConfig};
 pub use netcode::listener::{Auth, Listener, ListenerBuilder, ListenerConfig};
-pub use token::{Carrier, Identity, Key, MAX_USER_DATA, Token, TokenError};
+pub use token::{Carrier, Identity, Key, MAX_USER_DATA, Token, TokenError, random_bytes};
 pub use transport::{ClientTransport, Event, Gone, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};

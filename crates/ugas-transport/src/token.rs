@@ -59,6 +59,15 @@ impl fmt::Display for Carrier {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; NETCODE_KEY_BYTES]);
 
+/// Bytes from the system's source of randomness: for a server's secret, which nobody may guess.
+///
+/// ```
+/// assert_ne!(ugas_transport::random_bytes::<16>(), ugas_transport::random_bytes::<16>());
+/// ```
+pub fn random_bytes<const N: usize>() -> [u8; N] {
+    generate_random_bytes()
+}
+
 impl Key {
     /// A new one from the system's source of randomness.
     pub fn random() -> Key {

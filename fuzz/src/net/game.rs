@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use ugas_core::{AbilityGrant, Anchor, ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Client, ClientConfig};
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 pub(super) const LENGTH: SimTime = SimTime::frames(1, 60);
@@ -46,7 +46,7 @@ pub(super) fn session() -> (Server, ControllerId, ControllerId) {
     }
     let (mode, packets) = (ControllerReplication::Full, 1024);
     let config = ServerConfig { mode, packets, commands: 64, length: LENGTH, ..ServerConfig::default() };
-    let mut server = Server::new(sim, config);
+    let mut server = Server::new(sim, config, Secret::known(1));
     server.connect(PEER, &[own]).expect("nobody is there yet");
     (server, own, other)
 }

@@ -226,6 +226,20 @@ impl Sim {
         Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
     }
 
+    /// The inputs that are down, by rising id.
+    ///
+    /// ```
+    /// use ugas_core::{InputId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
+    /// let mut sim = Sim::new(Rules::builder().build()?, SimConfig::default());
+    /// let who = sim.spawn(SpawnSpec::default())?;
+    /// sim.run(Op::Press { who, input: InputId(3), target: Target::None })?;
+    /// assert_eq!(sim.held_inputs(who)?, [InputId(3)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn held_inputs(&self, who: ControllerId) -> Result<Vec<InputId>, Refusal> {
+        Ok(self.row(who)?.play().held.iter().map(|h| h.input).collect())
+    }
+
     fn grant_at(&self, who: ControllerId, grant: GrantId) -> Result<(usize, usize), Refusal> {
         let slot = self.slot(who)?;
         let at = self.state().controllers.row(slot).grant(grant).ok_or(Refusal::StaleHandle)?;

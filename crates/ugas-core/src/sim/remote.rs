@@ -52,24 +52,6 @@ impl Sim {
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
     }
 
-    /// The same with some attributes hidden: they show the value they are authored with.
-    pub fn peek_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<Portable, Refusal> {
-        let mut portable = self.peek(who)?;
-        let layout = self.layout(self.row(who)?);
-        for slot in hidden.iter().filter_map(|&a| layout.slot(a)) {
-            portable.row.attrs[slot] = layout.initial[slot];
-        }
-        Ok(portable)
-    }
-
-    /// The canonical hash of a controller without the values of some attributes.
-    pub fn row_hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
-        let row = self.row(who)?;
-        let layout = self.layout(row);
-        let seen = |slot: usize| !hidden.contains(&layout.slots[slot].attribute);
-        Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
-    }
-
     /// Whether an ability that may be played ahead waits for its validation: until the answer, whoever plays ahead knows
     /// better what the controller will be.
     pub fn awaits_validation(&self, who: ControllerId) -> bool {
@@ -302,6 +284,11 @@ impl Sim {
         }
         into.sort_unstable();
         into.dedup();
+    }
+
+    /// How many controllers went so far, however they did: while it stays, all that were there are there.
+    pub fn departed(&self) -> u64 {
+        self.state.controllers.departed()
     }
 
     /// Gives a client's random stream its seed: what the client's ops cause draws from it, here and wherever else it was

@@ -463,6 +463,11 @@ impl Carrier {
         self.round_trip.variation()
     }
 
+    /// How many of a thousand own packets were lost of late, those that came too late to be read among them.
+    pub fn lost_share(&self) -> u32 {
+        self.sent.lost_share()
+    }
+
     /// Whether every message that was queued has been acknowledged.
     pub fn is_idle(&self) -> bool {
         self.outbox.is_empty()

@@ -2,6 +2,7 @@
 
 use super::told::Certainty;
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
+use crate::authority::check_numbers;
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -52,6 +53,7 @@ impl Client {
             self.counts.closed += 1;
             return Err(Refusal::Pending);
         }
+        check_numbers(&request).map_err(|(_, refusal)| refusal)?;
         self.drain();
         let policy = self.policy(&request)?;
         if policy == NetExecution::LocalOnly {

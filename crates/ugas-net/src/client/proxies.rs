@@ -85,7 +85,7 @@ impl Client {
 mod tests {
     use crate::harness::Harness;
     use crate::link::LinkProfile;
-    use crate::server::{Server, ServerConfig};
+    use crate::server::{Secret, Server, ServerConfig};
     use crate::view::Proxies;
     use ugas_core::{Op, Rules, Sim, SimConfig, SpawnSpec, Spec};
     use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
@@ -99,7 +99,7 @@ mod tests {
         let (hero, foe, still) =
             (sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap());
         let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
-        let mut net = Harness::new(Server::new(sim, config), 1);
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
         net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
         net.run(60);
         assert_eq!(net.client("Ana").proxies().len(), 2);

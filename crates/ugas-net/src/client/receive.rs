@@ -119,8 +119,10 @@ impl Client {
             let verdicts = read_verdicts(&mut from)?;
             let (echoes, said) = read_echoes(tick, &mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());
+            let all_right = !self.rows.is_empty() && from.bit()?;
             for at in 0..self.rows.len() {
-                news.push(self.read_owned(at, tick, &mut from)?);
+                let right = all_right.then_some(OwnerNews::Matched(tick));
+                news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
             let own = match news.iter().any(|n| matches!(n, OwnerNews::State(_))) {
                 true => read_echoes(tick, &mut from).map(Some)?,
@@ -297,7 +299,7 @@ mod tests {
     use crate::harness::Harness;
     use crate::link::LinkProfile;
     use crate::message::{Request, encode};
-    use crate::server::{NOTHING, Server, ServerConfig};
+    use crate::server::{NOTHING, Secret, Server, ServerConfig};
     use crate::view::ActorList;
     use crate::wire::bits::BitWriter;
     use crate::wire::number::{put_int, put_uint};
@@ -319,6 +321,7 @@ mod tests {
             out.bytes(&bytes);
         }
         out.bit(false);
+        out.bit(false);
         out.bits(NOTHING, 2);
         ActorList::default().close(&mut out);
         ActorList::default().close(&mut out);
@@ -335,7 +338,7 @@ mod tests {
         let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
         let ability = rules.ability("GA").unwrap();
         sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
-        let mut net = Harness::new(Server::new(sim, ServerConfig::default()), 1);
+        let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
         net.run(60);
         let ask = || Request::Activate { who, ability, target: Target::None };

@@ -12,25 +12,29 @@ mod owner;
 mod peer;
 mod receive;
 mod run;
+mod secret;
 mod send;
 
 use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
+use crate::mask::hidden_from_owners;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
 use numbers::Numbers;
+pub use secret::Secret;
+
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{ControllerId, Facts, Refusal, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
@@ -67,8 +71,8 @@ pub struct ServerConfig {
     pub datagrams: u32,
     /// Bytes a second to one client. Its own controllers and verdicts are sent in any case; others as far as there is room.
     pub bandwidth: u32,
-    /// Seed of the seeds that clients get. Give it a random number: who knows it knows what everybody will roll.
-    pub secret: u64,
+    /// Whether a player who leaves lets go of what it holds down. Else the host does, or its controllers go on as they were.
+    pub release: bool,
     /// Limits and patience of connections.
     pub carrier: CarrierConfig,
 }
@@ -84,7 +88,7 @@ impl Default for ServerConfig {
             commands: 4,
             datagrams: 4,
             bandwidth: 128 * 1024,
-            secret: 0,
+            release: true,
             carrier: CarrierConfig::default(),
         }
     }
@@ -137,12 +141,12 @@ impl Counts {
 /// ```
 /// use ugas_core::{NoHost, Rules, Sim, SimConfig, SpawnSpec};
 /// use ugas_doc::{Attribute, AttributeSet};
-/// use ugas_net::server::{Server, ServerConfig};
+/// use ugas_net::server::{Secret, Server, ServerConfig};
 /// use ugas_net::types::PeerId;
 /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
 /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
-/// let mut server = Server::new(sim, ServerConfig::default());
+/// let mut server = Server::new(sim, ServerConfig::default(), Secret::known(1));
 /// server.connect(PeerId(1), &[hero])?;
 /// server.step(&mut NoHost);
 /// server.send(&mut |_peer, datagram| assert!(datagram.len() <= 1200));
@@ -152,10 +156,15 @@ impl Counts {
 pub struct Server {
     sim: Sim,
     config: ServerConfig,
+    secret: Secret,
     tick: Tick,
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
     board: Board,
+    /// How many controllers were gone when the board was last looked through.
+    departed: u64,
+    /// Attributes that even owners may not see.
+    hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
     /// Whose mode was set since the last tick.
     remade: BTreeSet<ControllerId>,
@@ -175,18 +184,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// A session about a sim. The sim's role becomes that of an authority.
-    pub fn new(mut sim: Sim, config: ServerConfig) -> Server {
+    /// A session about a sim. The sim's role becomes that of an authority. What clients roll comes out of the secret: on a
+    /// public host, sixteen bytes from the operating system.
+    pub fn new(mut sim: Sim, config: ServerConfig, secret: Secret) -> Server {
         sim.set_role(ugas_core::Role::Authority);
         let board = Board::new(sim.rules().clone(), config.length);
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
         Server {
+            departed: sim.departed(),
+            hidden: hidden_from_owners(sim.rules()),
             board,
             effects,
             sim,
             tick,
             config,
+            secret,
             peers: BTreeMap::new(),
             numbers: Numbers::default(),
             modes: BTreeMap::new(),
@@ -238,6 +251,7 @@ impl Server {
     /// Whom clients are told of, instead of everybody.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
         self.interest.relevance = Arc::new(relevance);
+        self.peers.values_mut().for_each(|p| p.views.reconsider());
     }
 
     /// Who comes first and which kind of actor everybody is, instead of by distance.
@@ -285,7 +299,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &owner::hidden(&self.sim, who))
+        self.sim.row_hash_without(who, &self.hidden)
     }
 
     /// Peers that play.
@@ -319,9 +333,16 @@ impl Server {
         Ok(number.client)
     }
 
-    /// Forgets a connection. Its controllers stay as they are; what they hold down, the host lets go.
+    /// Forgets a connection. Its controllers stay; the inputs they hold down go up, by ops like any other, unless the
+    /// setup says otherwise ([`ServerConfig::release`]).
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(gone) = self.peers.remove(&peer) {
+            for &who in gone.owned.iter().filter(|_| self.config.release) {
+                // One that is not there holds nothing.
+                for input in self.sim.held_inputs(who).unwrap_or_default() {
+                    let _ = self.sim.run(Op::Release { who, input });
+                }
+            }
             self.sim.unseed_client(gone.number.client);
             self.numbers.give_back(gone.number.client, gone.last_base());
         }
@@ -342,18 +363,4 @@ fn is_exact(mode: ControllerReplication) -> bool {
 /// A line that takes so many bytes a second, and a tenth of a second's worth or a few packets at once.
 pub(crate) fn line(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
-}
-
-/// The seed of a client's random stream. The secret goes in twice, so that a client cannot walk back from its own seed to
-/// the secret step by step, as each step alone could be. It is no cipher: what must not be guessed is not rolled ahead.
-fn seed_of(secret: u64, serial: u64) -> u64 {
-    mix(mix(secret ^ mix(serial)) ^ secret) ^ secret.rotate_left(29)
-}
-
-/// One step of SplitMix64's finaliser: seeds of neighbours have nothing in common.
-fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

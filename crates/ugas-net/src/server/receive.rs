@@ -3,7 +3,7 @@
 use super::numbers::Number;
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
-use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig, seed_of};
+use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig};
 use crate::authority::Reason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};
@@ -67,7 +67,7 @@ impl Server {
             None => {
                 p.phase = Phase::Playing;
                 let Number { client, base, serial } = p.number;
-                let seed = seed_of(self.config.secret, serial);
+                let seed = self.secret.seed_of(serial);
                 self.sim.seed_client(client, seed);
                 // All of them, whatever their modes: those it is not told everything of are away for it.
                 p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();

@@ -6,7 +6,7 @@ use crate::authority::{Judge, Reason};
 use crate::echo::echo_of;
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
+use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
 
 impl Server {
     /// One tick: commands, then time, then what changed.
@@ -37,7 +37,7 @@ impl Server {
                 Err((reason, refusal)) => {
                     p.deny(&command, reason);
                     self.counts.add(reason);
-                    Some(refusal)
+                    Some(told(refusal, &self.hidden))
                 }
             };
             p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
@@ -110,7 +110,11 @@ impl Server {
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
-                row.follow(&self.sim, self.tick, is_exact(mode));
+                // What did not change is what it was.
+                let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
+                let hash = || self.sim.row_hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
+                let is_there = is_exact(mode) && self.sim.exists(row.who);
+                row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
             }
         }
         self.echo(&facts);
@@ -151,6 +155,9 @@ impl Server {
 
     /// Controllers that are no more are shown no more.
     pub(super) fn remove_gone(&mut self) {
+        if std::mem::replace(&mut self.departed, self.sim.departed()) == self.departed {
+            return;
+        }
         let mut at = 0;
         while let Some(&who) = self.board.ids().get(at) {
             if self.sim.exists(who) {
@@ -163,5 +170,16 @@ impl Server {
                 self.modes.remove(&who);
             }
         }
+    }
+}
+
+/// A refusal without numbers that its client may not know.
+fn told(refusal: Refusal, hidden: &[AttributeId]) -> Refusal {
+    match refusal {
+        Refusal::Cost { attribute, .. } if hidden.contains(&attribute) => {
+            Refusal::Cost { attribute, have: 0.0, need: 0.0 }
+        }
+        Refusal::Chance { .. } => Refusal::Chance { rolled: 0.0, needed: 0.0 },
+        other => other,
     }
 }

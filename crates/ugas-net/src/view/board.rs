@@ -47,6 +47,11 @@ pub struct Board {
     records: Vec<Option<Record>>,
     free: Vec<u32>,
     roster: u64,
+    /// Places of those that changed or moved, in the last tick and in this one.
+    news: Vec<u32>,
+    /// How many of them are of the last tick, and how many were before.
+    old_news: usize,
+    told_news: u64,
     /// What was written in this tick, for the next client that needs the same.
     written: BitWriter,
     scratch: Scratch,
@@ -68,6 +73,9 @@ impl Board {
             records: Vec::new(),
             free: Vec::new(),
             roster: 0,
+            news: Vec::new(),
+            old_news: 0,
+            told_news: 1,
             written: BitWriter::new(),
             scratch: Scratch::default(),
         }
@@ -101,6 +109,7 @@ impl Board {
             record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
         }
         self.stamps[at] = tick;
+        self.news.push(at as u32);
         self.refresh(sim, at)?;
         Ok(true)
     }
@@ -117,7 +126,7 @@ impl Board {
         self.poses.insert(at, None);
         self.moved.insert(at, Tick(0));
         self.slots.insert(at, slot);
-        self.roster += 1;
+        self.rearranged();
     }
 
     /// Forgets a controller; nothing if it is not in.
@@ -131,7 +140,15 @@ impl Board {
         self.shaped.remove(at);
         self.poses.remove(at);
         self.moved.remove(at);
+        self.rearranged();
+    }
+
+    /// Somebody came or went: places are others now, and news told before is of no use.
+    fn rearranged(&mut self) {
         self.roster += 1;
+        self.told_news = self.news() + 1;
+        self.news.clear();
+        self.old_news = 0;
     }
 
     /// Everybody who is in, by rising id.
@@ -160,6 +177,17 @@ impl Board {
         self.roster
     }
 
+    /// How often somebody changed or moved so far, visibly to observers.
+    pub fn news(&self) -> u64 {
+        self.told_news + self.news.len() as u64
+    }
+
+    /// Who changed or moved since [`Board::news`] was this number: places among [`Board::ids`], in no order, some perhaps
+    /// twice. None if that was before the last tick, or somebody came or went since; 0 is before everything.
+    pub fn news_after(&self, count: u64) -> Option<&[u32]> {
+        self.news.get(usize::try_from(count.checked_sub(self.told_news)?).ok()?..)
+    }
+
     /// How a controller is replicated; none if it is not in.
     pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
         let at = self.ids.binary_search(&who).ok()?;
@@ -183,6 +211,9 @@ impl Board {
         if self.tick != tick {
             self.tick = tick;
             self.written.clear();
+            self.news.drain(..self.old_news);
+            self.told_news += self.old_news as u64;
+            self.old_news = self.news.len();
         }
     }
 
@@ -203,7 +234,8 @@ impl Board {
         let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
             return Ok(());
         };
-        if record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))? {
+        let mut is_news = record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))?;
+        if is_news {
             self.stamps[at] = tick;
             record.memos.clear();
         }
@@ -211,7 +243,9 @@ impl Board {
         let pose = sim.anchor(who)?.map(Pose::from);
         if pose != self.poses[at] {
             (self.poses[at], self.moved[at]) = (pose, tick);
+            is_news = true;
         }
+        self.news.extend(is_news.then_some(at as u32));
         Ok(())
     }
 
@@ -241,6 +275,7 @@ impl Board {
             record.burst(key, cue, place, self.tick);
             record.memos.clear();
             self.stamps[at] = self.tick;
+            self.news.push(at as u32);
         }
     }
 

@@ -13,7 +13,7 @@ use ugas_doc::ControllerReplication;
 use ugas_net::authority::Reason;
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::message::{Command, PROTOCOL, Request, ToServer};
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::{PeerId, Tick};
 
 /// Packets of one seed.
@@ -49,8 +49,11 @@ impl Session {
         }
         let (packets, commands) = (A_TICK as u32, 256);
         let mode = ControllerReplication::Full;
-        let mut server =
-            Server::new(sim, ServerConfig { mode, length: LENGTH, packets, commands, ..ServerConfig::default() });
+        let mut server = Server::new(
+            sim,
+            ServerConfig { mode, length: LENGTH, packets, commands, ..ServerConfig::default() },
+            Secret::known(1),
+        );
         server.connect(ANN, &[hero]).unwrap();
         let ann = Client::new(rules.clone(), ClientConfig::default());
         Session { server, ann, rules, hero, foe, pebble }

@@ -10,7 +10,7 @@ use ugas_net::authority::Reason;
 use ugas_net::carrier::{Carrier, CarrierConfig};
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::message::{Command, PROTOCOL, Request, ToServer};
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::{PeerId, Tick};
 use ugas_net::wire::bits::BitWriter;
 use ugas_net::wire::number::put_uint;
@@ -123,7 +123,7 @@ impl Rig {
             }
         }
         let config = ServerConfig { mode: ControllerReplication::Full, length: LENGTH, ..ServerConfig::default() };
-        let mut server = Server::new(sim, config);
+        let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(ANN, &[hero]).unwrap();
         server.connect(MALLORY, &[rogue]).unwrap();
         let ann = Client::new(rules.clone(), ClientConfig::default());

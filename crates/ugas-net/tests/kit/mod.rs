@@ -11,7 +11,7 @@ use ugas_net::client::{Certainty, Client, ClientConfig, Commanded, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 
 pub const LENGTH: SimTime = SimTime::frames(1, 60);
 
@@ -114,7 +114,7 @@ impl Game {
             }
         }
         let config = ServerConfig { mode: setup.mode, length: LENGTH, ..ServerConfig::default() };
-        let mut net = Harness::new(Server::new(sim, config), setup.seed);
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), setup.seed);
         let client = ClientConfig { window: setup.window, ..ClientConfig::default() };
         net.join_over("Ana", client.clone(), [setup.profile; 2], &[hero]).unwrap();
         if setup.ben {

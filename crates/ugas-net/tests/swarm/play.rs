@@ -11,7 +11,7 @@ use ugas_net::client::ClientConfig;
 use ugas_net::harness::Harness;
 use ugas_net::interest::RateTable;
 use ugas_net::link::LinkProfile;
-use ugas_net::server::{Server, ServerConfig};
+use ugas_net::server::{Secret, Server, ServerConfig};
 
 pub(crate) const NAMES: [&str; 8] = ["Ann", "Bob", "Cyd", "Dee", "Eve", "Fay", "Gus", "Hal"];
 
@@ -90,7 +90,8 @@ impl Swarm {
         let sim = Sim::new(made.rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let length = SimTime::frames(1, *dice.pick(&[20, 30, 60]));
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
-        let mut server = Server::new(sim, ServerConfig { mode, length, secret: seed, ..ServerConfig::default() });
+        let config = ServerConfig { mode, length, ..ServerConfig::default() };
+        let mut server = Server::new(sim, config, Secret::known(seed));
         // Every tick, so that what is compared is of one tick; the others go at the usual rates.
         let prompt = seed.is_multiple_of(2);
         if prompt {
