@@ -342,6 +342,7 @@ impl Client {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
             self.out.clear();
+            self.watched = 0;
         }
         if self.blends.len() > most {
             self.blends.clear();
