@@ -90,6 +90,7 @@ fn main() -> ExitCode {
     let result = match arguments.split_first() {
         Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),
         Some((word, rest)) if word == idle::CHILD_WORD => idle::child(rest).map(|()| true),
+        Some((word, rest)) if word == net::still::CHILD_WORD => net::still::child(rest).map(|()| true),
         _ => Options::parse(arguments.into_iter()).and_then(|options| bench(&runners, &options)),
     };
     match result {

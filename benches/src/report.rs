@@ -4,7 +4,7 @@ use crate::plan::{Plan, STEPS};
 use crate::runner::Runner;
 use crate::table::{Table, figure, maybe};
 use crate::workload::{Run, Workload};
-use crate::{count, expression, idle};
+use crate::{count, expression, idle, net};
 
 /// The number of controllers that counts, and the smaller one it is compared with.
 pub(crate) const MANY: usize = 10_000;
@@ -186,6 +186,15 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
     };
     let gate = format!("ugas: idle step, {FEW} controllers with 4 abilities and 3 sleeping tasks, within 2 %");
     gates.judge(gate, found, holds);
+    let (found, holds) = match net::still::instructions(FEW) {
+        Ok((none, many)) => (format!("{} against {}", figure(many), figure(none)), many <= none * IDLE_LIMIT),
+        Err(reason) => (format!("not counted: {reason}"), reason == count::NO_VALGRIND),
+    };
+    gates.judge(
+        format!("ugas-net: a tick for 8 clients with {FEW} actors that do not change, within 2 %"),
+        found,
+        holds,
+    );
     let (found, holds) = match expression::allocations() {
         Ok((with, without)) => (format!("{with} in 1000 hits, {without} without it"), with == without),
         Err(reason) => (reason, false),

@@ -40,6 +40,9 @@ fn a_hundred_actors_keep_to_their_bytes_and_a_steady_tick_allocates_nothing() {
     let (_, without, _) = second(&mut Arena::new(0, 1), &[]);
     assert_eq!(with, without, "who does not change takes no byte");
 
+    let (_, bare, _) = second(&mut Arena::with_owners(0, 1, false), &[]);
+    assert_eq!(without, bare, "an owner that played right takes no byte more than a client that owns nothing");
+
     let mut own = Arena::new(0, 1);
     let whom = own.own.clone();
     let (_, changed, _) = second(&mut own, &whom);

@@ -32,7 +32,6 @@ pub(crate) fn count() -> Bytes {
     let owner = mean(&mut Arena::new(0, 1), |arena| arena.own.clone());
     let crowded = mean(&mut Arena::new(1000, 1), |_| Vec::new());
     let (observer, tag) = sections();
-    // A packet in which the owner's state matched is idle but for two bits and how long ago that was.
     let matched = idle - bare();
     Bytes { observer, owner: owner - idle, matched, tag, unchanged: crowded - idle, kilobits, payload_kilobits }
 }

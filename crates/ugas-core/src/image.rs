@@ -24,14 +24,14 @@ impl RowImage {
 
     /// The canonical hash of the controller as it was, under the rules it was under.
     pub fn hash(&self, rules: &Rules) -> Option<u64> {
-        self.hash_without(rules, &[])
+        let c = self.inner.as_ref()?;
+        Some(c.row.compute_hash(&c.layout.sets, &rules.tags))
     }
 
-    /// The same without the values of some attributes.
+    /// The same without some attributes and all that effects keep of them, as `Sim::row_hash_without` leaves them out.
     pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
         let c = self.inner.as_ref()?;
-        let seen = |slot: usize| !hidden.contains(&c.layout.slots[slot].attribute);
-        Some(c.row.hash_of_seen(&c.layout.sets, &rules.tags, seen))
+        Some(c.row.hash_without(&c.layout, &rules.tags, hidden))
     }
 }
 

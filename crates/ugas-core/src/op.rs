@@ -541,6 +541,13 @@ pub enum Op {
         /// At what it was aimed.
         target: Target,
     },
+    /// A running ability aims at something else from now on.
+    Aim {
+        /// Which.
+        key: ActivationKey,
+        /// At what.
+        target: Target,
+    },
     /// Sends a gameplay event.
     Event(EventData),
     /// An input goes down.

@@ -3,8 +3,11 @@
 mod portable;
 mod reload;
 mod remote;
+mod simulate;
+mod veil;
 
 pub use remote::{JournalMark, ProxyRow};
+pub use simulate::{Simulated, SimulatedStep};
 
 use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};

@@ -131,7 +131,9 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "place_proxy",
         "seed_client",
         "set_role",
+        "simulate",
         "strike_out",
+        "take_aims",
         "take_changed",
         "unseed_client",
     ];
@@ -187,6 +189,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "Commit",
         "Validate",
         "Mispredicted",
+        "Aim",
         "Event",
         "Press",
         "Release",

@@ -218,6 +218,7 @@ fn every_task_type_builds_from_the_parameters_it_documents() {
         task("SendEvent").param("EventTag", "Event.A").param("To", "Target").param("Magnitude", "event.Magnitude * 2"),
         task("SetParam").param("Name", "Charge").param("Value", "param.Charge + 1"),
         task("SetRestriction").param("Name", "Rooted").param("Active", false),
+        task("SetTarget").param("Target", "Nearest").param("Radius", 9.0).param("IgnoreTargetsWithTag", "State.A"),
         task("ExecuteCue").param("Cue", "GameplayCue.A"),
         task("AddCue").param("Cue", "GameplayCue.A"),
         task("RemoveCue").param("Cue", "GameplayCue.A"),

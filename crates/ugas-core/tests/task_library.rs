@@ -152,6 +152,7 @@ fn every_wait_completes_is_cancelled_and_survives_a_save() {
 fn every_task_that_does_not_wait_does_its_work() {
     let list = [
         task("ApplyEffectToOwner").param("EffectClass", "GE_Burn"),
+        task("SetTarget").param("Target", "Nearest"),
         task("ApplyEffectToTarget").param("EffectClass", "GE_Hurt"),
         task("ApplyEffectToActorsInRadius").param("Radius", 50.0).param("EffectClass", "GE_Hurt"),
         task("RemoveEffectFromOwner").param("EffectClass", "GE_Frost"),
@@ -189,7 +190,7 @@ fn every_task_that_does_not_wait_does_its_work() {
     s.sim.grant(s.hero, AbilityGrant::new(other)).unwrap();
     s.sim.activate(s.hero, other, Target::None).unwrap();
     facts(&mut s.sim);
-    s.sim.activate(s.hero, s.ability, Target::Controller(foe)).unwrap();
+    s.sim.activate(s.hero, s.ability, Target::None).unwrap();
     let has = |s: &Stage, who, name: &str| s.sim.has_tag(who, tag(s.sim.rules(), name)).unwrap();
     assert!(has(&s, s.hero, "Status.Burning"));
     assert_eq!((get(&s.sim, foe, "Health"), s.get("Mana"), s.get("AttackPower")), (80.0, 40.0, 10.0));

@@ -3,7 +3,7 @@
 mod common3;
 use common3::*;
 use ugas_core::{
-    Anchor, Answer, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig, SimTime,
+    Anchor, Answer, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig, SimTime, Target,
     TaskKey, TaskResult,
 };
 use ugas_doc::{Ability, AnswerTarget, Effect, Timeline};
@@ -124,6 +124,33 @@ fn a_radius_meets_everybody_in_it_but_the_caster_and_the_immune() {
     assert_eq!(health, [90.0, 90.0, 100.0, 100.0]);
     assert_eq!(s.get("Health"), 100.0);
     assert!(facts(&mut s.sim).iter().any(|f| f.who == all[3] && matches!(f.kind, FactKind::Immune { .. })));
+}
+
+#[test]
+fn an_ability_may_turn_to_somebody_else() {
+    let at = |target: &str| task("SetTarget").param("Target", target);
+    let near = at("Nearest").param("Radius", 80.0).param("IgnoreTargetsWithTag", "Status.Burning");
+    for (turn, wanted) in [(at("Nearest"), 2), (near.clone(), 3), (near.param("Radius", 60.0), 0), (at("Owner"), 1)] {
+        let rules = rules_with(Ability::new("GA").task(turn.clone()).task(wait(1.0)));
+        let mut s = Stage::new(&rules, "GA");
+        let (burning, other, hero) = (spawn(&mut s.sim), spawn(&mut s.sim), s.hero);
+        for (who, x) in [(hero, 0.0), (burning, 50.0), (other, 70.0)] {
+            place(&mut s, who, x);
+        }
+        apply(&mut s.sim, "GE_Burn", burning);
+        s.activate();
+        let wanted = [None, Some(hero), Some(burning), Some(other)][wanted];
+        let aim = |s: &Stage| s.sim.activations(s.hero).unwrap().next().unwrap();
+        assert_eq!(aim(&s).target, wanted.map_or(Target::None, Target::Controller), "{turn:?}");
+        // And from outside.
+        let key = aim(&s).key;
+        s.sim.run(Op::Aim { key, target: Target::Controller(other) }).unwrap();
+        assert_eq!(aim(&s).target, Target::Controller(other));
+        let bad = Op::Aim { key, target: Target::Point([f64::NAN; 3]) };
+        assert!(matches!(s.sim.run(bad), Err(Refusal::BadValue { .. })));
+        go(&mut s.sim, 2.0);
+        assert_eq!(s.sim.run(Op::Aim { key, target: Target::None }), Err(Refusal::StaleHandle));
+    }
 }
 
 // covers: UGAS-PACK.0-06

@@ -67,6 +67,28 @@ fn a_client_does_what_a_client_may() {
 }
 
 #[test]
+fn connections_are_changed_by_the_server_and_over_simulated_links_only() {
+    let step = |step: &str| error_of(&timeline(step));
+    assert!(step("Link: {Client: Anna, Loss: 1}").contains("Client: there is no client Anna"));
+    assert!(step("Link: {Loss: 1}").contains("Client is missing"));
+    assert!(step("Link: {Client: Ana, Loss: 2}").contains("expected a share from 0 to 1"));
+    assert!(step("Disconnect: {Client: Ana, Loss: 1}").contains("Loss"));
+    assert!(step("Reconnect: {Client: Ana}\n        On: Ana").contains("it is the server's"));
+    assert!(step("Reconnect: {Client: Ana}\n        Refused: Any").contains("is never refused"));
+    let wired = read(&timeline("Disconnect: {Client: Ana}")).expect("it is sound");
+    let Some(NotPlayed::Errors(errors)) = wired.server_part().err() else { panic!("sockets are not simulated") };
+    assert!(errors[0].message.contains("real machines") && errors[0].line > 2);
+}
+
+#[test]
+fn who_is_disconnected_does_nothing() {
+    let text = timeline("Disconnect: {Client: Ana}");
+    let later = "\n  - At: 9\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
+    let report = read(&format!("{}{later}", text.trim_end())).expect("it is sound").run();
+    assert!(report.failures[0].message.contains("on Ana: expected the client to play"), "{:?}", report.failures);
+}
+
+#[test]
 fn one_machine_does_not_play_for_several() {
     let scenario = read(HEAD).expect("it is sound");
     let errors = scenario.live().err().expect("a world of one machine");

@@ -34,7 +34,8 @@ pub enum Reason {
     Future,
     /// A command for a tick too long ago.
     Past,
-    /// A key that was used before with another command, or is older than the last one done.
+    /// A key that was used before with another command, or is older than the last one done, or names no command that was
+    /// refused where one is meant.
     Key,
     /// In the name of a controller that is not the client's.
     Authority,
@@ -121,10 +122,7 @@ impl Judge<'_> {
             Request::Activate { ability, target, .. } => {
                 self.check_granted(who, *ability)?;
                 self.check_policy(*ability)?;
-                self.check_aim(*target)?;
-                if let Target::Controller(target) = target {
-                    self.check_reach(who, *ability, *target)?;
-                }
+                self.check_aim_of(who, *ability, *target)?;
             }
             Request::Cancel { ability, .. } => {
                 self.check_granted(who, *ability)?;
@@ -156,6 +154,23 @@ impl Judge<'_> {
                     return Err((Reason::Pose, Refusal::Authority));
                 }
             }
+            Request::Aim { key, target } => {
+                let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
+                let ability = running.find(|a| a.key == *key).map(|a| a.ability);
+                let ability = ability.ok_or((Reason::Idle, Refusal::StaleHandle))?;
+                self.check_policy(ability)?;
+                self.check_aim_of(who, ability, *target)?;
+            }
+            Request::Mispredicted { ability, target, .. } => {
+                self.check_granted(who, *ability)?;
+                if self.policy(*ability) != NetExecution::LocalPredicted {
+                    return Err((Reason::Policy, Refusal::Authority));
+                }
+                // What could not be reached is why it was refused; there is something to clean up all the same.
+                if self.check_aim_of(who, *ability, *target).is_err() {
+                    return Ok(Op::Mispredicted { who, ability: *ability, target: Target::None });
+                }
+            }
             Request::Release { .. } => {}
         }
         Ok(request.op(level))
@@ -168,9 +183,12 @@ impl Judge<'_> {
         grant.map(|g| g.level).ok_or((Reason::Ability, Refusal::NotGranted))
     }
 
+    fn policy(&self, ability: AbilityId) -> NetExecution {
+        self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution)
+    }
+
     fn check_policy(&self, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
-        let policy = self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution);
-        match policy {
+        match self.policy(ability) {
             NetExecution::LocalPredicted | NetExecution::ServerInitiated => Ok(()),
             NetExecution::LocalOnly | NetExecution::ServerOnly => Err((Reason::Policy, Refusal::Authority)),
         }
@@ -216,6 +234,14 @@ impl Judge<'_> {
         Ok(())
     }
 
+    fn check_aim_of(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), (Reason, Refusal)> {
+        self.check_aim(target)?;
+        match target {
+            Target::Controller(target) => self.check_reach(who, ability, target),
+            _ => Ok(()),
+        }
+    }
+
     fn check_aim(&self, target: Target) -> Result<(), (Reason, Refusal)> {
         match target {
             Target::Controller(id) if !self.sim.exists(id) => Err((Reason::Target, Refusal::StaleHandle)),
@@ -248,7 +274,10 @@ pub(crate) fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> 
     };
     let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(place);
     let fine = match request {
-        Request::Press { target, .. } | Request::Activate { target, .. } => point(target),
+        Request::Press { target, .. } | Request::Activate { target, .. } | Request::Mispredicted { target, .. } => {
+            point(target)
+        }
+        Request::Aim { target, .. } => point(target),
         Request::Complete { answer, .. } => sound(&answer.value) && answer.hit.as_ref().is_none_or(hit),
         Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(place),
         _ => true,
@@ -303,12 +332,13 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
     }
 }
 
-/// Whether a tick can be meant now.
+/// Whether a tick can be meant by a command that comes when the tick `now` is over: it runs in the next one, no more than
+/// `behind` ticks late.
 pub fn check_tick(tick: Tick, now: Tick, ahead: u32, behind: u32) -> Result<(), Reason> {
     if tick.0 > now.0.saturating_add(ahead) {
         return Err(Reason::Future);
     }
-    if tick.0.saturating_add(behind) < now.0 {
+    if tick.0.saturating_add(behind) <= now.0 {
         return Err(Reason::Past);
     }
     Ok(())

@@ -15,6 +15,7 @@ use crate::server::{ConnectError, Server};
 use crate::types::{PeerId, Tick};
 
 /// A client of a [`Harness`], its links and what it owns.
+#[derive(Clone)]
 pub struct Player {
     name: String,
     peer: Option<PeerId>,
@@ -69,6 +70,7 @@ impl Player {
 /// assert!(matches!(play.client("Ann").state(), ClientState::Playing));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Harness {
     server: Server,
     players: Vec<Player>,

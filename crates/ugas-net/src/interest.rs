@@ -5,10 +5,12 @@
 //! until it does. A [`Schedule`] keeps that for one client: per controller the tick the client has and how long it has
 //! waited. What the bytes say is [`crate::view`]'s business.
 
+mod plan;
 mod rate;
 mod relevance;
 mod schedule;
 
+pub use plan::{Ask, Interest, Pick, Plan};
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
-pub use relevance::{ByDistance, Everything, Near, Priority, Relevance, Viewer};
-pub use schedule::{Ask, Interest, Pick, Plan, Schedule};
+pub use relevance::{Asked, ByDistance, Everything, Near, Priority, Relevance, Viewer};
+pub use schedule::Schedule;

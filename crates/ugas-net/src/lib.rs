@@ -10,6 +10,7 @@
 pub mod authority;
 pub mod carrier;
 pub mod client;
+mod echo;
 pub mod harness;
 pub mod interest;
 pub mod link;

@@ -74,6 +74,26 @@ impl Mask {
     }
 }
 
+/// Whether an eye sees one attribute of a controller with these sets in this mode.
+pub(crate) fn is_seen(
+    rules: &Rules,
+    sets: &[SetId],
+    mode: ControllerReplication,
+    eye: Eye,
+    attribute: AttributeId,
+) -> bool {
+    let mut all = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
+    details(mode, eye) && all.any(|a| a.attribute == attribute && admits(a.replication, eye))
+}
+
+/// The attributes that no owner sees, of all sets there are: both sides leave out the same, whichever sets a controller
+/// has.
+pub(crate) fn hidden_from_owners(rules: &Rules) -> Vec<AttributeId> {
+    let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
+    let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
+    all.filter(|a| !admits(a.replication, Eye::Owner)).map(|a| a.attribute).collect()
+}
+
 /// Whether the mode sends anything to anybody.
 fn shows(mode: ControllerReplication) -> bool {
     match mode {

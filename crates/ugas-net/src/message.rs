@@ -8,8 +8,8 @@ use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime, Spec, Target,
-    TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime,
+    Simulated, Spec, Target, TaskKey, Which,
 };
 
 /// The version of what is said. Both sides must have the same.
@@ -96,6 +96,27 @@ pub enum Request {
         /// Where.
         anchor: Anchor,
     },
+    /// A running ability of one's own aims at something else: what its predicted tick chose. A client says it by itself.
+    Aim {
+        /// Which activation.
+        key: ActivationKey,
+        /// At what.
+        target: Target,
+    },
+    /// Runs what an ability does after it was played ahead and refused, its `OnMispredicted`. A client asks for it by
+    /// itself, once for each use that was refused.
+    Mispredicted {
+        /// Whose.
+        who: ControllerId,
+        /// The Base of the command that was refused.
+        base: u32,
+        /// And its Sub.
+        sub: u16,
+        /// Which ability it activated here.
+        ability: AbilityId,
+        /// At what.
+        target: Target,
+    },
 }
 
 impl Request {
@@ -109,18 +130,25 @@ impl Request {
             | Request::End { who, .. }
             | Request::Commit { who, .. }
             | Request::Apply { who, .. }
-            | Request::Move { who, .. } => *who,
+            | Request::Move { who, .. }
+            | Request::Mispredicted { who, .. } => *who,
             Request::Complete { key, .. } => key.who,
+            Request::Aim { key, .. } => key.who,
         }
     }
 
-    /// What both sides do after it was played ahead and refused.
-    pub(crate) fn mispredicted(&self) -> Option<Op> {
+    /// What abilities activated by it aim at.
+    pub(crate) fn aim(&self) -> Option<Target> {
         match self {
-            Request::Activate { who, ability, target } => {
-                Some(Op::Mispredicted { who: *who, ability: *ability, target: *target })
-            }
+            Request::Activate { target, .. } | Request::Press { target, .. } => Some(*target),
             _ => None,
+        }
+    }
+
+    /// The same at what its predicted tick aimed at.
+    pub(crate) fn aim_at(&mut self, at: Target) {
+        if let Request::Activate { target, .. } | Request::Press { target, .. } = self {
+            *target = at;
         }
     }
 
@@ -140,6 +168,10 @@ impl Request {
             }
             Request::Complete { key, answer } => Op::Complete { key: *key, answer: answer.clone() },
             Request::Move { who, anchor } => Op::Move { who: *who, anchor: Some(*anchor) },
+            Request::Aim { key, target } => Op::Aim { key: *key, target: *target },
+            Request::Mispredicted { who, ability, target, .. } => {
+                Op::Mispredicted { who: *who, ability: *ability, target: *target }
+            }
         }
     }
 }
@@ -255,6 +287,13 @@ pub enum ToClient {
     AllGone {
         /// What was told up to this tick is out of date.
         tick: Tick,
+    },
+    /// Something of somebody else's ability that bystanders see.
+    Simulated {
+        /// Whose.
+        who: ControllerId,
+        /// What.
+        what: Simulated,
     },
 }
 

@@ -3,9 +3,15 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use ugas_core::{ControllerId, NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
-use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, Magnitude, ReplicationMode};
+use ugas_core::{
+    AbilityGrant, ControllerId, NoHost, Op, Read, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+};
+use ugas_doc::{
+    Ability, Attribute, AttributeSet, ControllerReplication, Effect, ExecutionPolicy, Magnitude, ReplicationMode,
+    StackBy, Stacking,
+};
 use ugas_net::client::{Client, ClientConfig, ClientState};
+use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
@@ -19,19 +25,59 @@ const MODES: [ControllerReplication; 4] = [
 /// One attribute in each mode.
 const ATTRIBUTES: [(&str, ReplicationMode); 3] =
     [("Open", ReplicationMode::All), ("Own", ReplicationMode::OwnerOnly), ("Secret", ReplicationMode::None)];
+/// What effects take from attributes goes here, and nobody sees it.
+const SINK: &str = "Veiled";
 
+/// Effects on each attribute, and effects that read each attribute and tell nobody.
 fn rules() -> Arc<Rules> {
+    let value = || Magnitude::set_by_caller("V");
+    let stacking = |by| Stacking { by, limit: Some(3), ..Stacking::default() };
     let mut set = AttributeSet::new("Vitals");
+    set = set.with(Attribute { replication_mode: ReplicationMode::None, ..Attribute::new(SINK, 0.0) });
     let mut builder = Rules::builder();
     for (name, mode) in ATTRIBUTES {
-        let mut attribute = Attribute::new(name, 100.0);
-        attribute.replication_mode = mode;
-        set = set.with(attribute);
-        let value = Magnitude::set_by_caller("V");
-        builder = builder.add(Effect::instant(format!("Set_{name}")).set(name, value));
+        set = set.with(Attribute { replication_mode: mode, ..Attribute::new(name, 100.0) });
+        let source = Magnitude::attribute(name).times(0.5);
+        let target = Magnitude::attribute(name).times(0.25).of_target();
+        let reads = [Read::source(name).on_application(), Read::target(name).on_application()];
+        builder = builder
+            .add(Effect::instant(format!("Set_{name}")).set(name, value()))
+            .add(Effect::lasting(format!("Hold_{name}"), 0.4).add(name, value()).add("Open", 1.0))
+            .add(Effect::lasting(format!("Scale_{name}"), 0.3).multiply(name, value()))
+            .add(
+                Effect::lasting(format!("Stack_{name}"), 0.6)
+                    .add(name, value())
+                    .add("Open", 2.0)
+                    .stacking(stacking(StackBy::Target)),
+            )
+            .add(Effect::lasting(format!("Drip_{name}"), 0.5).every(0.1).add(name, value()))
+            .add(Effect::lasting(format!("Wait_{name}"), 0.3).add(name, value()).policy(ExecutionPolicy::RunInSequence))
+            .add(Effect::lasting(format!("Follow_{name}"), 0.6).add(SINK, source.clone()).add(SINK, target.clone()))
+            .add(
+                Effect::lasting(format!("Pile_{name}"), 0.6)
+                    .add(SINK, source)
+                    .add_post(SINK, target)
+                    .stacking(stacking(StackBy::Source)),
+            )
+            .add(Effect::lasting(format!("Take_{name}"), 0.5).every(0.1).execute(format!("Calc_{name}")))
+            .calc_fn(format!("Calc_{name}"), reads, move |cx| {
+                let sum = cx.source(name) + cx.target(name);
+                cx.add(SINK, sum);
+            });
     }
-    builder.add(set).add(Effect::lasting("GE_Slow", 0.3).add("Open", -5.0).grants("State.Slow")).build().unwrap()
+    builder
+        .add(set)
+        .add(Effect::lasting("GE_Slow", 0.3).add("Open", -5.0).grants("State.Slow"))
+        .add(Effect::instant("GE_Price").add("Secret", -50.0))
+        .add(Ability::new("GA_Dear").cost("GE_Price"))
+        .build()
+        .unwrap()
 }
+
+/// Effects that are given a value for the attribute they write.
+const GIVEN: [&str; 6] = ["Set", "Hold", "Scale", "Stack", "Drip", "Wait"];
+/// Effects that read the attribute of source and target.
+const READING: [&str; 3] = ["Follow", "Pile", "Take"];
 
 /// A server, the owner of each controller in each mode, and somebody who owns none of them.
 struct Session {
@@ -77,33 +123,44 @@ impl Session {
         }
     }
 
-    fn set(&mut self, actor: usize, attribute: usize, value: f64) {
-        let effect = self.rules.effect(&format!("Set_{}", ATTRIBUTES[attribute].0)).unwrap();
-        let spec = Spec::new(effect, self.actors[actor]).set(self.rules.key("V").unwrap(), value);
-        self.server.sim_mut().apply(&spec).unwrap();
+    /// Applies an effect. One that finds no room for a further stack is refused on both sides.
+    fn apply(&mut self, effect: &str, (source, target): (usize, usize), value: f64) {
+        let effect = self.rules.effect(effect).unwrap();
+        let spec = Spec::new(effect, self.actors[target]).from(self.actors[source]);
+        let _ = self.server.sim_mut().apply(&spec.set(self.rules.key("V").unwrap(), value));
     }
 }
 
-/// Whether somebody who does not own the controller may see the attribute.
-fn is_open(mode: ControllerReplication, attribute: ReplicationMode) -> bool {
-    mode == ControllerReplication::Full && attribute == ReplicationMode::All
+/// Whether a client may see an attribute of an actor: each owns the actor of its number, the last none of them.
+fn sees(client: usize, actor: usize, attribute: usize) -> bool {
+    let mode = ATTRIBUTES[attribute].1;
+    match MODES[actor] {
+        ControllerReplication::None | ControllerReplication::Minimal => false,
+        ControllerReplication::Mixed => client == actor && mode != ReplicationMode::None,
+        ControllerReplication::Full if client == actor => mode != ReplicationMode::None,
+        ControllerReplication::Full => mode == ReplicationMode::All,
+    }
 }
 
 /// One thing that happens on both servers; what is hidden is another value on the second.
 #[derive(Clone, Debug)]
 enum Deed {
-    Set { actor: usize, attribute: usize, values: [u16; 2] },
+    Give { effect: usize, pair: (usize, usize), attribute: usize, values: [u16; 2] },
+    Read { effect: usize, pair: (usize, usize), attribute: usize },
     Slow { actor: usize },
     Step(u8),
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
     let actor = 0..MODES.len();
+    let pair = (actor.clone(), actor.clone());
     prop_oneof![
-        4 => (actor.clone(), 0..ATTRIBUTES.len(), [0..1000u16, 0..1000u16])
-            .prop_map(|(actor, attribute, values)| Deed::Set { actor, attribute, values }),
+        6 => (0..GIVEN.len(), pair.clone(), 0..ATTRIBUTES.len(), [0..1000u16, 0..1000u16])
+            .prop_map(|(effect, pair, attribute, values)| Deed::Give { effect, pair, attribute, values }),
+        3 => (0..READING.len(), pair, 0..ATTRIBUTES.len())
+            .prop_map(|(effect, pair, attribute)| Deed::Read { effect, pair, attribute }),
         1 => actor.prop_map(|actor| Deed::Slow { actor }),
-        2 => (1..6u8).prop_map(Deed::Step),
+        3 => (1..9u8).prop_map(Deed::Step),
     ]
 }
 
@@ -124,31 +181,40 @@ fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) ->
         step(&mut pair)?;
     }
     prop_assert!(pair.iter().all(|s| s.clients.iter().all(|c| *c.state() == ClientState::Playing)));
-    for deed in deeds.iter().chain([&Deed::Step(20)]) {
+    for deed in deeds.iter().chain([&Deed::Step(60)]) {
         match *deed {
-            Deed::Set { actor, attribute, values } => {
-                let second = values[usize::from(hides(actor, attribute))];
-                pair[0].set(actor, attribute, f64::from(values[0]));
-                pair[1].set(actor, attribute, f64::from(second));
+            Deed::Give { effect, pair: (source, target), attribute, values } => {
+                let name = format!("{}_{}", GIVEN[effect], ATTRIBUTES[attribute].0);
+                let second = values[usize::from(hides(target, attribute))];
+                pair[0].apply(&name, (source, target), f64::from(values[0]));
+                pair[1].apply(&name, (source, target), f64::from(second));
             }
-            Deed::Slow { actor } => {
-                for session in &mut pair {
-                    let spec = Spec::new(session.rules.effect("GE_Slow").unwrap(), session.actors[actor]);
-                    session.server.sim_mut().apply(&spec).unwrap();
-                }
+            Deed::Read { effect, pair: both, attribute } => {
+                let name = format!("{}_{}", READING[effect], ATTRIBUTES[attribute].0);
+                pair.iter_mut().for_each(|session| session.apply(&name, both, 0.0));
             }
+            Deed::Slow { actor } => pair.iter_mut().for_each(|s| s.apply("GE_Slow", (actor, actor), 0.0)),
             Deed::Step(ticks) => (0..ticks).try_for_each(|_| step(&mut pair))?,
+        }
+    }
+    for session in &pair {
+        for (at, client) in session.clients.iter().enumerate() {
+            prop_assert_eq!(client.counts().damaged, 0, "what is left out can be read, client {}", at);
+            for &who in client.owned() {
+                let told = session.server.owner_hash(who).ok();
+                prop_assert_eq!(client.settled_hash(who), told, "client {} has what it may have", at);
+            }
         }
     }
     Ok(bytes)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn a_hidden_change_alters_no_byte_to_a_non_owner(deeds in prop::collection::vec(deed(), 1..40)) {
-        let hides = |actor: usize, attribute: usize| !is_open(MODES[actor], ATTRIBUTES[attribute].1);
+        let hides = |actor: usize, attribute: usize| !sees(OBSERVER, actor, attribute);
         let bytes = play(&deeds, hides, &[OBSERVER])?;
         prop_assert!(bytes > 0, "the observer hears something");
     }
@@ -158,14 +224,45 @@ proptest! {
         let hides = |_: usize, attribute: usize| ATTRIBUTES[attribute].1 == ReplicationMode::None;
         play(&deeds, hides, &[0, 1, 2, 3, OBSERVER])?;
     }
+
+    #[test]
+    fn no_owner_hears_of_what_it_may_not_see(
+        deeds in prop::collection::vec(deed(), 1..40),
+        client in 0..MODES.len(),
+    ) {
+        play(&deeds, |actor, attribute| !sees(client, actor, attribute), &[client])?;
+    }
+}
+
+/// A value that an effect gives an attribute of an actor.
+fn give(actor: usize, attribute: usize, values: [u16; 2]) -> Deed {
+    Deed::Give { effect: 0, pair: (actor, actor), attribute, values }
+}
+
+/// A cost that is paid with what is hidden is refused without saying how much there is.
+#[test]
+fn a_refusal_tells_no_number_of_what_is_hidden() {
+    let [first, second] = [5.0, 6.0].map(|have| {
+        let rules = rules();
+        let mut session = Session::new(&rules);
+        let ability = rules.ability("GA_Dear").unwrap();
+        let who = session.actors[3];
+        session.server.sim_mut().run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        session.apply("Set_Secret", (3, 3), have);
+        (0..40).for_each(|_| session.step());
+        session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
+        let told: Vec<_> = (0..20).map(|_| (session.step(), session.told[3].clone()).1).collect();
+        assert_eq!(session.clients[3].counts().refused, 1, "the client believes in the authored value");
+        told
+    });
+    assert_eq!(first, second);
 }
 
 /// The comparison sees what it should: an open value is told.
 #[test]
 fn an_open_change_alters_bytes() {
-    let set = Deed::Set { actor: 3, attribute: 0, values: [1, 2] };
-    assert!(play(&[set], |_, _| true, &[OBSERVER]).is_err());
-    let own = Deed::Set { actor: 2, attribute: 1, values: [1, 2] };
+    assert!(play(&[give(3, 0, [1, 2])], |_, _| true, &[OBSERVER]).is_err());
+    let own = give(2, 1, [1, 2]);
     assert!(play(std::slice::from_ref(&own), |_, _| true, &[2]).is_err(), "its owner sees it");
     assert!(play(&[own], |_, _| true, &[OBSERVER]).is_ok(), "nobody else does");
 }

@@ -3,7 +3,10 @@
 mod kit;
 
 use kit::{Game, Setup, builder};
-use ugas_core::{AbilityGrant, FactKind, InputId, Op, Outcome, Refusal, SimTime, Spec, Target, Which};
+use ugas_core::{
+    AbilityCx, AbilityGrant, CodedAbility, FactKind, InputId, Next, Op, Outcome, Refusal, Resume, SimTime, Spec,
+    Target, Which,
+};
 use ugas_doc::{Ability, AbilityTask, Effect, Trigger};
 use ugas_net::client::{Certainty, Commanded, Standing};
 use ugas_net::link::LinkProfile;
@@ -63,6 +66,9 @@ fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
     assert!(keys.len() >= 1000, "{}", keys.len());
     assert!(keys.windows(2).all(|w| (w[0].base(), w[0].sub()) < (w[1].base(), w[1].sub())));
     assert!(keys.iter().all(|k| k.client() != 0));
+    keys.dedup_by_key(|k| k.base());
+    let bases: Vec<u32> = keys.iter().map(|k| k.base()).collect();
+    assert_eq!(bases[..3], [1, 2, 3]);
     let bolt = g.ability("GA_Bolt");
     let npc = g.other;
     g.net.server_mut().sim_mut().activate(npc, bolt, Target::Controller(g.foe)).unwrap();
@@ -153,12 +159,30 @@ fn only_the_own_controller_is_run_again_and_only_what_came_after() {
         g.net.step();
         ran = ran.max(g.ana().counts().rerun - before);
         assert_eq!(g.ana().sim().row_hash(other).unwrap(), foreign, "a rollback leaves others alone");
+        assert_eq!(g.seen(g.hero, "Mana"), 60.0, "what is in the server's state is not played on top of it");
     }
     assert!(g.ana().counts().corrections > 0);
     assert!(ran > 0 && ran < 20, "{ran}");
     assert_eq!(g.seen(g.hero, "Mana"), 60.0, "each command counts once");
     assert_eq!(g.truth(g.hero, "Mana"), 60.0);
     assert_eq!(g.seen(g.hero, "Health"), 99.0);
+}
+
+// covers: UGAS-13.5-04
+#[test]
+fn a_state_between_two_inputs_is_followed_by_the_second_and_not_by_the_first() {
+    let mut g = Game::new(Setup::default());
+    let (hero, hit) = (g.hero, g.effect("GE_Other"));
+    for tick in 0..40 {
+        if tick < 3 {
+            g.cast("GA_Haste", Target::None).unwrap();
+        }
+        // Every tick of the server's is news, so that one of its states lies behind each of the inputs.
+        g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        g.net.step();
+        assert_eq!(g.seen(hero, "Mana"), 100.0 - 20.0 * f64::from(3.min(tick + 1)), "after {tick} ticks");
+    }
+    assert!(g.ana().counts().corrections > 20, "{:?}", g.ana().counts());
 }
 
 // covers: UGAS-13.5-05
@@ -184,18 +208,34 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
         let rules = builder()
             .add(Ability::new("GA_One").task(send("Event.Two")))
             .add(Ability::new("GA_Two").trigger(Trigger::event("Event.Two")).task(send("Event.Three")))
-            .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
+            .add(
+                Ability::new("GA_Three")
+                    .trigger(Trigger::event("Event.Three"))
+                    .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste")),
+            );
         let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
         if server_misses {
             let (hero, which) = (g.hero, Which::Ability(g.ability("GA_Three")));
             g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
         }
+        g.facts();
         g.cast("GA_One", Target::None).unwrap();
         let keys: Vec<_> = g.ana().predictions().map(|p| (p.key.sub, p.key.parent)).collect();
         assert_eq!(keys, [(0, None), (1, Some(0)), (2, Some(1))]);
         let bases: Vec<u32> = g.ana().predictions().map(|p| p.key.base).collect();
         assert!(bases.iter().all(|b| *b == bases[0]));
         g.net.run(30);
+        let (three, haste, facts) = (g.ability("GA_Three"), g.effect("GE_Haste"), g.facts());
+        let count = |c: Certainty| {
+            let is = |f: &ugas_core::Fact| {
+                f.effect == haste || matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == three)
+            };
+            facts.iter().filter(|(f, k)| *k == c && is(f)).count()
+        };
+        let told = count(Certainty::Predicted);
+        assert!(told >= 3);
+        let settled = if server_misses { Certainty::Undone } else { Certainty::Confirmed };
+        assert_eq!(count(settled), told, "{facts:#?}");
         g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>()
     };
     assert_eq!(chain(false), [Standing::Confirmed; 3]);
@@ -223,6 +263,30 @@ fn rejecting_a_parent_rejects_its_children() {
     g.net.run(30);
     assert_eq!(g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>(), [Standing::Rejected; 2]);
     assert_eq!(g.seen(g.hero, "Mana"), 100.0);
+}
+
+// covers: NXT-13.8-02
+#[test]
+fn a_grandchild_falls_with_its_parent_although_another_one_like_it_stands() {
+    let send = |tag: &str| AbilityTask::new("SendEvent").param("EventTag", tag);
+    let rules = builder()
+        .add(Ability::new("GA_One").task(send("Event.Short")).task(send("Event.Long")))
+        .add(Ability::new("GA_Short").trigger(Trigger::event("Event.Short")).task(send("Event.Three")))
+        .add(Ability::new("GA_Long").trigger(Trigger::event("Event.Long")).task(send("Event.Longer")))
+        .add(Ability::new("GA_Longer").trigger(Trigger::event("Event.Longer")).task(send("Event.Three")))
+        .add(Ability::new("GA_Three").trigger(Trigger::event("Event.Three")));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, which) = (g.hero, Which::Ability(g.ability("GA_Short")));
+    g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
+    g.cast("GA_One", Target::None).unwrap();
+    let three = g.ability("GA_Three");
+    let parents = |g: &Game| -> Vec<_> {
+        let of = g.ana().predictions().filter(|p| p.ability == three);
+        of.map(|p| (p.key.parent, p.standing)).collect()
+    };
+    assert_eq!(parents(&g), [(Some(1), Standing::Waiting), (Some(4), Standing::Waiting)]);
+    g.net.run(30);
+    assert_eq!(parents(&g), [(Some(1), Standing::Rejected), (Some(4), Standing::Confirmed)]);
 }
 
 // covers: NXT-13.8-03, NXT-13.8-06
@@ -354,6 +418,24 @@ fn what_may_not_be_played_ahead_waits_for_the_server() {
     assert_eq!(g.seen(g.hero, "Health"), 93.0, "and then once");
 }
 
+// covers: NXT-9.5-02
+#[test]
+fn a_period_of_the_servers_that_may_not_be_played_ahead_is_heard_of() {
+    let mut fire = Effect::lasting("GE_Fire", 2.0).every(0.5);
+    let mut x = ugas_doc::Execution::new("Secret");
+    x.predictable = false;
+    fire.executions.push(x);
+    let rules = builder().calc_fn("Secret", [], |cx| cx.add(ugas_core::AttributeId(0), -7.0)).add(fire);
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, fire) = (g.hero, g.effect("GE_Fire"));
+    g.net.server_mut().sim_mut().apply(&Spec::new(fire, hero)).unwrap();
+    for _ in 0..180 {
+        g.net.step();
+        assert!(g.seen(hero, "Health") >= g.truth(hero, "Health"), "never ahead of the server");
+    }
+    assert_eq!((g.seen(hero, "Health"), g.truth(hero, "Health")), (72.0, 72.0), "each period once");
+}
+
 // covers: NXT-8.8-03
 #[test]
 fn a_validation_that_may_be_played_ahead_commits_at_once_and_is_undone_when_it_fails() {
@@ -467,4 +549,116 @@ fn who_runs_an_ability_first_is_as_authored() {
     g.net.run(30);
     assert_eq!(g.net.server().counts().iter().count(), 0);
     assert_eq!(g.seen(g.hero, "Mana"), 60.0, "the server has played what it plays first");
+}
+
+/// An ability that casts for a while: each predicted tick aims at the nearest, each server tick hits what is aimed at.
+fn seeker(cast: Option<ugas_doc::Cast>) -> Ability {
+    let mut seeker = Ability::new("GA_Seek");
+    seeker.cast = cast;
+    seeker.max_range = Some(500.0);
+    seeker.on_predicted_tick.push(AbilityTask::new("SetTarget").param("Target", "Nearest"));
+    seeker.on_server_tick.push(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Other"));
+    seeker
+}
+
+// covers: SAI-2.7-04
+#[test]
+fn what_a_predicted_tick_aims_at_the_servers_tick_aims_at_too() {
+    // At once, with a first tick and two more, and without a first one.
+    let cast = |initial_tick| ugas_doc::Cast { length: 0.1, ticks: Some(2), initial_tick, ..Default::default() };
+    for (cast, hits) in [(None, 1.0), (Some(cast(true)), 3.0), (Some(cast(false)), 2.0)] {
+        let mut g = Game::new(Setup { builder: builder().add(seeker(cast)), ..Setup::default() });
+        // On the server somebody else is nearer; the client has not heard of it.
+        let (foe, other) = (g.foe, g.other);
+        let place = |x: f64| Some(ugas_core::Anchor::at([x, 0.0, 0.0]));
+        g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(450.0) }).unwrap();
+        g.net.run(30);
+        g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(1.0) }).unwrap();
+        // It stays unheard of until the last tick is aimed.
+        let until = g.net.now() + SimTime::frames(10, 60);
+        g.net.players_mut()[0].down.cut(until);
+        g.cast("GA_Seek", Target::None).unwrap();
+        g.net.run(60);
+        let hurt = (100.0 - g.truth(foe, "Health"), 100.0 - g.truth(other, "Health"));
+        assert_eq!(hurt, (hits, 0.0));
+        assert_eq!(g.net.server().counts().iter().collect::<Vec<_>>(), []);
+        g.assert_equal();
+    }
+}
+
+#[test]
+fn what_a_tick_aims_at_is_looked_at_like_any_target() {
+    let cast = ugas_doc::Cast { length: 0.5, ticks: Some(2), ..Default::default() };
+    let mut g = Game::new(Setup { builder: builder().add(seeker(Some(cast))), ..Setup::default() });
+    let (foe, other) = (g.foe, g.other);
+    let place = |x: f64| Some(ugas_core::Anchor::at([x, 0.0, 0.0]));
+    g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(9000.0) }).unwrap();
+    g.net.run(30);
+    g.cast("GA_Seek", Target::None).unwrap();
+    // Out of reach on the server before the first tick.
+    g.net.server_mut().sim_mut().run(Op::Move { who: foe, anchor: place(5000.0) }).unwrap();
+    g.net.run(90);
+    assert!(g.net.server().counts().of(ugas_net::authority::Reason::Target) > 0);
+    assert_eq!(g.truth(foe, "Health"), 100.0);
+    // An aim for what does not run.
+    let key = ugas_core::ActivationKey { birth: 77, who: g.hero, ordinal: 0 };
+    let _ = g.net.client_mut("Ana").command(Request::Aim { key, target: Target::Controller(foe) });
+    g.net.run(30);
+    assert_eq!(g.truth(foe, "Health"), 100.0);
+}
+
+#[test]
+fn what_a_held_input_starts_by_itself_is_called_alike_on_both_sides() {
+    let mut auto = Ability::new("GA_Auto").cost("GE_Cost").cooldown("GE_Cooldown");
+    auto.held_activation = true;
+    let auto = auto.task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste"));
+    let mut g = Game::new(Setup { builder: builder().add(auto), ..Setup::default() });
+    let (who, ability, input) = (g.hero, g.ability("GA_Auto"), InputId(4));
+    g.net.server_mut().sim_mut().run(Op::Revoke { who, which: Which::Ability(ability) }).unwrap();
+    g.net.server_mut().sim_mut().run(Op::Grant { who, grant: AbilityGrant::new(ability).input(input) }).unwrap();
+    g.net.run(120);
+    g.facts();
+    let before = g.ana().counts().corrections;
+    g.net.client_mut("Ana").command(Request::Press { who, input, target: Target::None }).unwrap();
+    g.net.run(3);
+    g.net.client_mut("Ana").command(Request::Release { who, input }).unwrap();
+    g.net.run(3);
+    // Too early, and held until it may be.
+    let early = g.net.client_mut("Ana").command(Request::Press { who, input, target: Target::None });
+    assert!(matches!(early, Ok(Commanded::Predicted(_, Outcome::Pressed { activated: None, refused: Some(_) }))));
+    g.net.run(90);
+    assert_eq!((g.seen(who, "Mana"), g.truth(who, "Mana")), (60.0, 60.0));
+    assert_eq!(g.ana().counts().corrections, before, "both sides have played the same");
+    let facts = g.facts();
+    let starts =
+        |c| facts.iter().filter(|(f, k)| *k == c && matches!(f.kind, FactKind::AbilityActivated { .. })).count();
+    assert_eq!((starts(Certainty::Predicted), starts(Certainty::Confirmed), starts(Certainty::Undone)), (2, 2, 0));
+    g.assert_equal();
+}
+
+#[test]
+fn code_that_rolls_rolls_the_same_on_both_sides() {
+    struct Dice;
+    impl CodedAbility for Dice {
+        type State = ();
+        fn resume(&self, (): &mut (), why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
+            let hit = cx.rules().effect("GE_Other").unwrap();
+            if matches!(why, Resume::Activated) && cx.random() < 0.5 {
+                cx.apply_to_owner(hit);
+            }
+            Next::End
+        }
+    }
+    let rules = builder().add(Ability::new("GA_Dice")).ability_code("GA_Dice", Dice);
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    g.net.server_mut().sim_mut().reseed(99);
+    let before = g.ana().counts().corrections;
+    for _ in 0..40 {
+        g.cast("GA_Dice", Target::None).unwrap();
+        g.net.step();
+    }
+    g.net.run(30);
+    assert!((80.0..100.0).contains(&g.truth(g.hero, "Health")));
+    assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"));
+    assert_eq!(g.ana().counts().corrections, before);
 }

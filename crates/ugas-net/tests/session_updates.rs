@@ -88,14 +88,21 @@ fn a_set_that_goes_while_its_buff_is_in_flight_leaves_everybody_equal() {
             game.net.run(5 * round);
         }
         game.net.heal();
-        game.net.run(60);
-        let server = game.net.server().sim();
-        let ana = game.net.client("Ana");
-        assert_eq!(ana.sim().sets(hero), server.sets(hero), "{name}");
-        assert_eq!(ana.sim().get(hero, game.attribute("Health")), Ok(142.0), "{name}");
-        assert_eq!(ana.settled_hash(hero), server.row_hash_without(hero, &[]).ok(), "{name}");
-        let seen = game.net.client("Ben").proxies().get(hero).map(|p| p.snapshot());
-        assert_eq!(seen, Snapshot::of(server, hero, ControllerReplication::Full).ok(), "{name}");
+        // Without the set, and with it.
+        for has in [false, true] {
+            game.net.run(60);
+            let server = game.net.server().sim();
+            let ana = game.net.client("Ana");
+            assert_eq!(ana.sim().sets(hero), server.sets(hero), "{name}");
+            assert_eq!(ana.sim().sets(hero).map(|sets| sets.contains(&item)), Ok(has), "{name}");
+            assert_eq!(ana.sim().get(hero, game.attribute("Health")), Ok(142.0), "{name}");
+            assert_eq!(ana.settled_hash(hero), server.row_hash_without(hero, &[]).ok(), "{name}");
+            let seen = game.net.client("Ben").proxies().get(hero).map(|p| p.snapshot());
+            assert_eq!(seen, Snapshot::of(server, hero, ControllerReplication::Full).ok(), "{name}");
+            if !has {
+                run(&mut game, Op::AddSet { who: hero, set: item });
+            }
+        }
     }
 }
 

@@ -3,9 +3,9 @@
 mod kit;
 
 use kit::{Game, Setup, builder};
-use ugas_core::{AbilityId, ControllerId, Op, Sim, Target, Which};
-use ugas_doc::{Ability, AbilityTask, NetExecution};
-use ugas_net::client::Commanded;
+use ugas_core::{AbilityId, ControllerId, FactKind, Op, Sim, Spec, Target, Which};
+use ugas_doc::{Ability, AbilityTask, Effect, NetExecution, Trigger};
+use ugas_net::client::{Certainty, Commanded};
 use ugas_net::message::Request;
 
 const POLICIES: [(&str, NetExecution); 4] = [
@@ -92,11 +92,59 @@ fn table() -> String {
     text
 }
 
+/// What one cell of the table of triggers says: where an ability runs that something sets off, and when.
+fn cell_of_trigger(policy: NetExecution, by: &str) -> &'static str {
+    let wait = AbilityTask::new("WaitDelay").param("Duration", 60.0);
+    let long = Ability::new("GA_Long").net(policy).task(wait);
+    let long = long.trigger(Trigger::event("Event.Go")).trigger(Trigger::tag_added("State.Go"));
+    let go = Ability::new("GA_Go").task(AbilityTask::new("SendEvent").param("EventTag", "Event.Go"));
+    let rules = builder().add(long).add(go).add(Effect::infinite("GE_Go").grants("State.Go"));
+    let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
+    let (who, ability) = (g.hero, g.ability("GA_Long"));
+    g.facts();
+    if by == "the server" {
+        let go = g.effect("GE_Go");
+        g.net.server_mut().sim_mut().apply(&Spec::new(go, who)).unwrap();
+    } else {
+        g.cast("GA_Go", Target::None).unwrap();
+    }
+    let at_once = [runs(g.ana().sim(), who, ability), runs(g.net.server().sim(), who, ability)];
+    let mut seen = at_once;
+    for _ in 0..30 {
+        g.net.step();
+        let now = [runs(g.ana().sim(), who, ability), runs(g.net.server().sim(), who, ability)];
+        assert!(seen[0] <= now[0] && seen[1] <= now[1], "{policy:?} {by}: what runs goes on");
+        seen = now;
+    }
+    let starts = g.facts();
+    let starts = starts.iter().filter(|(f, c)| {
+        let mine = matches!(f.kind, FactKind::AbilityActivated { ability: a, .. } if a == ability);
+        mine && *c == Certainty::Local
+    });
+    match (at_once, seen, starts.count()) {
+        ([true, false], [true, true], 0) => "ahead of the server",
+        ([false, true], [true, true], 0) => "at once",
+        ([false, false], [true, true], 0) => "through the server",
+        ([false, false], [false, false], 1) => "on the owner's machine only",
+        other => panic!("{policy:?} {by}: {other:?}"),
+    }
+}
+
+fn table_of_triggers() -> String {
+    let mut text = String::from("| Policy | by a command of the owner's | by the server |\n|---|---|---|\n");
+    for (name, policy) in POLICIES {
+        let cells = ["the owner's client", "the server"].map(|by| cell_of_trigger(policy, by));
+        text += &format!("| `{name}` | {} |\n", cells.join(" | "));
+    }
+    text
+}
+
 // covers: OWN-13, PEER-10
 #[test]
 fn the_table_in_the_book_is_what_happens() {
     let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/network.md");
     let book = std::fs::read_to_string(book).unwrap();
-    let table = table();
-    assert!(book.contains(&table), "the book should say:\n{table}");
+    for table in [table(), table_of_triggers()] {
+        assert!(book.contains(&table), "the book should say:\n{table}");
+    }
 }

@@ -90,6 +90,8 @@ pub(crate) struct Log {
     pub(crate) tracing: bool,
     /// Facts were forgotten whose details are still there.
     pub(crate) forgot: bool,
+    /// What activations that are played ahead aimed at since somebody asked.
+    pub(crate) aims: Vec<(crate::ActivationKey, crate::Target)>,
 }
 
 impl Log {

@@ -75,6 +75,7 @@ impl Flow<'_> {
             | Op::Commit { .. }
             | Op::Validate { .. }
             | Op::Mispredicted { .. }
+            | Op::Aim { .. }
             | Op::Event(_)
             | Op::Press { .. }
             | Op::Release { .. }
@@ -198,6 +199,7 @@ impl Op {
             | Op::Mispredicted { who, .. }
             | Op::Press { who, .. }
             | Op::Release { who, .. } => *who,
+            Op::Aim { key, .. } => key.who,
             Op::Event(event) => event.target,
             Op::Complete { key, .. } => key.who,
             Op::Spawn(_)

@@ -68,7 +68,7 @@ pub struct ActivationView {
     pub elapsed: SimTime,
 }
 
-/// A cast under way.
+/// A cast under way. Its times are [`SimTime::NEVER`] where only the authority knows them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CastView {
     /// What is cast.

@@ -111,6 +111,8 @@ pub(crate) struct ChargesDef {
     pub(crate) per: u32,
     /// Seconds.
     pub(crate) cooldown: f64,
+    /// Whether who plays ahead knows how long it takes.
+    pub(crate) predicted: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,6 +127,8 @@ pub(crate) struct CastDef {
     pub(crate) interruptible: bool,
     /// `State.Moving`, which cancels the cast, unless it may go on while moving.
     pub(crate) moving: Option<TagId>,
+    /// Whether who plays ahead knows how long it takes.
+    pub(crate) predicted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

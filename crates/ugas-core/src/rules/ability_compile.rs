@@ -316,6 +316,7 @@ impl Compiler<'_> {
             cost: c.cost.unwrap_or(1),
             per: c.per_cooldown.unwrap_or(1),
             cooldown: self.seconds("bad-charges", "Charges.Cooldown", c.cooldown, false),
+            predicted: c.predict_length != Some(false),
         })
     }
 
@@ -338,6 +339,7 @@ impl Compiler<'_> {
             cancel_on_release: c.cancel_on_release,
             interruptible: c.interruptible.unwrap_or(true),
             moving,
+            predicted: c.predict_length != Some(false),
         })
     }
 

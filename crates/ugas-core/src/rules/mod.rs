@@ -68,7 +68,7 @@ pub(crate) use program::{Inst, NO_PC, Test};
 pub(crate) use scope::{Bearer, Local};
 pub(crate) use tag::{Sieve, TagTable};
 pub(crate) use task::{
-    AbilityPick, AbilityStep, ApplyDef, EffectPick, EventTo, Num, OnFail, RemoveDef, TaskDef, TaskKind,
+    AbilityPick, AbilityStep, ApplyDef, EffectPick, EventTo, Num, OnFail, RemoveDef, TargetPick, TaskDef, TaskKind,
 };
 pub(crate) use template::Template;
 pub(crate) use timeline::{AnswerDef, TimelineDef};

@@ -141,6 +141,17 @@ pub(crate) enum EventTo {
     Targets,
 }
 
+/// Whom an ability aims at from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetPick {
+    /// The nearest other.
+    Nearest,
+    Owner,
+    /// Who caused it.
+    Instigator,
+    Nobody,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     LessThan,
@@ -198,6 +209,12 @@ pub(crate) enum TaskKind {
     SetRestriction {
         name: ParamId,
         active: bool,
+    },
+    SetTarget {
+        pick: TargetPick,
+        /// Without one everybody is near enough.
+        radius: Option<Num>,
+        ignore: Box<[TagId]>,
     },
     ExecuteCue(TagId),
     AddCue(TagId),
@@ -306,6 +323,7 @@ impl TaskKind {
                 | TaskKind::SendEvent { .. }
                 | TaskKind::SetParam { .. }
                 | TaskKind::SetRestriction { .. }
+                | TaskKind::SetTarget { .. }
                 | TaskKind::ExecuteCue(_)
                 | TaskKind::AddCue(_)
                 | TaskKind::RemoveCue(_)

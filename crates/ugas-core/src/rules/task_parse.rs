@@ -2,7 +2,7 @@
 
 use super::param::Fields;
 use super::program::NO_PC;
-use super::task::{AbilityStep, ApplyDef, Comparison, EventTo, Num, RemoveDef, TaskCategory, TaskKind};
+use super::task::{AbilityStep, ApplyDef, Comparison, EventTo, Num, RemoveDef, TargetPick, TaskCategory, TaskKind};
 
 pub(crate) type Parse = fn(&mut Fields<'_, '_, '_>) -> Option<TaskKind>;
 
@@ -28,7 +28,7 @@ const fn composite(name: &'static str) -> BuiltIn {
 use TaskCategory::{Action, Animation, Composite, Event, Input, Request, Spatial, State, Temporal};
 
 /// Every task type of the runtime; a type's place is its id.
-pub(crate) static BUILT_IN: [BuiltIn; 44] = [
+pub(crate) static BUILT_IN: [BuiltIn; 45] = [
     composite("Sequence"),
     composite("Parallel"),
     composite("Race"),
@@ -116,6 +116,7 @@ pub(crate) static BUILT_IN: [BuiltIn; 44] = [
         f.bad("Type", "Validate is asked by AsyncValidation and is no task of a list".into());
         None
     }),
+    leaf("SetTarget", Action, set_target),
 ];
 
 /// The types the engine answers.
@@ -138,6 +139,18 @@ fn in_radius(f: &mut Fields<'_, '_, '_>) -> Option<TaskKind> {
 fn remove(f: &mut Fields<'_, '_, '_>) -> Option<RemoveDef> {
     let (what, stacks) = (f.effects(), f.count("Stacks"));
     Some(RemoveDef { what: what?, stacks })
+}
+
+fn set_target(f: &mut Fields<'_, '_, '_>) -> Option<TaskKind> {
+    let words = [
+        ("Nearest", TargetPick::Nearest),
+        ("Owner", TargetPick::Owner),
+        ("Instigator", TargetPick::Instigator),
+        ("Nobody", TargetPick::Nobody),
+    ];
+    let pick = f.need_word("Target", &words);
+    let (radius, ignore) = (f.num("Radius"), f.tags("IgnoreTargetsWithTag"));
+    Some(TaskKind::SetTarget { pick: pick?, radius, ignore })
 }
 
 fn send_event(f: &mut Fields<'_, '_, '_>) -> Option<TaskKind> {

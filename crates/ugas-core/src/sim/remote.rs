@@ -9,12 +9,14 @@ use super::Sim;
 use crate::check::closes_circle;
 use crate::flow::{Captured, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
+use crate::rules::TriggerDef;
 use crate::sim::Role;
 use crate::state::Row;
 use crate::time::Clock;
 use crate::{
-    AbilityId, AbilityState, AttributeId, BadValue, ControllerId, DefId, EffectId, FactKind, InsertError, LimitKind,
-    NameKind, Op, OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    AbilityId, AbilityState, ActivationKey, AttributeId, BadValue, ControllerId, DefId, EffectId, Fact, FactKind,
+    InsertError, LimitKind, NameKind, Op, OpId, Outcome, RUNTIME_BIT, Refusal, SetId, SimTime, SpawnSpec, TagId,
+    Target,
 };
 use ugas_doc::Doc;
 
@@ -50,24 +52,6 @@ impl Sim {
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
     }
 
-    /// The same with some attributes hidden: they show the value they are authored with.
-    pub fn peek_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<Portable, Refusal> {
-        let mut portable = self.peek(who)?;
-        let layout = self.layout(self.row(who)?);
-        for slot in hidden.iter().filter_map(|&a| layout.slot(a)) {
-            portable.row.attrs[slot] = layout.initial[slot];
-        }
-        Ok(portable)
-    }
-
-    /// The canonical hash of a controller without the values of some attributes.
-    pub fn row_hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
-        let row = self.row(who)?;
-        let layout = self.layout(row);
-        let seen = |slot: usize| !hidden.contains(&layout.slots[slot].attribute);
-        Ok(row.hash_of_seen(&layout.sets, &self.rules.tags, seen))
-    }
-
     /// Whether an ability that may be played ahead waits for its validation: until the answer, whoever plays ahead knows
     /// better what the controller will be.
     pub fn awaits_validation(&self, who: ControllerId) -> bool {
@@ -77,6 +61,39 @@ impl Sim {
             let ahead = def.is_some_and(|d| d.validation.as_ref().is_some_and(|v| v.predicted));
             ahead && a.state == AbilityState::PendingConfirmation
         })
+    }
+
+    /// Whether an ability's triggers set it off by what a fact tells (`true`), or end it because a tag it lasts with is
+    /// gone (`false`). For abilities that run beside a sim, where no trigger of the sim reaches them.
+    pub fn set_off_by(&self, ability: AbilityId, fact: &Fact) -> Option<bool> {
+        let def = self.state.definitions.ability(&self.rules, ability)?;
+        let sets_off = |trigger: &TriggerDef| match (*trigger, fact.kind) {
+            (TriggerDef::Event(of), FactKind::GameplayEvent { tag, .. }) => {
+                self.rules.tags.is_under(tag, of).then_some(true)
+            }
+            (TriggerDef::TagPresent(t), FactKind::TagChanged { tag, added, presence: true, .. }) => {
+                (tag == t).then_some(added)
+            }
+            (TriggerDef::TagAdded(t), FactKind::TagChanged { tag, added: true, presence: true, .. }) => {
+                (tag == t).then_some(true)
+            }
+            (TriggerDef::Below(a, v), FactKind::AttributeChanged { attribute, old, new, .. }) => {
+                (attribute == a && old >= v && new < v).then_some(true)
+            }
+            (TriggerDef::Above(a, v), FactKind::AttributeChanged { attribute, old, new, .. }) => {
+                (attribute == a && old <= v && new > v).then_some(true)
+            }
+            (TriggerDef::EffectApplied(e), FactKind::EffectApplied { .. }) => (fact.effect == e).then_some(true),
+            _ => None,
+        };
+        def.triggers.iter().find_map(sets_off)
+    }
+
+    /// Swaps out what activations that are played ahead aimed at by themselves since this was last asked: the authority
+    /// has to hear of it.
+    pub fn take_aims(&mut self, into: &mut Vec<(ActivationKey, Target)>) {
+        into.clear();
+        std::mem::swap(&mut self.log.aims, into);
     }
 
     /// Whose truth the sim holds from now on.
@@ -267,6 +284,11 @@ impl Sim {
         }
         into.sort_unstable();
         into.dedup();
+    }
+
+    /// How many controllers went so far, however they did: while it stays, all that were there are there.
+    pub fn departed(&self) -> u64 {
+        self.state.controllers.departed()
     }
 
     /// Gives a client's random stream its seed: what the client's ops cause draws from it, here and wherever else it was

@@ -273,6 +273,9 @@ pub(crate) struct Cast {
 impl Cast {
     /// When the next tick falls: the last one exactly at the end.
     pub(crate) fn next_at(&self) -> SimTime {
+        if self.length == SimTime::NEVER {
+            return SimTime::NEVER;
+        }
         let (length, ticks) = (self.length.0 as i128, self.ticks.max(1) as i128);
         SimTime(self.start.0 + ((2 * length * self.next as i128 + ticks) / (2 * ticks)) as i64)
     }

@@ -28,6 +28,8 @@ pub(crate) struct Controllers {
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
+    /// How many went so far. Not state: for whoever keeps a list of them beside the sim.
+    departed: u64,
     /// Who has which avatar: follows from the rows, so that whoever an actor belongs to is not searched for.
     avatars: BTreeMap<ActorId, Holders>,
 }
@@ -179,11 +181,16 @@ impl Controllers {
         self.hide_avatar(slot);
         self.free.push(slot as u32);
         self.len -= 1;
+        self.departed += 1;
         Some(std::mem::replace(self.row_mut(slot), Row::empty()))
     }
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    pub(crate) fn departed(&self) -> u64 {
+        self.departed
     }
 
     /// Rows by rising id.
@@ -197,6 +204,7 @@ impl Controllers {
         self.free.clear();
         self.pages.clear();
         self.avatars.clear();
+        self.departed += self.len as u64;
         self.len = 0;
     }
 }

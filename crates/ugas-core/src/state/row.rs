@@ -4,9 +4,9 @@
 use super::digest::digest;
 use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
 use crate::rng::{fold, mix};
-use crate::rules::{INITIAL_TAGS, TagTable};
+use crate::rules::{INITIAL_TAGS, Layout, TagTable};
 use crate::time::Clock;
-use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
+use crate::{ActorId, Anchor, AttributeId, ControllerId, EffectKey, GrantId, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
 /// How many active effects hold a looping cue.
@@ -365,12 +365,17 @@ impl Row {
 
     /// The canonical hash: the same state gives the same bits however it came about. `sets` stands for the layout.
     /// Numbers yet to be given are left out: what came and went again leaves no trace.
-    pub(crate) fn compute_hash(&self, sets: &[crate::SetId], table: &TagTable) -> u64 {
-        self.hash_of_seen(sets, table, |_| true)
+    pub(crate) fn compute_hash(&self, sets: &[SetId], table: &TagTable) -> u64 {
+        self.hash_of(sets, table, Kept::All, |_| false)
     }
 
-    /// The same without the values of slots that are not seen.
-    pub(crate) fn hash_of_seen(&self, sets: &[crate::SetId], table: &TagTable, seen: impl Fn(usize) -> bool) -> u64 {
+    /// The same without some attributes, and without what effects took from others when they began.
+    pub(crate) fn hash_without(&self, layout: &Layout, table: &TagTable, hidden: &[AttributeId]) -> u64 {
+        let kept = if hidden.is_empty() { Kept::Given } else { Kept::Nothing };
+        self.hash_of(&layout.sets, table, kept, |slot| hidden.contains(&layout.slots[slot].attribute))
+    }
+
+    fn hash_of(&self, sets: &[SetId], table: &TagTable, kept: Kept, hides: impl Fn(usize) -> bool) -> u64 {
         let mut h = mix(self.id.0 as u64);
         let mut put = |word: u64| h = fold(h, word);
         let number = |v: f64| (v + 0.0).to_bits();
@@ -379,19 +384,19 @@ impl Row {
         put(self.owner.0);
         put(self.avatar().0);
         for (slot, a) in self.attrs.iter().enumerate() {
-            if seen(slot) {
+            if !hides(slot) {
                 put(number(a.base));
                 put(number(a.current));
             }
         }
-        for m in &self.mods {
+        for m in self.mods.iter().filter(|m| !hides(m.slot as usize)) {
             put(number(m.magnitude));
             put(m.seq() << 16 | m.index() as u64);
             put((m.channel.0 as u64) << 32 | m.slot as u64);
             put((m.op as u64) << 8 | m.off as u64);
         }
         for e in &self.effects {
-            hash_effect(e, &mut put);
+            hash_effect(e, kept, &mut put);
             self.own_tags(e, table).for_each(|t| put(t.0 as u64));
         }
         for (tag, count) in self.tags.iter(table) {
@@ -413,7 +418,7 @@ impl Row {
             put(q.birth);
             put((q.ordinal as u64) << 32 | q.spec.effect.0 as u64);
             put((q.spec.source.0 as u64) << 32 | q.spec.level as u64);
-            hash_extra(q.spec.extra.as_deref(), &mut put);
+            hash_extra(q.spec.extra.as_deref(), kept, &mut put);
         }
         if let Some(a) = &self.side().anchor {
             a.position.iter().chain(&a.facing).for_each(|&v| put(number(v)));
@@ -430,7 +435,18 @@ fn make_room<T>(list: &mut Vec<T>) {
     }
 }
 
-fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
+/// Which of the numbers that effects keep go into a hash. What they lead to always does.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Kept {
+    /// None. Only its definition, which is not at hand, would say which number is for a hidden attribute.
+    Nothing,
+    /// What they were given and what that comes to, not what they took from others when they began.
+    Given,
+    /// All of them.
+    All,
+}
+
+fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
     put(e.seq());
     put(e.birth);
     put(e.root().0);
@@ -447,16 +463,23 @@ fn hash_effect(e: &Effect, put: &mut impl FnMut(u64)) {
     }
     put(e.length().0 as u64);
     put(e.ability().0 as u64);
-    hash_extra(e.extra(), put);
-    e.captures().iter().chain(e.units()).for_each(|v| put(v.to_bits()));
-    e.dropped().iter().for_each(|&i| put(i as u64));
+    hash_extra(e.extra(), kept, put);
+    if kept >= Kept::All {
+        e.captures().iter().for_each(|v| put(v.to_bits()));
+    }
+    if kept >= Kept::Given {
+        e.units().iter().for_each(|v| put(v.to_bits()));
+        e.dropped().iter().for_each(|&i| put(i as u64));
+    }
 }
 
-fn hash_extra(extra: Option<&crate::SpecExtra>, put: &mut impl FnMut(u64)) {
+fn hash_extra(extra: Option<&crate::SpecExtra>, kept: Kept, put: &mut impl FnMut(u64)) {
     let Some(x) = extra else { return };
-    for (k, v) in &x.set_by_caller {
-        put(k.0 as u64);
-        put((v + 0.0).to_bits());
+    if kept >= Kept::Given {
+        for (k, v) in &x.set_by_caller {
+            put(k.0 as u64);
+            put((v + 0.0).to_bits());
+        }
     }
     put(x.duration.map_or(0, |d| d.0 as u64 + 1));
     put(x.period.map_or(0, |d| d.0 as u64 + 1));

@@ -51,7 +51,8 @@ impl Runner<'_> {
                 self.op(Op::SetRate { who, rate })
             }
             Verb::Ability(verb) => self.ability_verb(verb),
-            Verb::Reload(_)
+            Verb::Wire(_)
+            | Verb::Reload(_)
             | Verb::Repeat { .. }
             | Verb::Expect(_)
             | Verb::ExpectStream { .. }

@@ -159,7 +159,7 @@ impl<'a> Binder<'a> {
                     self.world = world;
                 }
             }
-            Verb::Repeat { .. } => {}
+            Verb::Wire(_) | Verb::Repeat { .. } => {}
             Verb::Expect(list) => {
                 for expectation in list {
                     if let Err(lost) = resolve(&self.world, self.scenario, &expectation.path.text) {

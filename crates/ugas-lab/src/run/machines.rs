@@ -7,7 +7,7 @@
 use super::parts::{ClientPart, NotPlayed, ServerPart};
 use super::{RunOptions, Runner};
 use crate::report::Failure;
-use crate::scenario::Scenario;
+use crate::scenario::{LinkChange, Place, Scenario, Wire, WireVerb};
 use ugas_core::SimTime;
 use ugas_data::ReadError;
 use ugas_net::link::Link;
@@ -15,12 +15,49 @@ use ugas_net::types::{PeerId, Tick};
 
 /// A client and its links.
 struct Machine<'s> {
-    peer: PeerId,
-    /// The tick at which it connects.
+    /// The number of its connection, while it has one.
+    peer: Option<PeerId>,
+    /// The tick at which it connects first.
     joins: Tick,
     part: ClientPart<'s>,
     up: Link,
     down: Link,
+}
+
+impl Machine<'_> {
+    fn connect(
+        &mut self,
+        server: &mut ServerPart<'_>,
+        peers: &mut u32,
+        scenario: &Scenario,
+        place: Place,
+    ) -> Result<(), NotPlayed> {
+        *peers += 1;
+        let (peer, owned) = (PeerId(*peers), server.owned_by(self.part.name()).unwrap_or_default());
+        server.server_mut().connect(peer, &owned).map_err(|error| {
+            let message = format!("the client {} cannot connect: {error}", self.part.name());
+            NotPlayed::Errors(vec![place.error(&scenario.file, message)])
+        })?;
+        self.peer = Some(peer);
+        Ok(())
+    }
+
+    /// As when its process is stopped: what is under way is lost, and nothing is remembered.
+    fn disconnect(&mut self, server: &mut ServerPart<'_>) {
+        if let Some(peer) = self.peer.take() {
+            server.server_mut().disconnect(peer);
+        }
+        self.up.clear();
+        self.down.clear();
+        self.part.restart();
+    }
+
+    fn relink(&mut self, change: &LinkChange) {
+        for link in [&mut self.up, &mut self.down] {
+            let after = change.after(link.profile());
+            link.set_profile(after);
+        }
+    }
 }
 
 impl<'a> Runner<'a> {
@@ -49,49 +86,56 @@ fn play<'s>(
     watch: &mut dyn FnMut(&Runner<'_>),
 ) -> Result<Runner<'s>, NotPlayed> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    let mut server = scenario.server_part_with(options, None)?;
+    let mut server = scenario.wired_server_part(options, None)?;
     let mut machines = Vec::new();
     for (at, client) in scenario.network.iter().flat_map(|network| &network.clients).enumerate() {
-        let peer = PeerId(at as u32 + 1);
         // Each link has chance of its own.
         let link =
             |way: u64| Link::new(client.link(), seed ^ (at as u64 * 2 + way + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let part = scenario.client_part(&client.name)?;
         let joins = server.last_tick_at(client.joins);
-        machines.push(Machine { peer, joins, part, up: link(0), down: link(1) });
+        machines.push(Machine { peer: None, joins, part, up: link(0), down: link(1) });
     }
+    let mut peers = 0;
     let length = server.server().length();
     let end = options.until.map_or(server.end(), |until| server.last_tick_at(until));
     let mut now = SimTime::ZERO;
     server.look(watch);
     loop {
         for machine in &mut machines {
-            let (peer, session) = (machine.peer, server.server_mut());
+            let (Some(peer), session) = (machine.peer, server.server_mut()) else { continue };
             machine.up.receive(now, &mut |datagram| session.receive(peer, datagram));
         }
         let tick = server.server().tick();
-        for machine in machines.iter().filter(|machine| machine.joins == tick) {
-            let owned = server.owned_by(machine.part.name()).unwrap_or_default();
-            server.server_mut().connect(machine.peer, &owned).map_err(|error| {
-                let message = format!("the client {} cannot connect: {error}", machine.part.name());
-                NotPlayed::Errors(vec![scenario.place.error(&scenario.file, message)])
-            })?;
+        for machine in machines.iter_mut().filter(|m| m.joins == tick && m.peer.is_none()) {
+            machine.connect(&mut server, &mut peers, scenario, scenario.place)?;
         }
         server.run_due();
         machines.iter_mut().for_each(|machine| machine.part.run_due_at(tick));
+        for WireVerb { client, what } in server.take_wires() {
+            let Some(machine) = machines.iter_mut().find(|m| m.part.name() == client.text) else { continue };
+            match what {
+                Wire::Link(change) => machine.relink(change),
+                Wire::Disconnect => machine.disconnect(&mut server),
+                Wire::Reconnect => {
+                    machine.disconnect(&mut server);
+                    machine.connect(&mut server, &mut peers, scenario, client.place)?;
+                }
+            }
+        }
         server.look(watch);
         if tick >= end {
             break;
         }
         server.advance();
         server.server_mut().send(&mut |peer, datagram| {
-            if let Some(machine) = machines.iter_mut().find(|machine| machine.peer == peer) {
+            if let Some(machine) = machines.iter_mut().find(|machine| machine.peer == Some(peer)) {
                 machine.down.send(now, datagram);
             }
         });
         // Clocks never strike together: clients are half a tick later.
         let midway = now + SimTime(length.0 / 2);
-        for Machine { part, up, down, .. } in machines.iter_mut().filter(|machine| machine.joins <= tick) {
+        for Machine { part, up, down, .. } in machines.iter_mut().filter(|machine| machine.peer.is_some()) {
             let client = part.client_mut();
             down.receive(midway, &mut |datagram| client.receive(datagram));
             client.update(length);

@@ -4,7 +4,7 @@
 
 use super::{RunOptions, Runner, append};
 use crate::report::{Failure, Report};
-use crate::scenario::{AbilityVerb, Name, Scenario, Step, Stop, Verb};
+use crate::scenario::{AbilityVerb, Name, Scenario, Step, Stop, Verb, WireVerb, for_each_step};
 use std::collections::VecDeque;
 use std::fmt;
 use ugas_core::{AbilityId, Anchor, ControllerId, EffectId, Facts, NoHost, Refusal, SimTime, Which};
@@ -77,6 +77,8 @@ pub struct ServerPart<'s> {
     due: Due<'s>,
     end: Tick,
     facts: Facts,
+    /// What happened to connections and is not done yet.
+    wires: Vec<&'s WireVerb>,
 }
 
 /// A client's part of a scenario.
@@ -91,12 +93,33 @@ pub struct ClientPart<'s> {
 
 impl Scenario {
     /// What the server does. Clients connect to [`ServerPart::server_mut`] with what [`ServerPart::owned_by`] says.
+    ///
+    /// One with `Link`, `Disconnect` or `Reconnect` is not played so: only simulated links do as they are told.
     pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
         self.server_part_with(RunOptions::default(), None)
     }
 
     /// The same in another way, e.g. with a secret that no player can know. Without one, clients roll the same each time.
     pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, NotPlayed> {
+        let mut errors = Vec::new();
+        for moment in &self.moments {
+            for_each_step(&moment.steps, &mut |step| {
+                if matches!(step.verb, Verb::Wire(_)) {
+                    let help = Some("play it with `ugas test`, over simulated links".to_owned());
+                    let message = "a connection between real machines is not the scenario's to change";
+                    errors.push(ReadError { help, ..step.place.error(&self.file, message) });
+                }
+            });
+        }
+        if errors.is_empty() { self.wired_server_part(options, secret) } else { Err(NotPlayed::Errors(errors)) }
+    }
+
+    /// The same for a host whose links do as they are told.
+    pub(super) fn wired_server_part(
+        &self,
+        options: RunOptions,
+        secret: Option<Secret>,
+    ) -> Result<ServerPart<'_>, NotPlayed> {
         let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
         let mut runner = Runner::of_machine(self, options).map_err(NotPlayed::Errors)?;
         let spare = runner.sim.clone();
@@ -104,8 +127,8 @@ impl Scenario {
         let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
         let config = ServerConfig { length: network.tick, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
-        let mut part =
-            ServerPart { runner, server: Server::new(sim, config, secret), due, end, facts: Facts::default() };
+        let (server, facts, wires) = (Server::new(sim, config, secret), Facts::default(), Vec::new());
+        let mut part = ServerPart { runner, server, due, end, facts, wires };
         part.set_modes();
         Ok(part)
     }
@@ -255,6 +278,7 @@ impl<'s> ServerPart<'s> {
             let runner = &mut self.runner;
             std::mem::swap(&mut runner.sim, self.server.sim_mut());
             match &step.verb {
+                Verb::Wire(wire) => self.wires.push(wire),
                 Verb::Expect(list) => runner.expect(list),
                 Verb::ExpectStream { stream, entries } => runner.expect_stream(*stream, entries),
                 Verb::ExpectCount(list) => runner.expect_counts(list),
@@ -272,6 +296,11 @@ impl<'s> ServerPart<'s> {
                 self.set_modes();
             }
         }
+    }
+
+    /// What the verbs that were due do to connections.
+    pub(super) fn take_wires(&mut self) -> Vec<&'s WireVerb> {
+        std::mem::take(&mut self.wires)
     }
 
     /// The session takes the facts of its sim, for some of them travel; the runner looks at them afterwards.
@@ -326,6 +355,11 @@ impl ClientPart<'_> {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Begins anew, with nothing remembered.
+    pub(super) fn restart(&mut self) {
+        self.client = Client::new(self.runner.world.rules.clone(), ClientConfig::default());
     }
 
     /// Does what is due at a tick of the server's. Who is not in the game yet cannot do anything.

@@ -203,6 +203,9 @@ pub(crate) const VERBS: &[&str] = &[
     "Complete",
     "Set",
     "Reload",
+    "Link",
+    "Disconnect",
+    "Reconnect",
     "Repeat",
     "Expect",
     "ExpectFacts",
@@ -232,9 +235,6 @@ pub(crate) const LATER_VERBS: &[&str] = &[
     "CommitTurn",
     "Undo",
     "Redo",
-    "Link",
-    "Disconnect",
-    "Reconnect",
 ];
 
 /// What may stand beside a verb.

@@ -17,7 +17,7 @@ pub(crate) use ability::{AbilityVerb, Aim, Completion, Of, Pick, Stop, inputs_in
 pub(crate) use fields::{Name, did_you_mean};
 pub(crate) use kinds::Stream;
 pub(crate) use matcher::{Found, Matcher, is_word};
-pub(crate) use network::needs_machines;
+pub(crate) use network::{LinkChange, Wire, WireVerb, needs_machines};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -121,6 +121,7 @@ pub(crate) enum Verb {
     SetActive { actor: Name, active: bool },
     SetRate { actor: Name, rate: f64 },
     Ability(AbilityVerb),
+    Wire(WireVerb),
     Reload(Box<ReloadVerb>),
     Repeat { times: u32, steps: Vec<Step> },
     Expect(Vec<Expectation>),

@@ -8,6 +8,7 @@ use ugas_data::{Entry, Node, ReadError};
 use ugas_net::link::LinkProfile;
 
 const CLIENT_KEYS: &[&str] = &["Owns", "Joins", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
+const LINK_KEYS: &[&str] = &["Client", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 /// What a client may be told to do.
 const ASKS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
 const DEFAULT_HZ: i64 = 60;
@@ -60,6 +61,50 @@ impl NetClient {
     }
 }
 
+/// What happens to a client's connection.
+#[derive(Clone, Debug)]
+pub(crate) struct WireVerb {
+    pub(crate) client: Name,
+    pub(crate) what: Wire,
+}
+
+/// What happens to a connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Wire {
+    /// Its links become others.
+    Link(LinkChange),
+    /// It ends, as when the client's process is stopped.
+    Disconnect,
+    /// The client joins again with nothing remembered.
+    Reconnect,
+}
+
+/// What of a link becomes other than it was.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkChange {
+    profile: Option<LinkProfile>,
+    latency: Option<SimTime>,
+    jitter: Option<SimTime>,
+    loss: Option<f64>,
+    duplicate: Option<f64>,
+    reorder: Option<f64>,
+}
+
+impl LinkChange {
+    /// What a link is afterwards.
+    pub(crate) fn after(&self, before: &LinkProfile) -> LinkProfile {
+        let from = self.profile.unwrap_or(*before);
+        LinkProfile {
+            latency: self.latency.unwrap_or(from.latency),
+            jitter: self.jitter.unwrap_or(from.jitter),
+            loss: self.loss.unwrap_or(from.loss),
+            duplicate: self.duplicate.unwrap_or(from.duplicate),
+            reorder: self.reorder.unwrap_or(from.reorder),
+            ..from
+        }
+    }
+}
+
 impl Network {
     /// A client by its name.
     pub fn client(&self, name: &str) -> Option<&NetClient> {
@@ -82,17 +127,46 @@ pub(super) fn network_of(reading: Reading<'_>, node: &Node) -> Result<Network, R
 fn client_of(reading: Reading<'_>, entry: &Entry) -> Result<NetClient, ReadError> {
     let what = format!("the client {}", entry.key);
     let f = reading.fields(&what, &entry.value, CLIENT_KEYS)?;
-    let profile = f.get("Profile").map_or(Ok(LinkProfile::PERFECT), |n| profile_of(reading, n))?;
+    let LinkProfile { latency, jitter, loss, duplicate, reorder, burst, .. } =
+        link_of(&f)?.after(&LinkProfile::PERFECT);
     Ok(NetClient {
         name: entry.key.clone(),
         owns: f.names_if("Owns")?,
         joins: f.time_if("Joins")?.unwrap_or_default().max(SimTime::ZERO),
-        latency: millis(&f, "LatencyMs")?.unwrap_or(profile.latency),
-        jitter: millis(&f, "JitterMs")?.unwrap_or(profile.jitter),
-        loss: share(&f, "Loss")?.unwrap_or(profile.loss),
-        duplicate: share(&f, "Duplicate")?.unwrap_or(profile.duplicate),
-        reorder: share(&f, "Reorder")?.unwrap_or(profile.reorder),
-        burst: profile.burst,
+        latency,
+        jitter,
+        loss,
+        duplicate,
+        reorder,
+        burst,
+    })
+}
+
+/// `Link`, `Disconnect` and `Reconnect`; nothing if it is another verb.
+pub(super) fn wire_of(reading: Reading<'_>, entry: &Entry) -> Result<Option<WireVerb>, ReadError> {
+    let what = entry.key.as_str();
+    let keys = match what {
+        "Link" => LINK_KEYS,
+        "Disconnect" | "Reconnect" => &["Client"],
+        _ => return Ok(None),
+    };
+    let f = reading.fields(what, &entry.value, keys)?;
+    let wire = match what {
+        "Link" => Wire::Link(link_of(&f)?),
+        "Disconnect" => Wire::Disconnect,
+        _ => Wire::Reconnect,
+    };
+    Ok(Some(WireVerb { client: f.name("Client")?, what: wire }))
+}
+
+fn link_of(f: &Fields<'_>) -> Result<LinkChange, ReadError> {
+    Ok(LinkChange {
+        profile: f.get("Profile").map(|n| profile_of(f.reading, n)).transpose()?,
+        latency: millis(f, "LatencyMs")?,
+        jitter: millis(f, "JitterMs")?,
+        loss: share(f, "Loss")?,
+        duplicate: share(f, "Duplicate")?,
+        reorder: share(f, "Reorder")?,
     })
 }
 
@@ -150,17 +224,27 @@ pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
             if let Some(on) = &step.on {
                 check_step(scenario, on, step, errors);
             }
+            if let Verb::Wire(wire) = &step.verb {
+                check_client(scenario, "Client", &wire.client, errors);
+            }
         });
     }
 }
 
-fn check_step(scenario: &Scenario, on: &Name, step: &Step, errors: &mut Vec<ReadError>) {
+/// Whether there is a client of that name; else it is said.
+fn check_client(scenario: &Scenario, what: &str, name: &Name, errors: &mut Vec<ReadError>) -> bool {
     let clients = || scenario.network.iter().flat_map(|network| &network.clients).map(|client| client.name.as_str());
-    if !clients().any(|name| name == on.text) {
-        let help = did_you_mean(&on.text, clients()).or(Some("name it under `Network: {Clients: {..}}`".to_owned()));
-        let message = format!("On: there is no client {}", on.text);
-        errors.push(ReadError { help, ..on.place.error(&scenario.file, message) });
-    } else if !may_ask(&step.verb) {
+    let is_there = clients().any(|known| known == name.text);
+    if !is_there {
+        let help = did_you_mean(&name.text, clients()).or(Some("name it under `Network: {Clients: {..}}`".to_owned()));
+        let message = format!("{what}: there is no client {}", name.text);
+        errors.push(ReadError { help, ..name.place.error(&scenario.file, message) });
+    }
+    is_there
+}
+
+fn check_step(scenario: &Scenario, on: &Name, step: &Step, errors: &mut Vec<ReadError>) {
+    if check_client(scenario, "On", on, errors) && !may_ask(&step.verb) {
         let message = "a client cannot do this: it is the server's";
         let help = Some(format!("leave out `On:`; on a client there are {ASKS}, with the names of abilities"));
         errors.push(ReadError { help, ..step.place.error(&scenario.file, message) });
@@ -193,6 +277,7 @@ fn may_ask(verb: &Verb) -> bool {
         | Verb::RemoveSet { .. }
         | Verb::SetActive { .. }
         | Verb::SetRate { .. }
+        | Verb::Wire(_)
         | Verb::Reload(_)
         | Verb::Repeat { .. }
         | Verb::ExpectStream { .. }

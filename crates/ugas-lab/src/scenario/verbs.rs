@@ -3,7 +3,7 @@
 use super::document::entity_of;
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::kinds::{BESIDE, LATER_FACTS, LATER_VERBS, REFUSALS, Stream, VERBS};
-use super::network::on_of;
+use super::network::{on_of, wire_of};
 use super::{
     ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, Partial, ReloadVerb, RemoveVerb, RemoveWhat,
     Step, Verb, for_each_step,
@@ -73,6 +73,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
     let can_be_refused = !matches!(
         step.verb,
         Verb::Repeat { .. }
+            | Verb::Wire(_)
             | Verb::Expect(_)
             | Verb::ExpectStream { .. }
             | Verb::ExpectCount(_)
@@ -101,6 +102,9 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
     }
     if let Some(verb) = super::ability::parse(reading, entry)? {
         return Ok(Verb::Ability(verb));
+    }
+    if let Some(verb) = wire_of(reading, entry)? {
+        return Ok(Verb::Wire(verb));
     }
     Ok(match what {
         "Apply" => {

@@ -11,14 +11,14 @@ use super::{CarrierError, FRAGMENT, MAX_MESSAGE, WINDOW};
 /// Bytes counted for a message besides its own, so that empty messages are bounded too.
 const OVERHEAD: usize = 32;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Slot {
     bytes: Vec<u8>,
     last: bool,
     filled: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Inbox {
     /// Sequence number of the fragment expected next.
     next: u64,

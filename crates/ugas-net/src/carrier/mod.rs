@@ -228,7 +228,7 @@ pub struct Opened<'d> {
 /// assert_eq!(here.round_trip(), Some(SimTime::millis(40)));
 /// # Ok::<(), ugas_net::carrier::CarrierError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Carrier {
     config: CarrierConfig,
     /// Bytes of reliable fragments in the next datagrams.
@@ -461,6 +461,11 @@ impl Carrier {
     /// How much the round trip varies: its smoothed distance from the mean.
     pub fn jitter(&self) -> SimTime {
         self.round_trip.variation()
+    }
+
+    /// How many of a thousand own packets were lost of late, those that came too late to be read among them.
+    pub fn lost_share(&self) -> u32 {
+        self.sent.lost_share()
     }
 
     /// Whether every message that was queued has been acknowledged.

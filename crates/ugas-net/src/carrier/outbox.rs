@@ -18,14 +18,14 @@ enum State {
     Arrived,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Fragment {
     bytes: Vec<u8>,
     last: bool,
     state: State,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Outbox {
     /// Sequence number of the first fragment held.
     first: u64,

@@ -16,6 +16,10 @@ use crate::types::Tick;
 /// Packets without a verdict that are remembered; the oldest is given up beyond it.
 pub(super) const MOST: usize = 1024;
 
+/// How many packets back the share of lost ones remembers.
+const LOSS_MEMORY: u32 = 64;
+const WHOLE: u32 = 64_000_000;
+
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     at: SimTime,
@@ -28,7 +32,7 @@ struct Packet {
     open: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     /// Number of the first packet remembered.
     first: u64,
@@ -37,6 +41,8 @@ pub(super) struct Sent {
     pub(super) held: VecDeque<u64>,
     held_from: u64,
     newest_arrived: Option<(u64, Tick)>,
+    /// Smoothed share of packets that are lost, of [`WHOLE`].
+    lost: u32,
     pub(super) verdicts: Vec<(PacketNumber, bool)>,
 }
 
@@ -102,6 +108,13 @@ impl Sent {
             }
         }
         self.verdicts.push((PacketNumber(number), arrived));
+        let step = if arrived { 0 } else { WHOLE / LOSS_MEMORY };
+        self.lost = self.lost - self.lost / LOSS_MEMORY + step;
+    }
+
+    /// How many of a thousand packets were lost of late.
+    pub(super) fn lost_share(&self) -> u32 {
+        self.lost / (WHOLE / 1000)
     }
 
     fn forget(&mut self) {

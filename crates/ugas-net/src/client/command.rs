@@ -1,11 +1,16 @@
 //! Commands: what a player asks for, played at once where it may be.
 
+use super::told::Certainty;
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::authority::check_numbers;
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
-use ugas_core::{AbilityId, BadValue, ControllerId, InputId, Outcome, Refusal, SimTime};
+use crate::view::burst_key;
+use ugas_core::{
+    AbilityId, ActivationKey, BadValue, ControllerId, CueType, FactKind, InputId, OpId, Outcome, Refusal, SimTime,
+    Target,
+};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -52,13 +57,13 @@ impl Client {
         self.drain();
         let policy = self.policy(&request)?;
         if policy == NetExecution::LocalOnly {
-            return self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+            let done = self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
+            self.watch();
+            return done;
         }
         let next = self.tick.plus(1);
-        if self.base_tick != next {
-            (self.base, self.sub, self.base_tick) = (self.base.saturating_add(1), 0, next);
-        }
-        let command = Command { tick: next, base: self.base, sub: self.sub, request };
+        self.open_base(next);
+        let mut command = Command { tick: next, base: self.base, sub: self.sub, request };
         if encode(&command).len() > MAX_COMMAND as usize {
             // The server would not read it.
             return Err(Refusal::BadValue { what: BadValue::Number });
@@ -79,14 +84,82 @@ impl Client {
                 // The input is down all the same: a press that activates nothing is still a press.
                 self.counts.refused += u64::from(refusal.is_misuse());
             }
+            self.take_aims(Some((&mut command.request, &outcome)));
             done = Commanded::Predicted(id, outcome);
             self.tell(next);
+            self.watch();
             self.sub = self.sub.saturating_add(self.keys.note(id, self.seed, &self.sim, &self.facts).max(1));
         } else {
             self.sub = self.sub.saturating_add(1);
         }
         self.pending.push_back(Pending { command, played, heard: false });
+        for (key, target) in std::mem::take(&mut self.aimed) {
+            self.say_aim(next, key, target);
+        }
         Ok(done)
+    }
+
+    /// One Base for each tick with commands.
+    fn open_base(&mut self, tick: Tick) {
+        if self.base_tick != tick {
+            (self.base, self.sub, self.base_tick) = (self.base.saturating_add(1), 0, tick);
+        }
+    }
+
+    /// What abilities aimed at while they were played ahead: the server's are to aim there too. What the one that a
+    /// command itself activated aims at goes with the command, so that the server's first tick knows it.
+    pub(super) fn take_aims(&mut self, activated: Option<(&mut Request, &Outcome)>) {
+        self.sim.take_aims(&mut self.aimed);
+        let Some((request, outcome)) = activated else { return };
+        let first = match outcome {
+            Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } => *key,
+            _ => return,
+        };
+        if let Some(&(_, target)) = self.aimed.iter().rev().find(|a| a.0 == first) {
+            request.aim_at(target);
+        }
+        self.aimed.retain(|a| a.0 != first);
+    }
+
+    /// Says what the ticks of abilities aimed at in the tick just played. The server plays that tick later: it knows
+    /// before its own ticks run.
+    pub(super) fn say_aims(&mut self) {
+        self.take_aims(None);
+        for (key, target) in std::mem::take(&mut self.aimed) {
+            self.say_aim(self.tick, key, target);
+        }
+    }
+
+    fn say_aim(&mut self, tick: Tick, key: ActivationKey, target: Target) {
+        if self.pending.len() >= MAX_PENDING || !self.owned.contains(&key.who) {
+            return;
+        }
+        self.open_base(tick);
+        let command = Command { tick, base: self.base, sub: self.sub, request: Request::Aim { key, target } };
+        self.sub = self.sub.saturating_add(1);
+        // One whose ability is over by now is said all the same: its last tick is still to come there.
+        let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
+        self.pending.push_back(Pending { command, played: true, heard: false });
+    }
+
+    /// A command that was played ahead was refused: its ability may have something to do about that.
+    pub(super) fn note_mispredicted(&mut self, id: OpId, command: &Command) {
+        let (Some(target), Some(ability)) = (command.request.aim(), self.keys.first(id)) else { return };
+        let acts = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
+        if acts && self.mispredicted.len() < MAX_PENDING {
+            let (who, base, sub) = (command.request.who(), command.base, command.sub);
+            self.mispredicted.push_back(Request::Mispredicted { who, base, sub, ability, target });
+        }
+    }
+
+    /// Lets abilities that were refused do what they do about it, as commands like any other: played here at once, and
+    /// on the server in the same tick.
+    pub(super) fn clean_up(&mut self) {
+        while self.is_open() && self.pending.len() < MAX_PENDING {
+            let Some(request) = self.mispredicted.pop_front() else { return };
+            // An ability that is not granted any more has nothing to clean up.
+            let _ = self.command(request);
+        }
     }
 
     /// Where a request runs first.
@@ -133,8 +206,33 @@ impl Client {
     pub(super) fn tell(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
         for fact in &self.facts.list {
-            self.waiting.predict(tick, fact, &self.facts, &mut self.out);
+            let other = self.proxies.get_mut(fact.who).filter(|_| !self.owned.contains(&fact.who));
+            let own = other.is_none();
+            match (fact.kind, other) {
+                // Nobody tells what it really is.
+                (FactKind::AttributeChanged { attribute, .. }, Some(other)) if !other.shows(attribute) => continue,
+                (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) => {
+                    other.foresee(burst_key(fact.key, fact.root, fact.who), tag);
+                }
+                _ => {}
+            }
+            self.waiting.predict(tick, fact, own, &self.facts, &mut self.out);
         }
+    }
+
+    /// Sets off what runs here only by what was told of own controllers since.
+    pub(super) fn watch(&mut self) {
+        // What it tells itself may set off more; a circle of that ends here.
+        let end = self.out.facts.list.len().saturating_add(MAX_PENDING);
+        while self.watched < self.out.facts.list.len().min(end) {
+            let (fact, certainty) = (self.out.facts.list[self.watched], self.out.certainty[self.watched]);
+            self.watched += 1;
+            let is_news = !matches!(certainty, Certainty::Confirmed | Certainty::Undone);
+            if is_news && self.owned.contains(&fact.who) {
+                self.local.watch(&self.sim, &fact, &mut self.out);
+            }
+        }
+        self.watched = self.out.facts.list.len();
     }
 
     /// Tells what was played since.

@@ -10,7 +10,7 @@ use ugas_core::{AttributeId, ControllerId, JournalMark, RowImage, Rules};
 const KEPT: usize = 128;
 
 /// The end of one tick.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Stop {
     pub(crate) tick: Tick,
     pub(crate) mark: JournalMark,
@@ -18,7 +18,7 @@ pub(crate) struct Stop {
 }
 
 /// An owned controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct History {
     pub(crate) who: ControllerId,
     /// Attributes the server does not show even to the owner.

@@ -47,7 +47,7 @@ pub struct Prediction {
 }
 
 /// The activations of the last commands.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     list: VecDeque<(OpId, Prediction)>,
 }
@@ -59,7 +59,8 @@ impl Keys {
         for fact in facts.list.iter().filter(|f| f.root == id) {
             let FactKind::AbilityActivated { ability, activation, .. } = fact.kind else { continue };
             let causes = sim.chain(fact.link);
-            let caused = causes.iter().filter_map(|link| match link.what {
+            // The nearest is the activation itself; another one of the same ability is not its parent for that.
+            let caused = causes.iter().skip(1).filter_map(|link| match link.what {
                 CauseWhat::Activated(by) | CauseWhat::Ended(by) => made.iter().rev().find(|p| p.ability == by),
                 _ => None,
             });
@@ -78,10 +79,15 @@ impl Keys {
         count
     }
 
+    /// The ability that a command itself activated.
+    pub(crate) fn first(&self, id: OpId) -> Option<AbilityId> {
+        self.list.iter().find(|(of, p)| *of == id && p.key.parent.is_none()).map(|(_, p)| p.ability)
+    }
+
     /// The server's word: the abilities that really were activated, in order, or none if the command was refused.
-    /// What is missing is rejected, and with it what it caused.
-    pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) {
-        let mut left = done.to_vec();
+    /// What is missing is rejected, and with it what it caused. Gives the abilities that were.
+    pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
+        let (mut left, mut gone) = (done.to_vec(), Vec::new());
         let mut rejected: Vec<u16> = Vec::new();
         for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.standing == Standing::Waiting) {
             let orphan = p.key.parent.is_some_and(|parent| rejected.contains(&parent));
@@ -93,10 +99,14 @@ impl Keys {
                 }
                 None => {
                     rejected.push(p.key.sub);
+                    gone.push(p.ability);
                     Standing::Rejected
                 }
             };
         }
+        // Of one that was activated twice and once in truth nobody can say which facts are whose.
+        gone.retain(|a| !done.contains(a));
+        gone
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Prediction> {

@@ -3,10 +3,11 @@
 
 use super::told::{Certainty, NetFacts};
 use crate::message::Request;
-use ugas_core::{ControllerId, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime};
+use ugas_core::{AbilityId, ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime, Target};
+use ugas_doc::NetExecution;
 
 /// The sim of what is local.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Local {
     sim: Option<Sim>,
     facts: Facts,
@@ -34,6 +35,22 @@ impl Local {
         let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op(1));
         self.tell(out);
         outcome
+    }
+
+    /// What was told of an own controller sets off abilities that run here only, and ends those that last with a tag that
+    /// is gone.
+    pub(crate) fn watch(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
+        let is_local = |a: AbilityId| from.ability_doc(a).is_some_and(|d| d.net_execution == NetExecution::LocalOnly);
+        for grant in from.grants(fact.who).unwrap_or_default().iter().filter(|g| is_local(g.ability)) {
+            let (who, ability) = (fact.who, grant.ability);
+            let request = match from.set_off_by(ability, fact) {
+                Some(true) => Request::Activate { who, ability, target: Target::None },
+                Some(false) => Request::Cancel { who, ability },
+                None => continue,
+            };
+            // What cannot start is no mistake: nobody asked for it.
+            let _ = self.run(from, &request, out);
+        }
     }
 
     /// Time went on. A copy on which nothing runs any more goes.

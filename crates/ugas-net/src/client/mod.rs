@@ -24,7 +24,7 @@ pub use leap::Loss;
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
-use crate::message::{Command, Denial, PROTOCOL, ToServer, encode};
+use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
 use crate::view::{Change, Proxies};
@@ -42,8 +42,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::Waiting;
 use ugas_core::{
-    AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, Op, OpId, Outcome, Role, Rules, Sim, SimConfig,
-    SimTime,
+    ActivationKey, AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim,
+    SimConfig, SimTime, Target,
 };
 
 /// Commands that may wait for a verdict.
@@ -138,6 +138,7 @@ pub struct ClientCounts {
     pub crowded: u64,
 }
 
+#[derive(Clone)]
 struct Pending {
     command: Command,
     /// Whether it was played ahead.
@@ -147,6 +148,7 @@ struct Pending {
 }
 
 /// A player's machine.
+#[derive(Clone)]
 pub struct Client {
     sim: Sim,
     config: ClientConfig,
@@ -157,7 +159,7 @@ pub struct Client {
     keys: Keys,
     local: Local,
     /// What refused abilities do about it, once everything is put back.
-    mispredicted: Vec<(OpId, Op)>,
+    mispredicted: VecDeque<Request>,
     length: SimTime,
     tick: Tick,
     /// The newest tick of the server's that was heard of.
@@ -178,6 +180,10 @@ pub struct Client {
     base_tick: Tick,
     waiting: Waiting,
     out: NetFacts,
+    /// What abilities aimed at by themselves.
+    aimed: Vec<(ActivationKey, Target)>,
+    /// Facts that abilities which run here only have heard of.
+    watched: usize,
     blends: Vec<Blend>,
     counts: ClientCounts,
     coder: Coder,
@@ -206,7 +212,7 @@ impl Client {
             seed: 0,
             keys: Keys::default(),
             local: Local::default(),
-            mispredicted: Vec::new(),
+            mispredicted: VecDeque::new(),
             length,
             tick: Tick(0),
             heard: Tick(0),
@@ -225,6 +231,8 @@ impl Client {
             base_tick: Tick(0),
             waiting: Waiting::default(),
             out: NetFacts::default(),
+            aimed: Vec::new(),
+            watched: 0,
             blends: Vec::new(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
@@ -319,6 +327,7 @@ impl Client {
     /// Swaps out what happened since this was last asked. Whoever does not ask for too long loses the oldest.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
+        self.watched = 0;
         std::mem::swap(&mut self.out, into);
     }
 
@@ -327,6 +336,7 @@ impl Client {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
             self.out.clear();
+            self.watched = 0;
         }
         if self.blends.len() > most {
             self.blends.clear();
@@ -354,8 +364,8 @@ impl Client {
         if matches!(self.state, ClientState::Lost(_)) {
             return 0;
         }
-        let Some(pace) = &mut self.pace else { return 0 };
-        let due = pace.pass(elapsed);
+        let Some(due) = self.pace.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
+        self.clean_up();
         let mut played = 0;
         while played < due && self.is_near() {
             self.play(host);
@@ -371,7 +381,9 @@ impl Client {
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(self.length), host);
         self.tell(self.tick);
+        self.say_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);
+        self.watch();
         for row in &mut self.rows {
             if row.settled.is_none() {
                 continue;

@@ -1,12 +1,14 @@
 //! Controllers of others: rows of this sim that show what is told of them, and what was done to them here since.
 
 use super::Client;
-use super::shown::plain;
+use super::shown::{Shown, plain};
 use super::told::Certainty;
 use crate::types::Tick;
-use crate::view::{Change, read_next};
+use crate::view::{Change, burst_key, read_next};
 use crate::wire::bits::{BitReader, WireError};
-use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, ProxyRow, RemoveReason, RowImage};
+use ugas_core::{
+    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, OpId, ProxyRow, RemoveReason, RowImage, Simulated,
+};
 
 impl Client {
     pub(super) fn read_views(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
@@ -41,14 +43,48 @@ impl Client {
         read
     }
 
+    /// What is shown of others something was done to here: a value that moves there is news only if it is not what was
+    /// shown already.
+    pub(super) fn shown_of_touched(&self) -> Vec<Shown> {
+        let touched = self.touched.keys().filter_map(|&who| self.proxies.get(who));
+        touched.map(|other| Shown::of_other(&self.sim, other)).collect()
+    }
+
+    /// The server has said everything up to a tick that happened to others: what was told ahead of them is true or undone.
+    pub(super) fn settle_others(&mut self, until: Tick, before: &[Shown], mut undone: Vec<Fact>) {
+        let (client, pending) = (self.client, &self.pending);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        undone.extend(self.waiting.settle_others(until, is_open, &mut self.out));
+        for fact in &undone {
+            if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) =
+                (fact.kind, self.proxies.get_mut(fact.who))
+            {
+                other.forget(burst_key(fact.key, fact.root, fact.who), tag);
+            }
+        }
+        self.tell_moved(before, undone);
+    }
+
+    /// Tells what is shown otherwise than before and nothing else has told.
+    pub(super) fn tell_moved(&mut self, before: &[Shown], mut undone: Vec<Fact>) {
+        for shown in before {
+            let Some(other) = self.proxies.get(shown.who()) else { continue };
+            undone.sort_by_key(|f| f.who != shown.who());
+            let of = undone.partition_point(|f| f.who == shown.who());
+            shown.compare(&Shown::of_other(&self.sim, other), &undone[..of], self.sim.now(), &mut self.out);
+        }
+    }
+
     /// One section that came by another way.
     pub(super) fn read_view(&mut self, who: ControllerId, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         self.changes.clear();
+        let before = self.shown_of_touched();
         let read = self.proxies.read(from, who, tick, &mut self.changes);
         let changes = std::mem::take(&mut self.changes);
         self.show(who, tick);
         changes.iter().for_each(|(who, change)| self.tell_change(*who, change));
         self.changes = changes;
+        self.tell_moved(&before, Vec::new());
         read
     }
 
@@ -79,6 +115,21 @@ impl Client {
         if !self.owned.contains(&who) {
             // A journal that is there already goes on.
             let _ = self.sim.keep_journal(who);
+        }
+    }
+
+    /// Runs what bystanders see of somebody else's ability. One nothing is known of is not seen.
+    pub(super) fn simulate(&mut self, who: ControllerId, what: &Simulated) {
+        if self.owned.contains(&who) || self.proxies.get(who).is_none() {
+            return;
+        }
+        self.drain();
+        if self.sim.simulate(who, what).is_err() {
+            self.counts.damaged += 1;
+        }
+        self.sim.take_facts(&mut self.facts);
+        for fact in &self.facts.list {
+            self.out.push(*fact, Some(&self.facts), Certainty::Server);
         }
     }
 
@@ -129,7 +180,25 @@ impl Client {
         }
     }
 
+    /// Whether a change was told ahead, or is looked at when everything is heard.
+    fn is_foretold(&self, who: ControllerId, change: &Change) -> bool {
+        let foretells = |test: &dyn Fn(&Fact) -> bool| self.waiting.foretells(|f| f.who == who && test(f));
+        match *change {
+            Change::Attribute { old: Some(_), .. } | Change::Tag { .. } => self.touched.contains_key(&who),
+            Change::Effect(e) => foretells(&|f| f.key == e.key && matches!(f.kind, FactKind::EffectApplied { .. })),
+            Change::EffectGone(key) => foretells(&|f| f.key == key && matches!(f.kind, FactKind::EffectRemoved { .. })),
+            Change::Loop { cue, added } => {
+                let wanted = if added { CueType::Add } else { CueType::Remove };
+                foretells(&|f| matches!(f.kind, FactKind::Cue { tag, cue: c, .. } if tag == cue && c == wanted))
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn tell_change(&mut self, who: ControllerId, change: &Change) {
+        if self.is_foretold(who, change) {
+            return;
+        }
         let at = self.sim.now();
         let mut put = |kind, key: EffectKey, effect: EffectId| {
             let fact = Fact { key, effect, ..plain(at, who, kind) };

@@ -35,7 +35,7 @@ impl Client {
         self.rows[at] = History::new(who);
         self.list_owned();
         self.sim.hide(who);
-        self.waiting.undo_of(who, &mut self.out);
+        self.waiting.undo(|f| f.who == who, &mut self.out);
         let fact = plain(self.sim.now(), who, FactKind::Despawned);
         self.out.push(fact, None, Certainty::Server);
         self.show(who, tick);

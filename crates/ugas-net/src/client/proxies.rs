@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use ugas_core::{Anchor, ControllerId, SimTime};
 
 /// Where others stood lately.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     tracks: BTreeMap<ControllerId, Track>,
     /// By how much the client's clock is ahead of the newest tick it heard of, smoothed.

@@ -6,15 +6,16 @@ use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
 use super::{Client, ClientState, MAX_DEFINED, Pending};
+use crate::echo::ECHO_BITS;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
+use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
 use crate::types::{MAX_OWNED, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, ControllerId, NoHost, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, NoHost, Sim, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -73,8 +74,8 @@ impl Client {
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
             ToClient::Define { id, doc } => {
-                let is_new = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
-                let read = serde_json::from_str(&doc).ok().filter(|_| is_new());
+                let fits = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
+                let read = serde_json::from_str(&doc).ok().filter(|_| fits());
                 self.defined += doc.len();
                 let adopted = read.map(|doc| self.sim.adopt_definition(id, &doc));
                 if !matches!(adopted, Some(Ok(()))) {
@@ -92,13 +93,17 @@ impl Client {
                     self.ask_again();
                 }
             }
+            ToClient::Simulated { who, what } => self.simulate(who, &what),
             ToClient::Owner { who, tick, state } => {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
                 match read.and_then(|_| self.image_at(at, tick, &tokens)) {
-                    Ok(image) => drop(self.correct(at, tick, image, tokens)),
+                    Ok(image) => {
+                        self.correct(at, tick, image, tokens);
+                        self.watch();
+                    }
                     Err(_) => self.counts.damaged += 1,
                 }
             }
@@ -122,46 +127,61 @@ impl Client {
             self.heard = self.heard.max(tick);
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
+            let (echoes, said) = read_echoes(tick, &mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());
+            let all_right = !self.rows.is_empty() && from.bit()?;
             for at in 0..self.rows.len() {
-                news.push(self.read_owned(at, tick, &mut from)?);
+                let right = all_right.then_some(OwnerNews::Matched(tick));
+                news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
-            let struck = self.take_verdicts(&verdicts);
+            let before = self.shown_of_touched();
+            let (struck, undone) = self.take_verdicts(&verdicts);
+            echoes.into_iter().for_each(|echo| self.waiting.hear(echo));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
-            self.settle_proxies(tick, struck);
             self.places.hear(self.sim.now(), tick.time(self.length));
-            for (id, op) in std::mem::take(&mut self.mispredicted) {
-                // An ability that is not granted any more has nothing to clean up.
-                let _ = self.sim.run_as(id, &op);
-            }
+            let read = self.read_views(tick, &mut from);
+            self.settle_proxies(tick, struck);
+            self.settle_others(said, &before, undone);
+            read?;
+            self.clean_up();
+            self.watch();
+        } else {
+            let before = self.shown_of_touched();
+            let read = self.read_views(tick, &mut from);
+            self.tell_moved(&before, Vec::new());
+            read?;
         }
-        self.read_views(tick, &mut from)?;
         self.read_places(tick, &mut from)
     }
 
-    /// Whether a command that was played was refused.
-    pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> bool {
-        let mut struck = false;
-        let mispredicted = &mut self.mispredicted;
+    /// Whether a command that was played was refused, and what was told of others because of it.
+    pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> (bool, Vec<Fact>) {
+        let (mut struck, mut undone) = (false, Vec::new());
         for Judged { base, sub, done } in verdicts {
             let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.command.id(self.client);
-            self.keys.judge(id, done.as_deref().unwrap_or_default());
+            let rejected = self.keys.judge(id, done.as_deref().unwrap_or_default());
+            if done.is_some() && !rejected.is_empty() {
+                // The command counts, but not everything it set off here.
+                let sim = &self.sim;
+                let is_false = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
+                undone.extend(self.waiting.undo(is_false, &mut self.out));
+            }
             if done.is_none() {
                 self.counts.refused += 1;
                 if pending.played {
                     struck = true;
                     self.sim.strike_out(id);
-                    self.waiting.undo(id, &mut self.out);
-                    mispredicted.extend(pending.command.request.mispredicted().map(|op| (id, op)));
+                    undone.extend(self.waiting.undo(|f| f.root == id, &mut self.out));
+                    self.note_mispredicted(id, &pending.command);
                 }
             }
         }
-        struck
+        (struck, undone)
     }
 
     pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerNews, WireError> {
@@ -215,6 +235,15 @@ impl Client {
     }
 }
 
+/// Whether a fact tells of one of these abilities or of what it did.
+fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
+    let caused = |link: &CauseLink| match link.what {
+        CauseWhat::Activated(a) | CauseWhat::Ended(a) => abilities.contains(&a),
+        _ => false,
+    };
+    sim.chain(fact.link).iter().any(caused)
+}
+
 /// What became of a command.
 pub(super) struct Judged {
     pub(super) base: u32,
@@ -230,6 +259,17 @@ pub(super) enum OwnerNews {
     Matched(Tick),
     State(Box<(Option<Told>, Tokens)>),
     Gone,
+}
+
+/// What the client's doings did to others, and up to which tick that is all.
+fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
+    let count = get_uint_to(from, MAX_ECHOES, "happenings at others")?;
+    let mut echoes = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        echoes.push(from.bits(ECHO_BITS)? as u32);
+    }
+    let behind = get_uint(from)?;
+    Ok((echoes, tick.minus(behind.min(u32::MAX as u64) as u32)))
 }
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
@@ -252,4 +292,79 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
         verdicts.push(Judged { base, sub, done });
     }
     Ok(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::message::{Request, encode};
+    use crate::server::{NOTHING, Secret, Server, ServerConfig};
+    use crate::view::ActorList;
+    use crate::wire::bits::BitWriter;
+    use crate::wire::number::{put_int, put_uint};
+    use ugas_core::{AbilityGrant, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
+
+    /// A server's packet with nothing but verdicts.
+    fn packet(verdicts: &[(u32, u16, bool)]) -> Vec<u8> {
+        let mut out = BitWriter::new();
+        out.bit(true);
+        put_int(&mut out, 2);
+        put_uint(&mut out, verdicts.len() as u64);
+        for &(base, sub, refused) in verdicts {
+            put_uint(&mut out, base as u64);
+            put_uint(&mut out, sub as u64);
+            out.bit(refused);
+            let bytes = if refused { encode(&Refusal::Pending) } else { Vec::new() };
+            put_uint(&mut out, bytes.len() as u64);
+            out.bytes(&bytes);
+        }
+        put_uint(&mut out, 0);
+        put_uint(&mut out, 0);
+        out.bit(false);
+        out.bits(NOTHING, 2);
+        ActorList::default().close(&mut out);
+        ActorList::default().close(&mut out);
+        out.finish().to_vec()
+    }
+
+    // covers: UGAS-13.5-03
+    #[test]
+    fn answers_for_keys_that_are_unknown_or_handled_are_passed_over() {
+        let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
+        let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
+        let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let ability = rules.ability("GA").unwrap();
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);
+        net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
+        net.run(60);
+        let ask = || Request::Activate { who, ability, target: Target::None };
+        net.client_mut("Ana").command(ask()).unwrap();
+        net.run(30);
+        let ana = net.client_mut("Ana");
+        assert_eq!((ana.unanswered(), ana.journalled(), ana.waiting.len()), (0, 0, 0), "what is handled is forgotten");
+        ana.command(ask()).unwrap();
+        ana.take_facts(&mut super::super::NetFacts::default());
+        let state = |ana: &super::Client| {
+            let facts = (ana.waiting.len(), ana.out.facts.list.len());
+            let standing = ana.predictions().map(|p| p.standing).collect::<Vec<_>>();
+            (ana.sim.row_hash(who).unwrap(), ana.pending.len(), ana.journalled(), facts, standing, ana.counts().refused)
+        };
+        let before = state(ana);
+        let tick = net.server().tick();
+        let ana = net.client_mut("Ana");
+        // The first was handled; the others never were.
+        for verdicts in [[(1, 0, true), (1, 0, false)], [(77, 0, true), (77, 9, false)], [(0, 0, true), (2, 1, true)]] {
+            ana.read(&packet(&verdicts), tick).unwrap();
+            assert_eq!(state(ana), before, "{verdicts:?}");
+        }
+        // The one that waits is heard.
+        ana.read(&packet(&[(2, 0, true)]), tick).unwrap();
+        assert_ne!(state(ana), before);
+        assert_eq!((ana.unanswered(), ana.counts().refused), (0, 1));
+    }
 }

@@ -3,12 +3,12 @@
 use super::Client;
 use super::shown::{Shown, plain};
 use super::told::{Certainty, Run};
+use crate::mask::hidden_from_owners;
 use crate::message::Request;
 use crate::types::Tick;
 use crate::wire::bits::WireError;
 use crate::wire::token::Tokens;
-use ugas_core::{Fact, FactKind, JournalMark, Op, OpId, Portable, RowImage, SetId, SimTime};
-use ugas_doc::ReplicationMode;
+use ugas_core::{Fact, FactKind, JournalMark, Op, OpId, Portable, RowImage, SimTime};
 
 impl Client {
     /// A tick of an own controller is settled.
@@ -22,7 +22,6 @@ impl Client {
         }
         let (who, client, pending) = (row.who, self.client, &self.pending);
         let owned = &self.owned;
-        // What somebody else's row shows is settled by verdicts.
         let is_settled = |f: &Fact| {
             let open = f.root.client() == client && pending.iter().any(|p| p.command.id(client) == f.root);
             (f.who == who || !owned.contains(&f.who)) && !open
@@ -109,11 +108,7 @@ impl Client {
             let _ = self.sim.rerun(image, &stop, &mut [RowImage::default()]);
         }
         let _ = self.sim.keep_journal(who);
-        let rules = self.sim.rules().clone();
-        // Of all sets: what the controller has may change.
-        let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
-        let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
-        self.rows[at].hidden = all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect();
+        self.rows[at].hidden = hidden_from_owners(self.sim.rules());
     }
 
     /// Runs an own controller again from the last settled tick.

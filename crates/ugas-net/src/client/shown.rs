@@ -2,6 +2,7 @@
 
 use super::Blend;
 use super::told::{Certainty, NetFacts};
+use crate::view::Proxy;
 use ugas_core::{
     AttributeId, Cause, ControllerId, EffectId, EffectKey, Fact, FactKind, RemoveReason, Sim, SimTime, TagId,
 };
@@ -32,12 +33,33 @@ impl Shown {
         Shown { who, values, tags, effects }
     }
 
+    /// Of somebody else only what the server shows; his effects are told of as they come.
+    pub(super) fn of_other(sim: &Sim, other: &Proxy) -> Shown {
+        let mut shown = Shown::of(sim, other.who());
+        shown.values.retain(|v| other.shows(v.0));
+        // Only what the value comes to is shown.
+        shown.values.iter_mut().for_each(|v| v.1 = v.2);
+        shown.effects.clear();
+        shown
+    }
+
+    /// Whose it is.
+    pub(super) fn who(&self) -> ControllerId {
+        self.who
+    }
+
     /// Tells what a correction changed that nothing else tells of.
     pub(super) fn compare(&self, now: &Shown, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
         let told = |f: &dyn Fn(&FactKind) -> bool| touched.iter().any(|t| f(&t.kind));
         for &(attribute, new_base, new) in &now.values {
             let Some(&(_, old_base, old)) = self.values.iter().find(|v| v.0 == attribute) else { continue };
-            let about = |k: &FactKind| matches!(k, FactKind::AttributeChanged { attribute: a, .. } if *a == attribute);
+            // What was taken back says what was before, what is new says what is now.
+            let about = |k: &FactKind| match *k {
+                FactKind::AttributeChanged { attribute: a, old: was, new: is, .. } => {
+                    a == attribute && (was == new || is == new)
+                }
+                _ => false,
+            };
             if (old, old_base) != (new, new_base) && !told(&about) {
                 let kind = FactKind::AttributeChanged { attribute, old, new, old_base, new_base };
                 out.push(plain(at, self.who, kind), None, Certainty::Server);

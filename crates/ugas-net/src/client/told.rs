@@ -1,5 +1,6 @@
 //! Facts with how sure they are: what was played ahead is told at once, and later once more as confirmed or undone.
 
+use crate::echo::echo_of;
 use crate::types::Tick;
 use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
@@ -68,51 +69,88 @@ fn identity(f: &Fact) -> Identity {
     (f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
 }
 
-/// Facts that were told ahead and wait for the server's word, each with its tick.
-#[derive(Debug, Default)]
+/// A fact that was told ahead.
+#[derive(Clone, Debug)]
+struct Entry {
+    tick: Tick,
+    fact: Fact,
+    /// What the server calls it, if it is about somebody else.
+    echo: Option<u32>,
+    /// The server has called it so.
+    heard: bool,
+}
+
+/// Facts that were told ahead and wait for the server's word.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
-    list: VecDeque<(Tick, Fact)>,
+    list: VecDeque<Entry>,
 }
 
 impl Waiting {
-    /// Tells a fact of a tick ahead.
-    pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, from: &Facts, out: &mut NetFacts) {
+    /// Tells a fact of a tick ahead, about an own controller or somebody else's.
+    pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, own: bool, from: &Facts, out: &mut NetFacts) {
         out.push(*fact, Some(from), Certainty::Predicted);
         if self.list.len() >= MAX_WAITING {
             self.list.pop_front();
         }
-        self.list.push_back((tick, *fact));
+        let echo = if own { None } else { echo_of(fact) };
+        self.list.push_back(Entry { tick, fact: *fact, echo, heard: false });
     }
 
-    /// An op was refused: nothing of it happened.
-    pub(crate) fn undo(&mut self, root: OpId, out: &mut NetFacts) {
-        self.list.retain(|(_, f)| {
-            if f.root == root {
-                out.push(*f, None, Certainty::Undone);
+    /// What was told did not happen, or nobody will ever say. Gives what was told of others.
+    pub(crate) fn undo(&mut self, is_false: impl Fn(&Fact) -> bool, out: &mut NetFacts) -> Vec<Fact> {
+        let mut undone = Vec::new();
+        self.list.retain(|e| {
+            let gone = is_false(&e.fact);
+            if gone {
+                out.push(e.fact, None, Certainty::Undone);
+                undone.extend(e.echo.map(|_| e.fact));
             }
-            f.root != root
+            !gone
         });
+        undone
     }
 
-    /// A controller is gone: nobody will say what became of what was told ahead of it.
-    pub(crate) fn undo_of(&mut self, who: ControllerId, out: &mut NetFacts) {
-        self.list.retain(|(_, f)| {
-            if f.who == who {
-                out.push(*f, None, Certainty::Undone);
-            }
-            f.who != who
-        });
-    }
-
-    /// Up to a tick everything that is settled happened.
+    /// Up to a tick everything about own controllers that is settled happened.
     pub(crate) fn confirm(&mut self, until: Tick, is_settled: impl Fn(&Fact) -> bool, out: &mut NetFacts) {
-        self.list.retain(|(tick, f)| {
-            let sure = *tick <= until && is_settled(f);
+        self.list.retain(|e| {
+            let sure = e.echo.is_none() && e.tick <= until && is_settled(&e.fact);
             if sure {
-                out.push(*f, None, Certainty::Confirmed);
+                out.push(e.fact, None, Certainty::Confirmed);
             }
             !sure
         });
+    }
+
+    /// The server says that something happened to somebody else.
+    pub(crate) fn hear(&mut self, echo: u32) {
+        self.list.iter_mut().filter(|e| e.echo == Some(echo)).for_each(|e| e.heard = true);
+    }
+
+    /// Whether a fact about somebody else that the test picks waits for the server.
+    pub(crate) fn foretells(&self, test: impl Fn(&Fact) -> bool) -> bool {
+        self.list.iter().any(|e| e.echo.is_some() && test(&e.fact))
+    }
+
+    /// Up to a tick the server has said all that happened to others: what it has not named did not happen. Gives that.
+    pub(crate) fn settle_others(
+        &mut self,
+        until: Tick,
+        is_open: impl Fn(OpId) -> bool,
+        out: &mut NetFacts,
+    ) -> Vec<Fact> {
+        let mut undone = Vec::new();
+        self.list.retain(|e| {
+            let settled = e.echo.is_some() && e.tick <= until && !is_open(e.fact.root);
+            if settled && e.heard {
+                out.push(e.fact, None, Certainty::Confirmed);
+            } else if settled {
+                out.push(e.fact, None, Certainty::Undone);
+                undone.push(e.fact);
+            }
+            !settled
+        });
+        undone
     }
 
     /// A controller was run again from the end of a tick on: what is not there any more is undone, what is new is told.
@@ -120,9 +158,9 @@ impl Waiting {
     pub(crate) fn compare(&mut self, run: Run<'_>, is_open: impl Fn(OpId) -> bool, out: &mut NetFacts) -> Vec<Fact> {
         let Run { who, after, length, again } = run;
         // What the server has not heard of yet is run again too, from whatever tick it is.
-        let is_mine = |(tick, f): &(Tick, Fact)| f.who == who && (*tick > after || is_open(f.root));
+        let is_mine = |e: &Entry| e.fact.who == who && (e.tick > after || is_open(e.fact.root));
         let mut told: Vec<(Identity, bool)> =
-            self.list.iter().filter(|e| is_mine(e)).map(|(_, f)| (identity(f), false)).collect();
+            self.list.iter().filter(|e| is_mine(e)).map(|e| (identity(&e.fact), false)).collect();
         let mut news = Vec::new();
         for fact in again.list.iter().filter(|f| f.who == who) {
             let id = identity(fact);
@@ -140,15 +178,15 @@ impl Waiting {
             let keep = told[at].1;
             at += 1;
             if !keep {
-                touched.push(entry.1);
-                out.push(entry.1, None, Certainty::Undone);
+                touched.push(entry.fact);
+                out.push(entry.fact, None, Certainty::Undone);
             }
             keep
         });
         for fact in news {
             touched.push(fact);
             let tick = Tick((fact.at.0 / length.0.max(1)) as u32).plus(1);
-            self.predict(tick, &fact, again, out);
+            self.predict(tick, &fact, true, again, out);
         }
         touched
     }

@@ -22,10 +22,28 @@ impl Viewer<'_> {
     }
 }
 
-/// Decides whom a client is told of. Asked every tick for every pair: it must be quick.
+/// When a relevance is asked about a controller again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Never: what it once said stays, until the client owns or aims at another.
+    Once,
+    /// When the controller changes or moves, when the client moves, and when the client owns or aims at another.
+    OnChange,
+    /// Then, and after so many ticks at the latest, because it looks at something else too. Each tick a part of all is
+    /// asked about.
+    Every(u32),
+}
+
+/// Decides whom a client is told of. Asked for each pair of a client and a controller as often as it says.
 pub trait Relevance: Send + Sync {
     /// Whether the client is told of a controller at this place; `was` says whether it was so far.
     fn is_relevant(&self, viewer: &Viewer, who: ControllerId, place: Option<[f64; 3]>, was: bool) -> bool;
+
+    /// When it is asked again. One that looks only at what it is given says [`Asked::OnChange`], and whoever stays where
+    /// he is takes no time.
+    fn asked(&self) -> Asked {
+        Asked::Every(1)
+    }
 }
 
 /// Everybody is told of everybody.
@@ -35,6 +53,10 @@ pub struct Everything;
 impl Relevance for Everything {
     fn is_relevant(&self, _: &Viewer, _: ControllerId, _: Option<[f64; 3]>, _: bool) -> bool {
         true
+    }
+
+    fn asked(&self) -> Asked {
+        Asked::Once
     }
 }
 
@@ -68,6 +90,10 @@ impl Relevance for Near {
         viewer.distance_squared(place).is_none_or(|d| d <= limit)
             || viewer.owned.contains(&who)
             || viewer.targets.contains(&who)
+    }
+
+    fn asked(&self) -> Asked {
+        Asked::OnChange
     }
 }
 

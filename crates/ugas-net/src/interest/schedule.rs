@@ -1,119 +1,19 @@
 //! What goes into the next packet of one client.
+//!
+//! Only those are looked at who may have something to send: who changed or moved, who has waited since, and whose packet
+//! was lost. Of who stays as he is nothing is asked, so that he takes no time however many of him there are.
 
-use super::{ByDistance, Everything, Priority, RateTable, Relevance, Viewer};
+use super::{Ask, Asked, Interest, Pick, Plan, Viewer};
 use crate::types::Tick;
-use crate::view::{ActorList, Board};
-use crate::wire::bits::BitWriter;
+use crate::view::Board;
 use std::cmp::Reverse;
-use ugas_core::{ControllerId, SimTime};
+use ugas_core::ControllerId;
 use ugas_doc::ControllerReplication;
 
 /// Bits an actor's id takes before its section at most.
 const ID_BITS: usize = 42;
 /// Bits of an actor's place with its id at most, however far it is.
 const POSE_BITS: usize = 184;
-
-/// How clients are served: the same for all of a server.
-pub struct Interest {
-    /// Whom they are told of.
-    pub relevance: Box<dyn Relevance>,
-    /// Who comes first.
-    pub priority: Box<dyn Priority>,
-    /// How often.
-    pub rates: RateTable,
-}
-
-impl Default for Interest {
-    fn default() -> Interest {
-        Interest {
-            relevance: Box::new(Everything),
-            priority: Box::new(ByDistance::default()),
-            rates: RateTable::default(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Interest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Interest").field("rates", &self.rates).finish_non_exhaustive()
-    }
-}
-
-/// What is asked of a schedule.
-#[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
-    /// The client.
-    pub viewer: Viewer<'a>,
-    /// The tick whose state is sent.
-    pub tick: Tick,
-    /// How long a tick is.
-    pub length: SimTime,
-    /// The client's round trip.
-    pub round_trip: SimTime,
-    /// Bytes there is room for now.
-    pub room: usize,
-    /// Bytes there is room for in an empty packet. What is longer goes another way.
-    pub packet: usize,
-}
-
-/// A controller that goes into a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pick {
-    /// Who.
-    pub who: ControllerId,
-    /// What the client has: everything later is written. If the packet is lost, this is what it still has.
-    pub since: Tick,
-}
-
-/// What goes into a packet. Lists are by rising id and keep their memory.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// Sections.
-    pub state: Vec<Pick>,
-    /// Places.
-    pub poses: Vec<Pick>,
-    /// Sections that are longer than a packet: they go as reliable messages.
-    pub large: Vec<Pick>,
-    /// Who became relevant. A first section follows as soon as there is room.
-    pub entered: Vec<ControllerId>,
-    /// Who is no longer relevant.
-    pub left: Vec<ControllerId>,
-    /// Whether something found no room.
-    pub more: bool,
-}
-
-impl Plan {
-    fn clear(&mut self) {
-        self.state.clear();
-        self.poses.clear();
-        self.large.clear();
-        self.entered.clear();
-        self.left.clear();
-        self.more = false;
-    }
-
-    /// Writes the sections as a list of actors.
-    pub fn write_state(&self, board: &mut Board, out: &mut BitWriter) {
-        let mut list = ActorList::default();
-        for pick in &self.state {
-            list.open(pick.who, out);
-            board.write(pick.who, pick.since, out);
-        }
-        list.close(out);
-    }
-
-    /// Writes the places as a list of actors.
-    pub fn write_poses(&self, board: &Board, out: &mut BitWriter) {
-        let mut list = ActorList::default();
-        for pick in &self.poses {
-            if let Some(pose) = board.pose(pick.who) {
-                list.open(pick.who, out);
-                pose.put(out);
-            }
-        }
-        list.close(out);
-    }
-}
 
 /// What a client has of one controller.
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +24,9 @@ struct Entry {
     entered: Tick,
     /// Everything up to here was sent and not lost.
     since: Tick,
-    /// The last tick whose section the client confirmed.
+    /// The last tick whose section the client confirmed, and from where that was written.
     confirmed: Tick,
+    confirmed_from: Tick,
     sent: Tick,
     pose_since: Tick,
     pose_sent: Tick,
@@ -133,6 +34,10 @@ struct Entry {
     urgency: u64,
     /// A section longer than a packet is on its way.
     is_streaming: bool,
+    /// Whether it is among those to be looked at.
+    is_open: bool,
+    /// Whether the client is told of it by another way.
+    is_exact: bool,
 }
 
 impl Entry {
@@ -144,12 +49,21 @@ impl Entry {
             entered,
             since: none,
             confirmed: none,
+            confirmed_from: none,
             sent: none,
             pose_since: none,
             pose_sent: none,
             urgency: 0,
             is_streaming: false,
+            is_open: false,
+            is_exact: false,
         }
+    }
+
+    /// Whether the client may lack something of what was last changed and last moved at these ticks.
+    fn is_behind(&self, stamp: Tick, moved: Tick, lossy: bool) -> bool {
+        let is_unsure = lossy && stamp > self.confirmed;
+        self.is_relevant && !self.is_exact && (stamp > self.since || moved > self.pose_since || is_unsure)
     }
 }
 
@@ -163,6 +77,8 @@ struct Candidate {
     /// From where its section is written, if it has one.
     state: Option<Tick>,
     pose: bool,
+    /// It was all sent before, and may be on its way.
+    is_repeat: bool,
     bits: usize,
 }
 
@@ -171,7 +87,7 @@ struct Candidate {
 /// ```
 /// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec};
 /// use ugas_doc::{Attribute, AttributeSet, ControllerReplication};
-/// use ugas_net::interest::{Ask, Interest, Plan, Schedule, Viewer};
+/// use ugas_net::interest::{Ask, Interest, Pick, Plan, Schedule, Viewer};
 /// use ugas_net::types::Tick;
 /// use ugas_net::view::Board;
 /// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
@@ -182,12 +98,12 @@ struct Candidate {
 /// board.add(&sim, who, ControllerReplication::Full, Tick(1))?;
 /// let (interest, mut schedule, mut plan) = (Interest::default(), Schedule::default(), Plan::default());
 /// let viewer = Viewer::default();
-/// let ask = Ask { viewer, tick: Tick(1), length, round_trip: length, room: 1000, packet: 1000 };
+/// let ask = Ask { viewer, tick: Tick(1), length, round_trip: length, room: 1000, packet: 1000, lossy: false };
 /// schedule.pick(&mut board, &interest, &ask, &mut plan);
 /// assert_eq!((plan.entered[0], plan.state[0].since), (who, Tick(0)));
 /// schedule.pick(&mut board, &interest, &Ask { tick: Tick(2), ..ask }, &mut plan);
 /// assert!(plan.state.is_empty(), "nothing changed since");
-/// schedule.lost(who, Tick(0));
+/// schedule.lost(&Pick { who, since: Tick(0) }, Tick(1));
 /// schedule.pick(&mut board, &interest, &Ask { tick: Tick(3), ..ask }, &mut plan);
 /// assert_eq!(plan.state[0].who, who);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -199,6 +115,18 @@ pub struct Schedule {
     /// Alongside the board's ids.
     entries: Vec<Entry>,
     candidates: Vec<Candidate>,
+    /// Up to where the board's news was read.
+    read: u64,
+    /// Whom to look at: places among the entries, rising while somebody is chosen.
+    open: Vec<u32>,
+    /// The client as it was when relevance was last asked.
+    place: Option<[f64; 3]>,
+    owned: Vec<ControllerId>,
+    targets: Vec<ControllerId>,
+    /// Whether relevance is asked of everybody, whatever has changed.
+    asks_all: bool,
+    /// The tick in which it was last asked by the clock.
+    asked: Tick,
 }
 
 impl Schedule {
@@ -206,12 +134,13 @@ impl Schedule {
     pub fn pick(&mut self, board: &mut Board, interest: &Interest, ask: &Ask, plan: &mut Plan) {
         plan.clear();
         self.follow(board, plan);
+        self.listen(board, interest, ask, plan);
         self.gather(board, interest, ask, plan);
         let room = ask.room.saturating_mul(8);
         let total: usize = self.candidates.iter().map(|c| c.bits).sum();
         plan.more = total > room;
         if plan.more {
-            self.candidates.sort_unstable_by_key(|c| (Reverse(c.urgency), c.sent, c.who));
+            self.candidates.sort_unstable_by_key(|c| (c.is_repeat, Reverse(c.urgency), c.sent, c.who));
             self.cut(room);
             self.candidates.sort_unstable_by_key(|c| c.who);
         }
@@ -227,6 +156,12 @@ impl Schedule {
                 (entry.pose_since, entry.pose_sent) = (ask.tick, ask.tick);
             }
         }
+        let (entries, stamps, moved) = (&mut self.entries, board.stamps(), board.moved());
+        self.open.retain(|&at| {
+            let at = at as usize;
+            entries[at].is_open = entries[at].is_behind(stamps[at], moved[at], ask.lossy);
+            entries[at].is_open
+        });
     }
 
     /// Takes the most urgent as far as they fit. Smaller ones may fill up behind one that does not fit, but not before the
@@ -248,51 +183,120 @@ impl Schedule {
             return;
         }
         self.roster = board.roster();
+        (self.asks_all, self.read) = (true, 0);
+        self.open.clear();
         let mut old = std::mem::take(&mut self.entries).into_iter().peekable();
         for &who in board.ids() {
             while let Some(gone) = old.next_if(|e| e.who < who) {
                 plan.left.extend(gone.is_relevant.then_some(gone.who));
             }
-            self.entries.push(old.next_if(|e| e.who == who).unwrap_or(Entry::new(who, false, Tick(0))));
+            let known = old.next_if(|e| e.who == who).map(|e| Entry { is_open: false, ..e });
+            self.entries.push(known.unwrap_or(Entry::new(who, false, Tick(0))));
         }
         plan.left.extend(old.filter(|e| e.is_relevant).map(|e| e.who));
     }
 
+    /// Finds out who must be looked at, and who is relevant where that may be another than before.
+    fn listen(&mut self, board: &Board, interest: &Interest, ask: &Ask, plan: &mut Plan) {
+        let Viewer { owned, targets, place } = ask.viewer;
+        let news = board.news_after(self.read);
+        self.read = board.news();
+        let every = interest.relevance.asked();
+        let is_moved = self.place != place && every != Asked::Once;
+        let all = 0..self.entries.len() as u32;
+        match news {
+            Some(news) => news.iter().for_each(|&at| self.open_at(at)),
+            None => all.clone().for_each(|at| self.open_at(at)),
+        }
+        let asks_all = std::mem::take(&mut self.asks_all);
+        if news.is_none() || is_moved || self.owned != owned || asks_all {
+            all.for_each(|at| self.judge(at, board, interest, ask, plan));
+        } else {
+            for &at in news.into_iter().flatten().filter(|_| every != Asked::Once) {
+                self.judge(at, board, interest, ask, plan);
+            }
+            if self.targets != targets {
+                let (old, places) = (std::mem::take(&mut self.targets), board.ids());
+                for at in old.iter().chain(targets).filter_map(|who| places.binary_search(who).ok()) {
+                    self.judge(at as u32, board, interest, ask, plan);
+                }
+            }
+            if let Asked::Every(ticks) = every
+                && self.asked != ask.tick
+            {
+                let ticks = ticks.max(1);
+                // Each tick another part of them.
+                let part = all.skip((ask.tick.0 % ticks) as usize).step_by(ticks as usize);
+                part.for_each(|at| self.judge(at, board, interest, ask, plan));
+            }
+        }
+        for at in targets.iter().filter_map(|who| board.ids().binary_search(who).ok()) {
+            self.open_at(at as u32);
+        }
+        (self.asked, self.place) = (ask.tick, place);
+        remember(&mut self.owned, owned);
+        remember(&mut self.targets, targets);
+        if !self.open.is_sorted() {
+            self.open.sort_unstable();
+        }
+        if !plan.left.is_sorted() || !plan.entered.is_sorted() {
+            plan.left.sort_unstable();
+            plan.entered.sort_unstable();
+        }
+    }
+
+    /// Somebody is looked at when the next packet is written.
+    fn open_at(&mut self, at: u32) {
+        if let Some(entry) = self.entries.get_mut(at as usize)
+            && !std::mem::replace(&mut entry.is_open, true)
+        {
+            self.open.push(at);
+        }
+    }
+
+    /// Asks whether the client is told of somebody.
+    fn judge(&mut self, at: u32, board: &Board, interest: &Interest, ask: &Ask, plan: &mut Plan) {
+        let Some(entry) = self.entries.get_mut(at as usize) else { return };
+        let (who, was) = (entry.who, entry.is_relevant);
+        let place = board.pose_at(at as usize).map(|p| p.anchor().position);
+        let is_own = ask.viewer.owned.contains(&who);
+        let is_relevant = is_own || interest.relevance.is_relevant(&ask.viewer, who, place, was);
+        if is_relevant != was {
+            *entry = Entry { is_open: entry.is_open, ..Entry::new(who, is_relevant, ask.tick) };
+            if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
+            self.open_at(at);
+        }
+    }
+
     /// Everybody who has something to send and may send it now.
     fn gather(&mut self, board: &mut Board, interest: &Interest, ask: &Ask, plan: &mut Plan) {
-        let Interest { relevance, priority, rates } = interest;
+        let Interest { priority, rates, .. } = interest;
         self.candidates.clear();
         let due = |sent: Tick, ticks: u32| sent == Tick(0) || ask.tick >= sent.plus(ticks);
-        for (at, entry) in self.entries.iter_mut().enumerate() {
+        // The owner is told by another way, if its mode tells it more than others.
+        let tells_more = |mode| matches!(mode, Some(ControllerReplication::Mixed | ControllerReplication::Full));
+        for at in self.open.iter().map(|&at| at as usize) {
+            let entry = &mut self.entries[at];
             let who = entry.who;
-            let place = board.pose_at(at).map(|p| p.anchor().position);
-            let is_own = ask.viewer.owned.contains(&who);
-            let is_relevant = is_own || relevance.is_relevant(&ask.viewer, who, place, entry.is_relevant);
-            if is_relevant != entry.is_relevant {
-                *entry = Entry::new(who, is_relevant, ask.tick);
-                if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
-            }
+            entry.is_exact = ask.viewer.owned.contains(&who) && tells_more(board.mode(who));
             let (stamp, moved) = (board.stamps()[at], board.moved()[at]);
+            if !entry.is_behind(stamp, moved, true) {
+                continue;
+            }
             // What the client itself did to somebody is in every packet until it has it: else a lost packet would take
             // back for a moment what the client has played ahead.
-            let is_touched = stamp > entry.confirmed && entry.sent < ask.tick && ask.viewer.targets.contains(&who);
-            let is_news = stamp > entry.since || moved > entry.pose_since || is_touched;
-            if !entry.is_relevant || !is_news {
-                continue;
-            }
-            // The owner is told by another way, if its mode tells it more than others.
-            let tells_more = |mode| matches!(mode, Some(ControllerReplication::Mixed | ControllerReplication::Full));
-            if is_own && tells_more(board.mode(who)) {
-                continue;
-            }
+            let is_unsure = stamp > entry.confirmed && entry.sent < ask.tick;
+            let is_touched = is_unsure && ask.viewer.targets.contains(&who);
+            let place = board.pose_at(at).map(|p| p.anchor().position);
             let kind = priority.kind(&ask.viewer, who, place);
             let (mut state, mut bits) = (None, 0);
-            let is_due = stamp > entry.since && due(entry.sent, rates.state_ticks(kind, ask.round_trip, ask.length));
+            let is_due = (stamp > entry.since || is_unsure && ask.lossy)
+                && due(entry.sent, rates.state_ticks(kind, ask.round_trip, ask.length));
             if (is_due || is_touched) && !entry.is_streaming {
                 // Less than everything can only be read by who has confirmed the shape.
                 let since = match () {
                     () if entry.confirmed < board.shaped()[at] => Tick(0),
-                    () if is_touched => entry.confirmed.min(entry.since),
+                    () if is_touched || ask.lossy => entry.confirmed.min(entry.since),
                     () => entry.since,
                 };
                 let size = board.size_at(at, since);
@@ -305,54 +309,67 @@ impl Schedule {
                     entry.since = ask.tick;
                 }
             }
-            let pose = moved > entry.pose_since
-                && place.is_some()
-                && due(entry.pose_sent, rates.pose_ticks(kind, ask.round_trip, ask.length));
+            if place.is_none() {
+                // There is nothing to tell.
+                entry.pose_since = ask.tick;
+            }
+            let pose =
+                moved > entry.pose_since && due(entry.pose_sent, rates.pose_ticks(kind, ask.round_trip, ask.length));
             bits += if pose { POSE_BITS } else { 0 };
             if bits > 0 {
                 let weight = priority.weight(&ask.viewer, who, place).max(1) as u64;
                 entry.urgency = if is_touched { u64::MAX } else { entry.urgency.saturating_add(weight) };
                 let (urgency, sent) = (entry.urgency, entry.sent);
-                self.candidates.push(Candidate { at, who, urgency, sent, state, pose, bits });
+                let is_repeat = stamp <= entry.since && !is_touched && !pose;
+                self.candidates.push(Candidate { at, who, urgency, sent, state, pose, is_repeat, bits });
             }
         }
     }
 
-    fn entry(&mut self, who: ControllerId) -> Option<&mut Entry> {
+    /// Somebody's entry, which is looked at when the next packet is written.
+    fn reopen(&mut self, who: ControllerId) -> Option<&mut Entry> {
         let at = self.entries.binary_search_by_key(&who, |e| e.who).ok()?;
+        self.open_at(at as u32);
         self.entries.get_mut(at)
     }
 
-    /// A section was lost that was written from this tick.
-    pub fn lost(&mut self, who: ControllerId, since: Tick) {
-        if let Some(entry) = self.entry(who) {
-            entry.since = entry.since.min(since);
+    /// A section of this tick was lost. Where a later one that holds all of it arrived, nothing is missing.
+    pub fn lost(&mut self, pick: &Pick, tick: Tick) {
+        if let Some(entry) = self.reopen(pick.who).filter(|e| tick > e.confirmed || pick.since < e.confirmed_from) {
+            entry.since = entry.since.min(pick.since);
         }
     }
 
     /// A place was lost that was written from this tick.
     pub fn lost_pose(&mut self, who: ControllerId, since: Tick) {
-        if let Some(entry) = self.entry(who) {
+        if let Some(entry) = self.reopen(who) {
             entry.pose_since = entry.pose_since.min(since);
         }
     }
 
     /// A section of this tick arrived.
-    pub fn confirmed(&mut self, who: ControllerId, tick: Tick) {
-        if let Some(entry) = self.entry(who).filter(|e| tick >= e.entered) {
-            entry.confirmed = entry.confirmed.max(tick);
+    pub fn confirmed(&mut self, pick: &Pick, tick: Tick) {
+        let entry = self.entries.binary_search_by_key(&pick.who, |e| e.who).ok();
+        let entry = entry.and_then(|at| self.entries.get_mut(at));
+        if let Some(entry) = entry.filter(|e| tick >= e.entered && tick > e.confirmed) {
+            (entry.confirmed_from, entry.confirmed) = (pick.since, tick);
         }
     }
 
     /// What became of a section that went another way: the tick it was of if it arrived, or from where it was written.
     pub fn streamed(&mut self, who: ControllerId, arrived: Result<Tick, Tick>) {
-        if let Some(entry) = self.entry(who) {
-            entry.is_streaming = false;
-        }
+        let Some(entry) = self.reopen(who) else { return };
+        entry.is_streaming = false;
         match arrived {
-            Ok(tick) => self.confirmed(who, tick),
-            Err(since) => self.lost(who, since),
+            // What other sections held is theirs to confirm.
+            Ok(tick) => self.confirmed(&Pick { who, since: tick }, tick),
+            Err(since) => entry.since = entry.since.min(since),
         }
+    }
+
+    /// Another relevance than before: everybody is asked about.
+    pub fn reconsider(&mut self) {
+        self.asks_all = true;
     }
 
     /// Whether the client is known to lack something of a controller that was so at a tick.
@@ -362,11 +379,18 @@ impl Schedule {
         entry.is_relevant && entry.confirmed < tick && entry.confirmed < board.stamps()[at]
     }
 
+    /// Whether the client is told of a controller.
+    pub fn is_relevant(&self, who: ControllerId) -> bool {
+        let entry = self.entries.binary_search_by_key(&who, |e| e.who).ok().and_then(|at| self.entries.get(at));
+        entry.is_some_and(|e| e.is_relevant)
+    }
+
     /// The client could not read something: from this tick on everything is sent anew.
     pub fn resync(&mut self, tick: Tick) {
         for entry in &mut self.entries {
-            *entry = Entry::new(entry.who, entry.is_relevant, tick);
+            *entry = Entry { is_open: entry.is_open, ..Entry::new(entry.who, entry.is_relevant, tick) };
         }
+        (0..self.entries.len() as u32).for_each(|at| self.open_at(at));
     }
 
     /// Whether the client has everything of a controller that observers see, as far as was sent and not lost.
@@ -376,5 +400,13 @@ impl Schedule {
             return false;
         };
         board.stamps()[at] <= entry.since
+    }
+}
+
+/// Makes a list like another, if it is not.
+fn remember(known: &mut Vec<ControllerId>, now: &[ControllerId]) {
+    if known != now {
+        known.clear();
+        known.extend_from_slice(now);
     }
 }

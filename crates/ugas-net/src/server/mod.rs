@@ -4,6 +4,8 @@
 //! once. Sending then only selects and copies: owners get the exact difference to what they have (nothing where they had
 //! it right themselves), everybody else gets the views.
 
+mod bystand;
+mod echo;
 mod numbers;
 mod observe;
 mod owner;
@@ -17,6 +19,7 @@ use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
 use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
+use crate::mask::hidden_from_owners;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
@@ -29,8 +32,9 @@ pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
 use peer::{Peer, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{ControllerId, Facts, Op, Refusal, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// Commands in one packet at most.
@@ -45,6 +49,8 @@ pub(crate) const LEAST_HELLO: usize = 256;
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
 /// Verdicts in one packet at most.
 pub(crate) const MAX_VERDICTS: u64 = 64;
+/// Happenings at others in one packet at most.
+pub(crate) const MAX_ECHOES: u64 = 64;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -146,6 +152,7 @@ impl Counts {
 /// server.send(&mut |_peer, datagram| assert!(datagram.len() <= 1200));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Server {
     sim: Sim,
     config: ServerConfig,
@@ -154,10 +161,14 @@ pub struct Server {
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
     board: Board,
+    /// How many controllers were gone when the board was last looked through.
+    departed: u64,
+    /// Attributes that even owners may not see.
+    hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
     /// Whose mode was set since the last tick.
     remade: BTreeSet<ControllerId>,
-    reach: Box<dyn Reach>,
+    reach: Arc<dyn Reach>,
     interest: Interest,
     effects: Whitelist,
     claims: Claims,
@@ -181,6 +192,8 @@ impl Server {
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
         Server {
+            departed: sim.departed(),
+            hidden: hidden_from_owners(sim.rules()),
             board,
             effects,
             sim,
@@ -191,7 +204,7 @@ impl Server {
             numbers: Numbers::default(),
             modes: BTreeMap::new(),
             remade: BTreeSet::new(),
-            reach: Box::new(AuthoredRange),
+            reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
             interest: Interest::default(),
             counts: Counts::default(),
@@ -232,17 +245,18 @@ impl Server {
 
     /// Who decides what can be reached, instead of the authored range.
     pub fn set_reach(&mut self, reach: impl Reach + 'static) {
-        self.reach = Box::new(reach);
+        self.reach = Arc::new(reach);
     }
 
     /// Whom clients are told of, instead of everybody.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
-        self.interest.relevance = Box::new(relevance);
+        self.interest.relevance = Arc::new(relevance);
+        self.peers.values_mut().for_each(|p| p.views.reconsider());
     }
 
     /// Who comes first and which kind of actor everybody is, instead of by distance.
     pub fn set_priority(&mut self, priority: impl Priority + 'static) {
-        self.interest.priority = Box::new(priority);
+        self.interest.priority = Arc::new(priority);
     }
 
     /// How often the kinds of actors are sent.
@@ -285,7 +299,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &owner::hidden(&self.sim, who))
+        self.sim.row_hash_without(who, &self.hidden)
     }
 
     /// Peers that play.

@@ -18,7 +18,7 @@ pub(crate) struct Number {
     pub(crate) serial: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     /// The last that was given for the first time.
     given: u16,

@@ -32,12 +32,14 @@ pub(crate) struct Sight<'a> {
     pub(crate) tick: Tick,
     pub(crate) length: SimTime,
     pub(crate) round_trip: SimTime,
+    /// Whether much is lost on the way.
+    pub(crate) lossy: bool,
     /// Bits the packet may have.
     pub(crate) room: usize,
 }
 
 /// What one client is told of others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Observing {
     schedule: Schedule,
     plan: Plan,
@@ -117,6 +119,16 @@ impl Observing {
         self.touched.push((who, tick));
     }
 
+    /// Whether the client is told of somebody.
+    pub(crate) fn is_told_of(&self, who: ControllerId) -> bool {
+        self.schedule.is_relevant(who)
+    }
+
+    /// Another relevance decides.
+    pub(crate) fn reconsider(&mut self) {
+        self.schedule.reconsider();
+    }
+
     /// The client could not read something.
     pub(crate) fn again(&mut self) {
         self.wants_all = true;
@@ -126,8 +138,8 @@ impl Observing {
     pub(crate) fn settle(&mut self, told: &Told, arrived: bool) {
         for pick in &told.actors {
             match arrived {
-                true => self.schedule.confirmed(pick.who, told.tick),
-                false => self.schedule.lost(pick.who, pick.since),
+                true => self.schedule.confirmed(pick, told.tick),
+                false => self.schedule.lost(pick, told.tick),
             }
         }
         if !arrived {
@@ -174,7 +186,7 @@ impl Observing {
         told: &mut Told,
         messages: &mut Vec<Message>,
     ) -> bool {
-        let Sight { board, interest, owned, place, tick, length, round_trip, room } = sight;
+        let Sight { board, interest, owned, place, tick, length, round_trip, lossy, room } = sight;
         if self.wants_all && self.all_at.is_none_or(|at| tick >= at.plus(AGAIN)) {
             (self.wants_all, self.all_at) = (false, Some(tick));
             self.schedule.resync(tick);
@@ -187,7 +199,7 @@ impl Observing {
         let free = (room / 8).saturating_sub(out.byte_len() + 1);
         let line = self.line.left().saturating_sub(out.byte_len());
         let viewer = Viewer { owned, targets, place };
-        let ask = Ask { viewer, tick, length, round_trip, room: free.min(line), packet: LARGE };
+        let ask = Ask { viewer, tick, length, round_trip, room: free.min(line), packet: LARGE, lossy };
         schedule.pick(board, interest, &ask, &mut self.plan);
         let plan = &self.plan;
         self.hungry = if plan.more { self.hungry.saturating_add(1) } else { 0 };

@@ -6,8 +6,7 @@ use crate::wire::delta::Coder;
 use crate::wire::number::put_uint;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim};
-use ugas_doc::ReplicationMode;
+use ugas_core::{ControllerId, Portable, Refusal, Sim};
 
 /// States that may be under way, and ticks whose hashes are remembered.
 const KEPT: usize = 128;
@@ -21,20 +20,10 @@ pub(crate) const DELTA: u64 = 2;
 /// It is gone.
 pub(crate) const GONE: u64 = 3;
 
-/// The attributes an owner may not see.
-pub(crate) fn hidden(sim: &Sim, who: ControllerId) -> Vec<AttributeId> {
-    let sets = sim.set_list(who).unwrap_or_default();
-    let all = sets.iter().filter_map(|&s| sim.rules().set_attributes(s)).flatten();
-    all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
-}
-
 /// One owned controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
-    /// Attributes that even the owner may not see, of these sets.
-    pub(crate) hidden: Vec<AttributeId>,
-    sets: Vec<SetId>,
     /// Hashes of the last ticks, as the owner may know them.
     hashes: VecDeque<(Tick, u32)>,
     /// What the client says it had at ticks that are still to come here.
@@ -55,8 +44,6 @@ impl Owned {
     pub(crate) fn new(who: ControllerId) -> Owned {
         Owned {
             who,
-            hidden: Vec::new(),
-            sets: Vec::new(),
             hashes: VecDeque::new(),
             claims: VecDeque::new(),
             matched: None,
@@ -68,16 +55,15 @@ impl Owned {
         }
     }
 
-    /// What it is after a tick, as its owner may know it. Of one that is away everything is forgotten, since its owner
-    /// forgets too: when it is back, it begins with a whole state.
-    pub(crate) fn follow(&mut self, sim: &Sim, tick: Tick, is_exact: bool) {
-        if !is_exact || !sim.exists(self.who) {
-            return self.leave();
-        }
-        self.is_away = false;
-        self.look(sim);
-        if let Ok(hash) = sim.row_hash_without(self.who, &self.hidden) {
-            self.note(tick, hash as u32);
+    /// What it is after a tick, as its owner may know it; nothing if it is away. Of one that is away everything is
+    /// forgotten, since its owner forgets too: when it is back, it begins with a whole state.
+    pub(crate) fn follow(&mut self, tick: Tick, hash: Option<u32>) {
+        match hash {
+            Some(hash) => {
+                self.is_away = false;
+                self.note(tick, hash);
+            }
+            None => self.leave(),
         }
     }
 
@@ -87,13 +73,9 @@ impl Owned {
         }
     }
 
-    /// Its sets may be others than before, and with them what is hidden.
-    fn look(&mut self, sim: &Sim) {
-        let sets = sim.set_list(self.who).unwrap_or_default();
-        if self.sets != sets {
-            self.sets = sets.to_vec();
-            self.hidden = hidden(sim, self.who);
-        }
+    /// What the controller was at the last tick that was noted.
+    pub(crate) fn newest(&self) -> Option<u32> {
+        self.hashes.back().map(|(_, hash)| *hash)
     }
 
     /// The tick is over: what the controller is now.
@@ -142,17 +124,23 @@ impl Owned {
         }
     }
 
+    /// Whether the client had it right at this very tick.
+    pub(crate) fn is_right(&self, tick: Tick) -> bool {
+        self.matched == Some(tick)
+    }
+
     /// Whether nothing changed after a tick, as far as is remembered.
     fn is_still(&self, since: Tick) -> bool {
         let Ok(at) = self.hashes.binary_search_by_key(&since, |(t, _)| *t) else { return false };
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
     }
 
-    /// Writes how the controller stands. An error if it is away. `false` if it was too long for the room: nothing was written then, and the
-    /// state is in the tokens last kept.
+    /// Writes how the controller stands; `peek` gives what its owner may know of it. An error if it is away. `false` if it
+    /// was too long for the room: nothing was written then, and the state is in the tokens last kept.
     pub(crate) fn write(
         &mut self,
         sim: &Sim,
+        peek: impl FnOnce(ControllerId) -> Result<Portable, Refusal>,
         tick: Tick,
         delta: &mut Coder,
         out: &mut BitWriter,
@@ -172,7 +160,7 @@ impl Owned {
             out.bits(NOTHING, 2);
             return Ok(true);
         }
-        let mut portable = sim.peek_without(self.who, &self.hidden)?;
+        let mut portable = peek(self.who)?;
         portable.strip();
         let mut tokens = self.spare.pop().unwrap_or_default();
         tokens.clear();

@@ -1,5 +1,6 @@
 //! One client as the server knows it.
 
+use super::echo::Echoes;
 use super::numbers::Number;
 use super::observe::Observing;
 use super::owner::Owned;
@@ -7,15 +8,17 @@ use super::{MAX_VERDICTS, ServerConfig, line};
 use crate::authority::{Reason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::Pick;
-use crate::message::{Command, Verdict};
+use crate::message::{Command, Request, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
-use ugas_core::ControllerId;
+use ugas_core::{AbilityId, ControllerId, Sim};
 
 /// Commands that may wait for their tick.
 const MAX_WAITING: usize = 256;
 /// Commands that were decided and may be said again: no fewer than a client keeps for a verdict.
 const MAX_DECIDED: usize = 256;
+/// Refused commands whose abilities may still clean up.
+const MAX_DENIED: usize = 64;
 /// Packets whose fate is not known; the carrier decides on each sooner.
 const MAX_FLYING: usize = 1100;
 
@@ -34,13 +37,15 @@ pub(crate) enum Phase {
 }
 
 /// What one packet told: whom it showed since when, and how many verdicts it held.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) number: u64,
     pub(crate) tick: Tick,
     pub(crate) actors: Vec<Pick>,
     pub(crate) poses: Vec<Pick>,
     pub(crate) verdicts: Vec<(u32, u16)>,
+    /// How much of what it did to others it has heard of then.
+    pub(crate) echoes: u64,
 }
 
 /// Tokens that fill up with the ticks: what a client may send.
@@ -80,7 +85,7 @@ fn print_of(bytes: &[u8]) -> u64 {
 }
 
 /// One client.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) number: Number,
     /// The tick at which it came.
@@ -97,6 +102,10 @@ pub(crate) struct Peer {
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
     pub(crate) verdicts: Vec<Verdict>,
+    /// Refused commands whose abilities may still clean up, the oldest first.
+    denied: VecDeque<Command>,
+    /// What it did to others.
+    pub(crate) echoes: Echoes,
     pub(crate) flying: VecDeque<Told>,
     pub(crate) spare: Vec<Told>,
     /// What it is told of others.
@@ -127,6 +136,8 @@ impl Peer {
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
+            denied: VecDeque::new(),
+            echoes: Echoes::default(),
             flying: VecDeque::new(),
             spare: Vec::new(),
             views: Observing::new(line(config.bandwidth)),
@@ -141,16 +152,16 @@ impl Peer {
 
     /// Keeps a command until its tick; `bytes` are what it was read from. One that is known already is said again until
     /// it is heard: no news. What was refused once stays refused.
-    pub(crate) fn keep(&mut self, command: Command, bytes: &[u8], now: Tick, limits: Limits) -> Result<(), Reason> {
+    pub(crate) fn keep(&mut self, command: &Command, bytes: &[u8], now: Tick, limits: Limits) -> Result<(), Reason> {
         let (key, print) = ((command.base, command.sub), print_of(bytes));
         let known = self.waiting.get(&key).map(|(_, print)| *print);
         let known = known.or_else(|| self.decided.iter().rev().find(|d| d.0 == key).map(|d| d.1));
         if let Some(known) = known {
             return if known == print { Ok(()) } else { Err(Reason::Key) };
         }
-        let kept = self.may_wait(&command, now, limits);
+        let kept = self.may_wait(command, now, limits);
         match kept {
-            Ok(()) => drop(self.waiting.insert(key, (command, print))),
+            Ok(()) => drop(self.waiting.insert(key, (command.clone(), print))),
             Err(_) => self.decide(key, print),
         }
         kept
@@ -211,6 +222,38 @@ impl Peer {
         self.verdicts.push(verdict);
     }
 
+    /// A command was refused. An honest client may have played it ahead and then has something to clean up, unless it
+    /// asked for what it could not have played.
+    pub(crate) fn deny(&mut self, command: &Command, reason: Reason) {
+        let honest = matches!(
+            reason,
+            Reason::Rules | Reason::Early | Reason::Target | Reason::Past | Reason::Future | Reason::CommandRate
+        );
+        if !honest || command.request.aim().is_none() {
+            return;
+        }
+        if self.denied.len() >= MAX_DENIED {
+            self.denied.pop_front();
+        }
+        self.denied.push_back(command.clone());
+    }
+
+    /// Whether a refused command could have activated an ability; it is not asked for again.
+    pub(crate) fn take_denied(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
+        let Some(at) = self.denied.iter().position(|c| (c.base, c.sub) == key) else { return false };
+        let could = match self.denied[at].request {
+            Request::Activate { ability: asked, .. } => asked == ability,
+            Request::Press { who, input, .. } => {
+                sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == input))
+            }
+            _ => false,
+        };
+        if could {
+            self.denied.remove(at);
+        }
+        could
+    }
+
     /// The last base of a command that was done.
     pub(crate) fn last_base(&self) -> u32 {
         self.last.map_or(self.number.base, |(base, _)| base)
@@ -230,11 +273,13 @@ impl Peer {
             let Some(mut told) = self.flying.remove(at) else { continue };
             if arrived {
                 self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
+                self.echoes.heard(told.echoes);
             }
             self.views.settle(&told, arrived);
             told.actors.clear();
             told.poses.clear();
             told.verdicts.clear();
+            told.echoes = 0;
             self.spare.push(told);
         }
         self.views.settle_stream(&self.carrier);

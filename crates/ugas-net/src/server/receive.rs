@@ -111,8 +111,9 @@ fn read_payload(
             Some(command) => {
                 let (base, sub) = (command.base, command.sub);
                 let limits = Limits { ahead: config.ahead, behind: config.behind };
-                if let Err(reason) = p.keep(command, &bytes, now, limits) {
+                if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
+                    p.deny(&command, reason);
                     p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
                 }
             }

@@ -1,11 +1,12 @@
 //! One tick: commands that are due, then time, then what changed.
 
-use super::peer::Phase;
+use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server, is_exact};
 use crate::authority::{Judge, Reason};
-use crate::message::{Command, Verdict};
+use crate::echo::echo_of;
+use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, Fact, FactKind, Host, Outcome, Refusal};
+use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
 
 impl Server {
     /// One tick: commands, then time, then what changed.
@@ -34,12 +35,9 @@ impl Server {
             let refused = match result {
                 Ok(()) => None,
                 Err((reason, refusal)) => {
-                    if let (Reason::Rules, Some(op)) = (reason, command.request.mispredicted()) {
-                        // An ability that is not granted any more has nothing to clean up.
-                        let _ = self.sim.run_as(command.id(p.number.client), &op);
-                    }
+                    p.deny(&command, reason);
                     self.counts.add(reason);
-                    Some(refusal)
+                    Some(told(refusal, &self.hidden))
                 }
             };
             p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
@@ -67,6 +65,12 @@ impl Server {
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
         let key = command.id(p.number.client);
+        if let Request::Mispredicted { base, sub, ability, .. } = command.request {
+            let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
+            if !known {
+                return Err((Reason::Key, Refusal::StaleHandle));
+            }
+        }
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
         let result = if claimed >= now {
             self.sim.run_as(key, &op)
@@ -106,25 +110,51 @@ impl Server {
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
-                row.follow(&self.sim, self.tick, is_exact(mode));
+                // What did not change is what it was.
+                let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
+                let hash = || self.sim.row_hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
+                let is_there = is_exact(mode) && self.sim.exists(row.who);
+                row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
             }
         }
-        for fact in facts.list.iter().filter(|f| f.root.client() != 0) {
-            let by = self.peers.values_mut().find(|p| p.number.client == fact.root.client());
-            if let Some(p) = by.filter(|p| !p.owned.contains(&fact.who)) {
-                p.views.touch(fact.who, self.tick);
-            }
-        }
+        self.echo(&facts);
+        self.tell_bystanders(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
             // Nobody takes them.
-            self.facts = ugas_core::Facts::default();
+            self.facts = Facts::default();
         }
         self.facts.append(&facts);
         self.noted = facts;
     }
 
+    /// Tells clients apart from everything else what they did to others: they have shown it ahead.
+    pub(super) fn echo(&mut self, facts: &Facts) {
+        let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
+        for fact in facts.list.iter().filter(may_be) {
+            let is_by = |p: &&mut Peer| p.number.client == fact.root.client() || p.owned.contains(&fact.source);
+            let Some(p) = self.peers.values_mut().find(is_by) else { continue };
+            if p.owned.contains(&fact.who) {
+                continue;
+            }
+            p.views.touch(fact.who, self.tick);
+            let is_seen = match fact.kind {
+                FactKind::AttributeChanged { attribute, .. } => self.board.shows(fact.who, attribute),
+                _ => true,
+            };
+            if is_seen
+                && p.views.is_told_of(fact.who)
+                && let Some(echo) = echo_of(fact)
+            {
+                p.echoes.note(self.tick, echo);
+            }
+        }
+    }
+
     /// Controllers that are no more are shown no more.
     pub(super) fn remove_gone(&mut self) {
+        if std::mem::replace(&mut self.departed, self.sim.departed()) == self.departed {
+            return;
+        }
         let mut at = 0;
         while let Some(&who) = self.board.ids().get(at) {
             if self.sim.exists(who) {
@@ -137,5 +167,16 @@ impl Server {
                 self.modes.remove(&who);
             }
         }
+    }
+}
+
+/// A refusal without numbers that its client may not know.
+fn told(refusal: Refusal, hidden: &[AttributeId]) -> Refusal {
+    match refusal {
+        Refusal::Cost { attribute, .. } if hidden.contains(&attribute) => {
+            Refusal::Cost { attribute, have: 0.0, need: 0.0 }
+        }
+        Refusal::Chance { .. } => Refusal::Chance { rolled: 0.0, needed: 0.0 },
+        other => other,
     }
 }

@@ -1,13 +1,18 @@
 //! What clients are sent: verdicts, the states of their own controllers, views of others.
 
 use super::observe::{Message, Sight};
+use super::owner::Owned;
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
+use crate::mask::{Eye, is_seen};
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId};
 use crate::wire::bits::BitWriter;
 use crate::wire::number::{put_int, put_uint};
-use ugas_core::SimTime;
+use ugas_core::{AttributeId, ControllerId, SimTime};
+
+/// Packets of a thousand that are lost from which on nobody waits for word of a loss.
+const LOSSY: u32 = 50;
 
 /// Bytes in the ordered stream above which definitions wait for their turn.
 const BULK: usize = 8 * 1024;
@@ -68,10 +73,12 @@ impl Server {
         let playing = p.is_welcomed();
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, interest, writer, coder, out, config, .. } = self;
+        let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
+        let echoes = &p.echoes;
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
+        let lossy = p.carrier.lost_share() >= LOSSY;
         if first {
             views.pass(length);
         }
@@ -92,13 +99,26 @@ impl Server {
             if first {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut told, room / 4);
-                for (at, row) in rows.iter_mut().enumerate() {
+                told.echoes = echoes.write(tick, writer, room / 4);
+                let knows = |who: ControllerId, attribute: AttributeId| {
+                    let (sets, mode) = (sim.set_list(who).unwrap_or_default(), board.mode(who));
+                    let eye = if owned.contains(&who) { Eye::Owner } else { Eye::Observer };
+                    mode.is_some_and(|mode| is_seen(sim.rules(), sets, mode, eye, attribute))
+                };
+                // Most packets: the client has played everything right, as of the packet's tick. One bit says so of all.
+                let is_right = |row: &Owned| row.is_right(tick) && !sim.awaits_validation(row.who);
+                let all_right = rows.iter().all(is_right);
+                if !rows.is_empty() {
+                    writer.bit(all_right);
+                }
+                for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    match row.write(sim, tick, coder, writer, reserved) {
+                    let peek = |who| sim.peek_without(who, hidden, &knows);
+                    match row.write(sim, peek, tick, coder, writer, reserved) {
                         Ok(true) => {}
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
@@ -112,7 +132,7 @@ impl Server {
                     }
                 }
             }
-            let sight = Sight { board, interest, owned, place, tick, length, round_trip, room };
+            let sight = Sight { board, interest, owned, place, tick, length, round_trip, lossy, room };
             let begun = writer.bit_len();
             more = views.write(sight, !first, writer, &mut told, &mut messages);
             if !first && writer.bit_len() == begun {

@@ -7,7 +7,8 @@ use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId,
+    AttributeId, ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime,
+    TagId,
 };
 use ugas_doc::ControllerReplication;
 
@@ -46,6 +47,11 @@ pub struct Board {
     records: Vec<Option<Record>>,
     free: Vec<u32>,
     roster: u64,
+    /// Places of those that changed or moved, in the last tick and in this one.
+    news: Vec<u32>,
+    /// How many of them are of the last tick, and how many were before.
+    old_news: usize,
+    told_news: u64,
     /// What was written in this tick, for the next client that needs the same.
     written: BitWriter,
     scratch: Scratch,
@@ -67,6 +73,9 @@ impl Board {
             records: Vec::new(),
             free: Vec::new(),
             roster: 0,
+            news: Vec::new(),
+            old_news: 0,
+            told_news: 1,
             written: BitWriter::new(),
             scratch: Scratch::default(),
         }
@@ -100,6 +109,7 @@ impl Board {
             record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
         }
         self.stamps[at] = tick;
+        self.news.push(at as u32);
         self.refresh(sim, at)?;
         Ok(true)
     }
@@ -116,7 +126,7 @@ impl Board {
         self.poses.insert(at, None);
         self.moved.insert(at, Tick(0));
         self.slots.insert(at, slot);
-        self.roster += 1;
+        self.rearranged();
     }
 
     /// Forgets a controller; nothing if it is not in.
@@ -130,7 +140,15 @@ impl Board {
         self.shaped.remove(at);
         self.poses.remove(at);
         self.moved.remove(at);
+        self.rearranged();
+    }
+
+    /// Somebody came or went: places are others now, and news told before is of no use.
+    fn rearranged(&mut self) {
         self.roster += 1;
+        self.told_news = self.news() + 1;
+        self.news.clear();
+        self.old_news = 0;
     }
 
     /// Everybody who is in, by rising id.
@@ -159,6 +177,17 @@ impl Board {
         self.roster
     }
 
+    /// How often somebody changed or moved so far, visibly to observers.
+    pub fn news(&self) -> u64 {
+        self.told_news + self.news.len() as u64
+    }
+
+    /// Who changed or moved since [`Board::news`] was this number: places among [`Board::ids`], in no order, some perhaps
+    /// twice. None if that was before the last tick, or somebody came or went since; 0 is before everything.
+    pub fn news_after(&self, count: u64) -> Option<&[u32]> {
+        self.news.get(usize::try_from(count.checked_sub(self.told_news)?).ok()?..)
+    }
+
     /// How a controller is replicated; none if it is not in.
     pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
         let at = self.ids.binary_search(&who).ok()?;
@@ -182,6 +211,9 @@ impl Board {
         if self.tick != tick {
             self.tick = tick;
             self.written.clear();
+            self.news.drain(..self.old_news);
+            self.told_news += self.old_news as u64;
+            self.old_news = self.news.len();
         }
     }
 
@@ -202,7 +234,8 @@ impl Board {
         let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
             return Ok(());
         };
-        if record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))? {
+        let mut is_news = record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))?;
+        if is_news {
             self.stamps[at] = tick;
             record.memos.clear();
         }
@@ -210,7 +243,9 @@ impl Board {
         let pose = sim.anchor(who)?.map(Pose::from);
         if pose != self.poses[at] {
             (self.poses[at], self.moved[at]) = (pose, tick);
+            is_news = true;
         }
+        self.news.extend(is_news.then_some(at as u32));
         Ok(())
     }
 
@@ -227,6 +262,12 @@ impl Board {
         }
     }
 
+    /// Whether observers see an attribute of a controller.
+    pub fn shows(&self, who: ControllerId, attribute: AttributeId) -> bool {
+        let record = self.ids.binary_search(&who).ok().and_then(|at| self.records.get(self.slots[at] as usize));
+        record.and_then(Option::as_ref).is_some_and(|r| r.shape.fields.iter().any(|f| f.attribute == attribute))
+    }
+
     /// Takes over one cue that plays once.
     pub fn burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, place: Option<[f64; 3]>) {
         let Ok(at) = self.ids.binary_search(&who) else { return };
@@ -234,6 +275,7 @@ impl Board {
             record.burst(key, cue, place, self.tick);
             record.memos.clear();
             self.stamps[at] = self.tick;
+            self.news.push(at as u32);
         }
     }
 
@@ -292,7 +334,7 @@ impl Board {
 }
 
 /// What a burst goes by. A cue of an ability has no application; the op at its root stands for it.
-pub(super) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
+pub(crate) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
     if key == EffectKey::NONE {
         EffectKey { birth: root.0, target: who, ordinal: 0 }
     } else {

@@ -45,6 +45,11 @@ impl Counter {
         self.list.push((key, cue, ordinal));
         ordinal
     }
+
+    /// Counts from the start again.
+    pub(super) fn forget(&mut self, key: EffectKey, cue: TagId) {
+        self.list.retain(|&(k, c, _)| (k, c) != (key, cue));
+    }
 }
 
 /// The last bursts of one controller.
@@ -56,8 +61,7 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Whether a burst is new; it is known from now on.
-    pub(super) fn is_new(&mut self, burst: &Burst) -> bool {
-        let name = (burst.key, burst.cue, burst.ordinal);
+    pub(super) fn is_new(&mut self, name: (EffectKey, TagId, u32)) -> bool {
         if self.list.contains(&name) {
             return false;
         }
@@ -67,5 +71,11 @@ impl Ring {
         }
         self.next = (self.next + 1) % REMEMBERED;
         true
+    }
+
+    /// Bursts of a cue through an application are new again.
+    pub(super) fn forget(&mut self, key: EffectKey, cue: TagId) {
+        let unknown = (EffectKey::NONE, cue, u32::MAX);
+        self.list.iter_mut().filter(|b| (b.0, b.1) == (key, cue)).for_each(|b| *b = unknown);
     }
 }

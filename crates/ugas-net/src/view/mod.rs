@@ -27,6 +27,7 @@ mod shape;
 mod snapshot;
 
 pub use board::Board;
+pub(crate) use board::burst_key;
 pub use burst::Burst;
 pub use code::{ActorList, read_next};
 pub use effect::EffectSeen;

@@ -1,7 +1,7 @@
 //! The client's side of one controller: what was last heard of each field, and of which tick. Packets may come late and
 //! in any order; news of an older tick than a field's own is passed over.
 
-use super::burst::Ring;
+use super::burst::{Counter, Ring};
 use super::code::{Coded, Cx, Head, Parts, get_list, get_places};
 use super::marks::{Item, Mark, Marks, Put};
 use super::{BURST_TICKS, Burst, EffectSeen, HORIZON, MAX_EFFECTS, Shape, Shapes, Snapshot, horizon};
@@ -64,6 +64,8 @@ pub struct Proxy {
     loops: Marks<TagId>,
     effects: Marks<EffectSeen>,
     ring: Ring,
+    /// Numbers the bursts this client plays itself, as the server does.
+    foreseen: Counter,
 }
 
 /// The last shapes of one controller, each with the first tick heard of in it.
@@ -115,6 +117,7 @@ impl Proxy {
             loops: Marks::default(),
             effects: Marks::default(),
             ring: Ring::default(),
+            foreseen: Counter::default(),
         }
     }
 
@@ -147,6 +150,11 @@ impl Proxy {
     pub fn value(&self, attribute: AttributeId) -> Option<f64> {
         let at = self.shape.fields.iter().position(|f| f.attribute == attribute)?;
         Some(self.values.get(at)?.0.value(&self.shape.fields[at]))
+    }
+
+    /// Whether an attribute of it is sent.
+    pub fn shows(&self, attribute: AttributeId) -> bool {
+        self.shape.fields.iter().any(|f| f.attribute == attribute)
     }
 
     /// Its explicit tags, by rising id.
@@ -186,9 +194,16 @@ impl Proxy {
         }
     }
 
-    /// A burst that this client played itself: the server's own is then no news.
-    pub fn foresee(&mut self, burst: &Burst) {
-        self.ring.is_new(burst);
+    /// A cue that this client played once itself: the server's own burst is then no news.
+    pub fn foresee(&mut self, key: EffectKey, cue: TagId) {
+        let ordinal = self.foreseen.next(key, cue);
+        self.ring.is_new((key, cue, ordinal));
+    }
+
+    /// What was foreseen of a cue through an application did not happen: if it still does, it is news.
+    pub fn forget(&mut self, key: EffectKey, cue: TagId) {
+        self.foreseen.forget(key, cue);
+        self.ring.forget(key, cue);
     }
 
     /// Reads what changed, written for a shape that may be the one before.
@@ -318,7 +333,7 @@ impl Proxy {
                 let burst = cx.get_burst(from, who)?;
                 // A burst that comes very late is worse than none.
                 let is_late = burst.at.plus(2 * BURST_TICKS) < self.newest;
-                if !is_late && self.ring.is_new(&burst) {
+                if !is_late && self.ring.is_new((burst.key, burst.cue, burst.ordinal)) {
                     changes.push((who, Change::Burst(burst)));
                 }
                 Ok(())

@@ -21,13 +21,15 @@ fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
         Request::Apply { who, ability, effect: rig.effect("GE_Bolt"), target: rig.foe },
         Request::Complete { key, answer: ugas_core::Answer::default() },
         Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 2.0, 3.0]) },
+        Request::Mispredicted { who, base: 1, sub: 0, ability, target },
+        Request::Aim { key: ugas_core::ActivationKey { birth: 1, who, ordinal: 0 }, target },
     ]
 }
 
 // covers: UGAS-13.7-03, UGAS-13.7-08, UGAS-4.5-06
 #[test]
 fn foreign_controllers_are_not_moved() {
-    refused(&[(Reason::Authority, 18)], |rig| {
+    refused(&[(Reason::Authority, 22)], |rig| {
         for who in [rig.hero, rig.foe] {
             all_requests(rig, who).into_iter().for_each(|request| rig.ask(request));
         }
@@ -36,7 +38,7 @@ fn foreign_controllers_are_not_moved() {
 
 #[test]
 fn stale_and_forged_handles_are_refused() {
-    refused(&[(Reason::Authority, 36)], |rig| {
+    refused(&[(Reason::Authority, 44)], |rig| {
         for who in
             [ControllerId(0x00ff_ffff), ControllerId(rig.rogue.0 ^ 1 << 24), ControllerId(1 << 31), ControllerId::NONE]
         {
@@ -59,7 +61,7 @@ fn a_controller_that_was_ones_own_and_is_gone_is_refused() {
     }
     let mut calm = calm;
     calm.run_to(hit.server.tick().0);
-    assert_eq!(hit.server.counts().iter().map(|(_, n)| n).sum::<u64>(), 9);
+    assert_eq!(hit.server.counts().iter().map(|(_, n)| n).sum::<u64>(), 11);
     assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash());
 }
 
@@ -201,7 +203,7 @@ fn level_and_magnitude_cannot_be_said() {
                 assert_eq!(spec, plain.ability(rig.ability("GA_Bolt")));
             }
             Op::Press { .. } | Op::Release { .. } | Op::Activate { .. } | Op::Cancel { .. } | Op::End { .. } => {}
-            Op::Commit { .. } | Op::Complete { .. } | Op::Move { .. } => {}
+            Op::Commit { .. } | Op::Complete { .. } | Op::Move { .. } | Op::Mispredicted { .. } | Op::Aim { .. } => {}
             other => panic!("a client can say {other:?}"),
         }
     }

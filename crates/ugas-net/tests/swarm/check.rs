@@ -1,8 +1,8 @@
 //! What must hold, in every tick and at the end.
 
 use super::play::{NAMES, Swarm};
-use ugas_core::{AttributeId, ControllerId, OpId, Refusal, Target, Which};
-use ugas_doc::{ControllerReplication, ReplicationMode};
+use ugas_core::{ControllerId, OpId, Refusal, Target, Which};
+use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientState, Standing};
 use ugas_net::view::Snapshot;
 
@@ -12,19 +12,11 @@ const MOST_HELD: usize = 4_000;
 const MOST_HELD_FOR_ONE: usize = 4_000;
 
 impl Swarm {
-    /// Attributes that even the owner does not see.
-    fn hidden(&self, who: ControllerId) -> Vec<AttributeId> {
-        let sim = self.net.server().sim();
-        let sets = sim.sets(who).unwrap_or_default();
-        let all = sets.iter().filter_map(|&s| self.made.rules.set_attributes(s)).flatten();
-        all.filter(|a| a.replication == ReplicationMode::None).map(|a| a.attribute).collect()
-    }
-
     /// What the server has at the end of its tick.
     pub(crate) fn note(&mut self) {
         let tick = self.net.tick().0;
         for &hero in &self.heroes {
-            let hash = self.net.server().sim().row_hash_without(hero, &self.hidden(hero)).unwrap();
+            let hash = self.net.server().owner_hash(hero).unwrap();
             self.hashes.insert((hero, tick), hash);
         }
     }

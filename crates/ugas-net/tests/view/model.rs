@@ -4,6 +4,7 @@
 use super::rig::{LENGTH, Rig, rules};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use ugas_core::{ControllerId, EffectKey, Op, Rate, SimTime};
 use ugas_doc::ControllerReplication;
 use ugas_net::interest::{
@@ -33,7 +34,8 @@ enum Deed {
     Spawn { mode: usize },
     Despawn { actor: usize },
     Mode { actor: usize, mode: usize },
-    Step { fates: [Fate; 2] },
+    Look { x: u8 },
+    Step { fates: [Fate; 4] },
 }
 
 /// What becomes of a packet: when it arrives, twice perhaps, and when the server hears of it.
@@ -71,7 +73,8 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => (0..MODES.len()).prop_map(|mode| Deed::Spawn { mode }),
         1 => actor.clone().prop_map(|actor| Deed::Despawn { actor }),
         1 => (actor, 0..MODES.len()).prop_map(|(actor, mode)| Deed::Mode { actor, mode }),
-        8 => (fate(), fate()).prop_map(|(a, b)| Deed::Step { fates: [a, b] }),
+        1 => any::<u8>().prop_map(|x| Deed::Look { x }),
+        8 => [fate(), fate(), fate(), fate()].prop_map(|fates| Deed::Step { fates }),
     ]
 }
 
@@ -87,6 +90,10 @@ struct Client {
     /// What the server will hear, and when.
     answers: Vec<Answer>,
     word_due: Tick,
+    /// Where it looks from.
+    place: [f64; 3],
+    /// Whether its line is known to lose much.
+    lossy: bool,
 }
 
 /// What becomes of a packet, as the server comes to know it.
@@ -94,6 +101,7 @@ struct Answer {
     due: Tick,
     state: Vec<Pick>,
     poses: Vec<Pick>,
+    of: Tick,
     /// Its tick if it arrived.
     arrived: Option<Tick>,
 }
@@ -105,8 +113,8 @@ enum Letter {
 }
 
 impl Client {
-    fn new(rig: &Rig, relevance: Box<dyn Relevance>) -> Client {
-        let priority = Box::new(ByDistance::default());
+    fn new(rig: &Rig, relevance: Arc<dyn Relevance>, lossy: bool) -> Client {
+        let priority = Arc::new(ByDistance::default());
         Client {
             interest: Interest { relevance, priority, rates: RateTable::default() },
             schedule: Schedule::default(),
@@ -116,24 +124,26 @@ impl Client {
             under_way: Vec::new(),
             answers: Vec::new(),
             word_due: Tick(0),
+            place: [0.0; 3],
+            lossy,
         }
     }
 
     /// The server writes, the line does what it does, the client reads.
     fn tick(&mut self, rig: &mut Rig, fate: Fate) {
         let now = rig.tick;
-        for Answer { state, poses, arrived, .. } in self.answers.extract_if(.., |a| a.due <= now) {
+        for Answer { state, poses, of, arrived, .. } in self.answers.extract_if(.., |a| a.due <= now) {
             match arrived {
-                Some(tick) => state.iter().for_each(|p| self.schedule.confirmed(p.who, tick)),
+                Some(tick) => state.iter().for_each(|p| self.schedule.confirmed(p, tick)),
                 None => {
-                    state.iter().for_each(|p| self.schedule.lost(p.who, p.since));
+                    state.iter().for_each(|p| self.schedule.lost(p, of));
                     poses.iter().for_each(|p| self.schedule.lost_pose(p.who, p.since));
                 }
             }
         }
-        let viewer = Viewer { place: Some([0.0; 3]), ..Viewer::default() };
+        let viewer = Viewer { place: Some(self.place), ..Viewer::default() };
         let (length, round_trip) = (LENGTH, SimTime::millis(50));
-        let ask = Ask { viewer, tick: now, length, round_trip, room: 150, packet: 1000 };
+        let ask = Ask { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
         self.schedule.pick(&mut rig.board, &self.interest, &ask, &mut self.plan);
         assert!(self.plan.large.is_empty());
         let mut out = BitWriter::new();
@@ -145,7 +155,8 @@ impl Client {
             self.under_way.push((now.plus(late), letter.clone()));
         }
         let Plan { state, poses, .. } = self.plan.clone();
-        self.answers.push(Answer { due: now.plus(fate.answer), state, poses, arrived: fate.is_told.then_some(now) });
+        let (due, arrived) = (now.plus(fate.answer), fate.is_told.then_some(now));
+        self.answers.push(Answer { due, state, poses, of: now, arrived });
         if !self.plan.left.is_empty() {
             self.word_due = self.word_due.max(now.plus(fate.answer));
             self.under_way.push((self.word_due, Letter::Left { at: now, who: self.plan.left.clone() }));
@@ -216,7 +227,7 @@ fn play(rig: &mut Rig, actors: &mut Vec<ControllerId>, keys: &mut Vec<EffectKey>
                 rig.board.add(&rig.sim, who, MODES[*mode], rig.tick.plus(1)).unwrap();
             }
         }
-        Deed::Spawn { .. } | Deed::Step { .. } => {}
+        Deed::Spawn { .. } | Deed::Look { .. } | Deed::Step { .. } => {}
     }
 }
 
@@ -229,10 +240,18 @@ proptest! {
         let mut rig = Rig::new(rules());
         let mut actors: Vec<ControllerId> = MODES.iter().map(|&m| rig.spawn(&["Vitals", "Purse"], m)).collect();
         let mut keys = Vec::new();
-        let near = Near::new(100.0, 150.0);
-        let mut clients = [Client::new(&rig, Box::new(Everything)), Client::new(&rig, Box::new(near))];
+        let near = || Arc::new(Near::new(100.0, 150.0));
+        let mut clients = [
+            Client::new(&rig, Arc::new(Everything), false),
+            Client::new(&rig, near(), false),
+            Client::new(&rig, Arc::new(Everything), true),
+            Client::new(&rig, near(), true),
+        ];
         for deed in &deeds {
             play(&mut rig, &mut actors, &mut keys, deed);
+            if let Deed::Look { x } = deed {
+                clients.iter_mut().for_each(|c| c.place[0] = f64::from(*x));
+            }
             if let Deed::Step { fates } = deed {
                 rig.step();
                 clients.iter_mut().zip(*fates).for_each(|(c, fate)| c.tick(&mut rig, fate));
@@ -240,6 +259,7 @@ proptest! {
         }
         // At their usual pace all effects that end do so before the end.
         actors.iter().for_each(|&who| drop(rig.sim.run(Op::SetRate { who, rate: Rate::ONE })));
+        clients.iter_mut().for_each(|c| c.place = [0.0; 3]);
         for _ in 0..80 {
             rig.step();
             clients.iter_mut().for_each(|c| c.tick(&mut rig, SOUND));
@@ -252,7 +272,7 @@ proptest! {
             };
             for &who in rig.board.ids() {
                 let (place, is_seen) = is_near(who);
-                prop_assert_eq!(client.schedule.is_current(&rig.board, who), is_seen);
+                prop_assert_eq!(client.schedule.is_current(&rig.board, who), is_seen, "{:?}", who);
                 match client.proxies.get(who) {
                     Some(proxy) => prop_assert_eq!(proxy.snapshot(), rig.truth(who), "{:?}", who),
                     None => prop_assert!(place.is_some_and(|p| p[0] > 100.0), "{:?} is unknown", who),

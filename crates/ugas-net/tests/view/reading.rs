@@ -183,8 +183,18 @@ fn a_burst_that_was_foreseen_is_no_news() {
     rig.step();
     let news = other.look(&mut rig, who);
     let burst = news.iter().find_map(|c| if let Change::Burst(b) = c { Some(*b) } else { None }).unwrap();
-    seer.proxies.get_mut(who).unwrap().foresee(&burst);
+    seer.proxies.get_mut(who).unwrap().foresee(burst.key, burst.cue);
     assert!(seer.look(&mut rig, who).is_empty());
+    // What was foreseen and then taken back is news when it comes.
+    let mut seer = Observer::new(&rig);
+    seer.look(&mut rig, who);
+    seer.proxies.get_mut(who).unwrap().foresee(burst.key, burst.cue);
+    seer.proxies.get_mut(who).unwrap().forget(burst.key, burst.cue);
+    rig.board.burst(who, burst.key, burst.cue, None);
+    let (mut out, mut changes) = (BitWriter::new(), Vec::new());
+    assert!(rig.board.write(who, rig.tick.minus(1), &mut out));
+    seer.proxies.read(&mut BitReader::new(out.finish()), who, rig.tick, &mut changes).unwrap();
+    assert!(changes.iter().any(|(_, c)| matches!(c, Change::Burst(b) if b.key == burst.key)), "{changes:?}");
 }
 
 // covers: UGAS-13.6-04

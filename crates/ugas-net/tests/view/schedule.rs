@@ -2,11 +2,13 @@
 
 use super::rig::{LENGTH, Rig, rules};
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use ugas_core::{ControllerId, SimTime};
 use ugas_doc::ControllerReplication;
 use ugas_net::interest::{
-    ActorKind, Ask, Bandwidth, ByDistance, Everything, Interest, Near, Pick, Plan, Priority, RateTable, Schedule,
-    Viewer,
+    ActorKind, Ask, Asked, Bandwidth, ByDistance, Everything, Interest, Near, Pick, Plan, Priority, RateTable,
+    Relevance, Schedule, Viewer,
 };
 use ugas_net::types::Tick;
 
@@ -15,7 +17,7 @@ const SIXTY: SimTime = SimTime::frames(1, 60);
 const LAN: SimTime = SimTime::millis(2);
 
 fn ask<'a>(rig: &Rig, viewer: Viewer<'a>) -> Ask<'a> {
-    Ask { viewer, tick: rig.tick, length: LENGTH, round_trip: LAN, room: 1000, packet: 1000 }
+    Ask { viewer, tick: rig.tick, length: LENGTH, round_trip: LAN, room: 1000, packet: 1000, lossy: false }
 }
 
 /// Everybody is of one kind, with weights by id.
@@ -31,7 +33,7 @@ impl Priority for Kind {
 }
 
 fn interest(kind: ActorKind) -> Interest {
-    let (relevance, priority) = (Box::new(Everything), Box::new(Kind(kind, Vec::new())));
+    let (relevance, priority) = (Arc::new(Everything), Arc::new(Kind(kind, Vec::new())));
     Interest { relevance, priority, rates: RateTable::default() }
 }
 
@@ -112,7 +114,7 @@ fn attributes_are_sent_less_often_than_places() {
 #[test]
 fn who_comes_near_enters_and_who_is_clearly_away_leaves() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let interest = Interest { relevance: Box::new(Near::new(50.0, 60.0)), ..Interest::default() };
+    let interest = Interest { relevance: Arc::new(Near::new(50.0, 60.0)), ..Interest::default() };
     let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
     let viewer = Viewer { place: Some([0.0; 3]), ..Viewer::default() };
     let mut told = Vec::new();
@@ -153,7 +155,7 @@ fn until_the_shape_is_confirmed_everything_is_sent_each_time() {
         let ask = ask(rig, Viewer::default());
         schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
         if confirm {
-            schedule.confirmed(who, rig.tick);
+            schedule.confirmed(&plan.state[0], rig.tick);
         }
         (plan.state[0].since, rig.tick)
     };
@@ -181,17 +183,122 @@ fn a_section_longer_than_a_packet_goes_another_way() {
     assert!(rig.board.size(who, Tick(0)) > 200 * 8);
 }
 
+/// Counts what it is asked.
+struct Counting(Asked, Arc<AtomicUsize>);
+
+impl Relevance for Counting {
+    fn is_relevant(&self, _: &Viewer, _: ControllerId, _: Option<[f64; 3]>, _: bool) -> bool {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+    fn asked(&self) -> Asked {
+        self.0
+    }
+}
+
+/// How often relevance was asked in each of these ticks: nothing happens, one of a hundred moves, the client moves, it
+/// aims at one of them, nothing happens again.
+fn asks(when: Asked) -> [usize; 5] {
+    let mut rig = Rig::new(rules());
+    let all: Vec<ControllerId> = (0..100).map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
+    let count = Arc::new(AtomicUsize::new(0));
+    let relevance = Arc::new(Counting(when, count.clone()));
+    let interest = Interest { relevance, ..Interest::default() };
+    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let (here, there, aim) = (Some([0.0; 3]), Some([1.0; 3]), [all[7]]);
+    let mut tick = |viewer: Viewer, moves: bool| {
+        if moves {
+            rig.place(all[3], [9.0; 3]);
+        }
+        rig.step();
+        let ask = Ask { room: 9000, ..ask(&rig, viewer) };
+        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+        count.swap(0, Ordering::Relaxed)
+    };
+    let still = Viewer { place: here, ..Viewer::default() };
+    assert_eq!(tick(still, false), 100, "everybody is asked about once");
+    tick(still, false);
+    let gone = Viewer { place: there, ..Viewer::default() };
+    let aiming = Viewer { targets: &aim, ..gone };
+    [tick(still, false), tick(still, true), tick(gone, false), tick(aiming, false), tick(aiming, false)]
+}
+
+#[test]
+fn relevance_is_asked_when_something_it_looks_at_is_another() {
+    assert_eq!(asks(Asked::Once), [0, 0, 0, 1, 0]);
+    assert_eq!(asks(Asked::OnChange), [0, 1, 100, 1, 0]);
+    assert_eq!(asks(Asked::Every(1)), [100, 101, 100, 101, 100]);
+    assert_eq!(asks(Asked::Every(20)), [5, 6, 100, 6, 5]);
+}
+
+#[test]
+fn over_a_lossy_line_what_was_sent_is_sent_again_until_it_arrived() {
+    let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
+    let (interest, mut schedule, mut plan) = (interest(ActorKind::Player), Schedule::default(), Plan::default());
+    let mut sent = |rig: &mut Rig, lossy: bool, arrives: bool| {
+        rig.step();
+        let ask = Ask { length: SIXTY, lossy, ..ask(rig, Viewer::default()) };
+        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        if arrives {
+            plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+        }
+        plan.state.first().map(|pick| pick.since)
+    };
+    for _ in 0..4 {
+        sent(&mut rig, true, true);
+    }
+    rig.set(who, "A0", 5.0);
+    let known = sent(&mut rig, true, false).expect("the change is sent");
+    let again: Vec<_> = (0..4).map(|_| sent(&mut rig, true, false)).collect();
+    assert_eq!(again, [None, Some(known), None, Some(known)], "at its rate, from what the client has");
+    sent(&mut rig, true, true);
+    assert!(sent(&mut rig, true, true).is_some(), "the one that arrived");
+    assert!((0..9).all(|_| sent(&mut rig, true, true).is_none()), "it is known to have arrived");
+    rig.set(who, "A0", 6.0);
+    assert!(sent(&mut rig, false, false).is_some());
+    assert!((0..9).all(|_| sent(&mut rig, false, false).is_none()), "over a sound line a loss is waited for");
+}
+
+#[test]
+fn what_was_sent_before_waits_for_what_was_not() {
+    let mut rig = Rig::new(rules());
+    let [old, new] = [(); 2].map(|()| rig.spawn(&["Vitals"], ControllerReplication::Full));
+    let interest = interest(ActorKind::Static);
+    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let mut sent = |rig: &mut Rig, room: usize| {
+        rig.step();
+        let ask = Ask { room, lossy: true, ..ask(rig, Viewer::default()) };
+        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        let list: Vec<ControllerId> = plan.state.iter().map(|pick| pick.who).collect();
+        if room > 100 {
+            plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+        }
+        list
+    };
+    assert_eq!(sent(&mut rig, 1000), [old, new]);
+    rig.set(old, "A0", 5.0);
+    assert_eq!(sent(&mut rig, 12), [old]);
+    assert_eq!(sent(&mut rig, 12), [old], "again, while there is room");
+    rig.set(new, "A0", 5.0);
+    assert_eq!(sent(&mut rig, 12), [new]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// However unlike the weights and however small the room: everybody who changes is sent again and again, and nobody
     /// waits longer than the heaviest ones can keep him back.
     #[test]
-    fn nobody_starves(weights in prop::collection::vec(0..40u32, 2..20), room in 40..120usize) {
+    fn nobody_starves(
+        weights in prop::collection::vec(0..40u32, 2..20),
+        room in 40..120usize,
+        lossy in any::<bool>(),
+    ) {
         let mut rig = Rig::new(rules());
         let all: Vec<ControllerId> = weights.iter().map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
-        let priority = Box::new(Kind(ActorKind::Static, weights.clone()));
-        let interest = Interest { relevance: Box::new(Everything), priority, rates: RateTable::default() };
+        let priority = Arc::new(Kind(ActorKind::Static, weights.clone()));
+        let interest = Interest { relevance: Arc::new(Everything), priority, rates: RateTable::default() };
         let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
         let longest = 40 * weights.len() as u32;
         let mut last = vec![rig.tick; all.len()];
@@ -201,7 +308,7 @@ proptest! {
                 rig.set(who, "A1", (i % 800) as f64);
             }
             rig.step();
-            let ask = Ask { room, packet: 1000, ..ask(&rig, Viewer::default()) };
+            let ask = Ask { room, packet: 1000, lossy, ..ask(&rig, Viewer::default()) };
             schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
             for pick in &plan.state {
                 last[all.binary_search(&pick.who).unwrap()] = rig.tick;

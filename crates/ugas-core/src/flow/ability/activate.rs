@@ -9,7 +9,7 @@ use crate::rules::{AbilityDef, Check};
 use crate::state::{Activation, CauseWhat, alert};
 use crate::{
     AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, NameKind, Refusal, Role,
-    SimTime, Target, TraceKind, Which,
+    SimTime, Simulated, SimulatedStep, Target, TraceKind, Which,
 };
 
 /// What an activation is asked for with.
@@ -136,22 +136,42 @@ impl Flow<'_> {
     }
 
     fn push_activation(&mut self, slot: usize, at: usize, wish: Wish<'_>) -> u64 {
+        let g = &self.row(slot).grants[at];
+        let (grant, ability, level) = (g.id, g.ability, g.level());
+        self.push_new(slot, (grant, ability, level), wish)
+    }
+
+    /// What stands for an ability while bystanders see something of it.
+    pub(crate) fn push_simulated(&mut self, slot: usize, what: &Simulated, regs: usize) -> u64 {
+        let wish = Wish { target: what.target, birth: self.cause.root.0, event: None, source: None };
+        // No grant has this number.
+        let seq = self.push_new(slot, (GrantId(u32::MAX), what.ability, what.level), wish);
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
+            a.repeats.resize(regs, 0);
+            if let SimulatedStep::Tick(tick) = what.step {
+                a.tick = tick;
+            }
+        }
+        seq
+    }
+
+    fn push_new(&mut self, slot: usize, of: (GrantId, crate::AbilityId, u32), wish: Wish<'_>) -> u64 {
         let ordinal = self.number(slot, wish.birth);
         let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
         let row = self.row_mut(slot);
         let seq = row.take_seq();
-        let g = &row.grants[at];
+        let (grant, ability, level) = of;
         let new = Activation {
             seq,
             birth: wish.birth,
             ordinal,
-            grant: g.id,
-            ability: g.ability,
+            grant,
+            ability,
             root,
             link,
             state: AbilityState::Activating,
             committed: false,
-            level: g.level(),
+            level,
             target: wish.target,
             start: row.clock.local(now),
             deadline: SimTime::NEVER,

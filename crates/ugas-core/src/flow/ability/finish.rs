@@ -90,7 +90,7 @@ impl Flow<'_> {
     }
 
     /// Forgets an activation.
-    pub(super) fn drop_activation(&mut self, slot: usize, seq: u64) {
+    pub(crate) fn drop_activation(&mut self, slot: usize, seq: u64) {
         let row = self.row_mut(slot);
         let Some(at) = row.play().activations.iter().position(|a| a.seq == seq) else { return };
         let Activation { deadline, .. } = row.play_mut().activations.remove(at);

@@ -58,6 +58,7 @@ impl Flow<'_> {
             Op::Commit { who, which } => self.commit_op(*who, *which).map(done),
             Op::Validate { who, which, ok } => self.validate_op(*who, *which, *ok).map(done),
             Op::Mispredicted { who, ability, target } => self.mispredicted(*who, *ability, *target).map(done),
+            Op::Aim { key, target } => self.aim_op(*key, *target).map(done),
             Op::Event(event) => self.send_event(event.clone()).map(done),
             Op::Press { who, input, target } => self.press(*who, *input, *target),
             Op::Release { who, input } => self.release(*who, *input).map(done),

@@ -4,8 +4,8 @@
 use super::super::{AbilityNews, Flow, Notice, Since, child_birth};
 use super::activate::Wish;
 use crate::rules::{AbilityDef, TriggerDef};
-use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, TagId, Target};
-use ugas_doc::GroupPolicy;
+use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, Role, TagId, Target};
+use ugas_doc::{GroupPolicy, NetExecution};
 
 /// In the birth of an activation that a notice caused.
 const TRIGGER: u64 = 33;
@@ -78,6 +78,9 @@ impl Flow<'_> {
         event: Option<&EventData>,
         source: Option<ControllerId>,
     ) {
+        if !self.starts_here(slot, grant) {
+            return;
+        }
         let row = self.row(slot);
         let who = row.id;
         // The row's next number keeps births of one cause apart, however often it sets the ability off.
@@ -87,6 +90,19 @@ impl Flow<'_> {
             self.try_activate(slot, grant, Wish { target, birth, event, source })
         {
             self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
+        }
+    }
+
+    /// Whether what nobody asked for by an op may start an ability in this sim: a client plays ahead only what is played
+    /// ahead, an authority leaves to players' machines what runs there only.
+    pub(crate) fn starts_here(&self, slot: usize, grant: GrantId) -> bool {
+        let row = self.row(slot);
+        let def = row.grant(grant).and_then(|at| self.ability(row.grants[at].ability));
+        let Some(policy) = def.map(|d| d.doc.net_execution) else { return false };
+        match self.work.role {
+            Role::Whole => true,
+            Role::Client => policy == NetExecution::LocalPredicted,
+            Role::Authority => policy != NetExecution::LocalOnly,
         }
     }
 

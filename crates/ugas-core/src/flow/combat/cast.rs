@@ -5,14 +5,19 @@ use super::super::{Flow, ListKind, Notice, Reaction, Via};
 use super::CombatEvent;
 use crate::rules::RuleOn;
 use crate::state::{AbilityRef, Cast, Due, Timer, alert};
-use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, SimTime, Which};
+use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, Role, SimTime, Which};
 
 impl<'r> Flow<'r> {
     /// Starts the cast of an activation, if its ability has one.
     pub(crate) fn cast_begin(&mut self, slot: usize, seq: u64) {
         let Some((ability, def)) = self.ability_of(slot, seq) else { return };
         let Some(cast) = def.cast else { return };
-        let length = self.combat_time(slot, RuleOn::CastLength, cast.length, &def);
+        let known = self.work.role != Role::Client || cast.predicted;
+        let length = match known {
+            true => self.combat_time(slot, RuleOn::CastLength, cast.length, &def),
+            // Its ticks come with the authority's word.
+            false => SimTime::NEVER,
+        };
         let now = self.st.now;
         let row = self.row_mut(slot);
         let (start, number) = (row.clock.local(now), row.take_seq());
@@ -21,7 +26,9 @@ impl<'r> Flow<'r> {
         row.play_mut().cast = Some(Box::new(cast));
         let who = row.id;
         if length > SimTime::ZERO {
-            row.schedule(due);
+            if known {
+                row.schedule(due);
+            }
             self.publish(slot);
         } else {
             // All ticks at once, after the activation itself.

@@ -4,7 +4,7 @@
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
 use crate::state::{AbilityRef, Charge, Due, GrantMore, Timer};
-use crate::{FactKind, SimTime};
+use crate::{FactKind, Role, SimTime};
 
 /// Charges of a grant as they are now. Times are the controller's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct ChargeView {
     pub max: u32,
     /// How many one use takes.
     pub cost: u32,
-    /// How long the cooldown that runs still takes.
+    /// How long the cooldown that runs still takes; [`SimTime::NEVER`] where only the authority knows.
     pub left: Option<SimTime>,
     /// Its whole length; zero if none runs.
     pub length: SimTime,
@@ -42,7 +42,12 @@ impl<'a> View<'a> {
             resting => {
                 let full = || (self.max_charges(slot, &def), self.max_charges(slot, &def));
                 let (have, max) = resting.map_or_else(full, |c| (c.have, c.max));
-                ChargeView { have, max, cost, left: None, length: SimTime::ZERO }
+                // A cooldown whose length only the authority knows.
+                let (left, length) = match have < max {
+                    true => (Some(SimTime::NEVER), SimTime::NEVER),
+                    false => (None, SimTime::ZERO),
+                };
+                ChargeView { have, max, cost, left, length }
             }
         })
     }
@@ -160,9 +165,12 @@ impl<'r> Flow<'r> {
             if length <= SimTime::ZERO {
                 return self.change_charges(slot, grant, |c| c.have = c.max);
             }
+            let known = self.work.role != Role::Client || def.charges.is_none_or(|c| c.predicted);
             let row = self.row_mut(slot);
-            let (seq, end) = (row.take_seq(), from + length);
-            row.schedule(Due::timer(end, Timer::Charge, seq));
+            let (seq, end) = (row.take_seq(), if known { from + length } else { SimTime::NEVER });
+            if known {
+                row.schedule(Due::timer(end, Timer::Charge, seq));
+            }
             self.change_charges(slot, grant, |c| (c.start, c.end, c.seq) = (from, end, seq));
         }
         self.publish(slot);

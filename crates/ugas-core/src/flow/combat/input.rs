@@ -111,7 +111,8 @@ impl Flow<'_> {
             // No op asks for it: the moment and the input tell one try from another.
             let moment = EffectKey { birth: self.st.now.0 as u64, target: who, ordinal: input.0 };
             let birth = child_birth(moment, RETRY, 0, 0);
-            let done = grants.iter().any(|&g| self.activate(slot, Which::Grant(g), target, birth, None).is_ok());
+            let here: Vec<_> = grants.into_iter().filter(|&g| self.starts_here(slot, g)).collect();
+            let done = here.iter().any(|&g| self.activate(slot, Which::Grant(g), target, birth, None).is_ok());
             self.cause = cause;
             let Some(slot) = self.st.controllers.slot(who) else { return };
             if done && let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {

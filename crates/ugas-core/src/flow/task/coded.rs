@@ -43,8 +43,8 @@ impl Flow<'_> {
         let mut state = a.code.clone();
         let grant = row.grant(a.grant);
         let draw = DrawAt {
-            seed: self.st.seed,
-            sub: 0,
+            seed: self.st.seed_of(a.root),
+            sub: if a.root.client() == 0 { 0 } else { a.root.sub() },
             target: who.0,
             birth: a.birth,
             ordinal: a.ordinal,

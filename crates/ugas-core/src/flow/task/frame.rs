@@ -3,6 +3,7 @@
 
 use super::{CLOSED, OLDEST, PLAYER};
 use crate::flow::{Flow, FrameWork, server_op};
+use crate::rng::fold;
 use crate::rules::{Call, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::{AbilityState, Answer, Cause, ControllerId, OpId, SimTime, TaskKindId};
@@ -17,6 +18,11 @@ pub(crate) struct Work {
     /// Whether timelines of the data are played and answer.
     pub(crate) timelines: bool,
     pub(crate) role: crate::Role,
+}
+
+/// The number of a try that nobody asked for: far from those that count up.
+fn retry_op(who: ControllerId, at: SimTime) -> OpId {
+    server_op(fold(fold(17, who.0 as u64), at.0 as u64) | 1 << 47)
 }
 
 /// A task whose interval is over.
@@ -55,7 +61,8 @@ impl Flow<'_> {
     }
 
     /// Held inputs whose ability could not start yet, by controller. Each try counts as an op of its own: nothing
-    /// else would tell its activations apart.
+    /// else would tell its activations apart. Nobody asks for it, so that its number is made of whose and when it is: a
+    /// client and its authority call it alike.
     fn retry_all(&mut self) {
         let holding = |who: &ControllerId| {
             let row = self.st.controllers.get(*who);
@@ -64,9 +71,7 @@ impl Flow<'_> {
         let waiting: Vec<ControllerId> = self.ix.frames.iter().copied().filter(holding).collect();
         for who in waiting {
             let Some(slot) = self.st.controllers.slot(who) else { continue };
-            let id = server_op(self.st.next_op);
-            self.st.next_op += 1;
-            self.retry_as(slot, id);
+            self.retry_as(slot, retry_op(who, self.st.now));
         }
     }
 

@@ -24,8 +24,8 @@ use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
 use crate::state::{AbilityRef, Due, Task, Timer};
 use crate::{
-    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, Role, SimTime, TaskKey, TaskKindId,
-    TaskResult, TaskState, TraceKind,
+    AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, Role, SimTime, Simulated, SimulatedStep,
+    TaskKey, TaskKindId, TaskResult, TaskState, TraceKind,
 };
 
 /// Lists besides the main one; their tasks never sleep.
@@ -118,6 +118,25 @@ impl<'r> Flow<'r> {
         for &pc in starts.iter().filter(|&&pc| pc != NO_PC) {
             self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
         }
+        self.tasks_moved(slot);
+    }
+
+    /// Runs what bystanders see of an ability, on a row that has not been granted it: one that another sim decides about.
+    pub(crate) fn run_simulated(&mut self, slot: usize, what: &Simulated) {
+        let Some(def) = self.ability(what.ability) else { return };
+        let entry = def.program.entry;
+        let pc = match what.step {
+            SimulatedStep::Tick(_) => entry.tick[3],
+            SimulatedStep::Cancel => entry.cancel[3],
+            SimulatedStep::Interrupt => entry.interrupt[2],
+        };
+        if pc == NO_PC {
+            return;
+        }
+        let seq = self.push_simulated(slot, what, def.program.regs as usize);
+        self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
+        self.cancel_tasks(slot, seq);
+        self.drop_activation(slot, seq);
         self.tasks_moved(slot);
     }
 

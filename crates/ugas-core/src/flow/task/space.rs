@@ -1,7 +1,11 @@
 //! Distances between anchors. The space layer brings an index; until then every controller with an anchor is looked at.
 
-use crate::ControllerId;
 use crate::flow::Flow;
+use crate::rules::{Num, TargetPick};
+use crate::{ActivationKey, ControllerId, Refusal, Role, TagId, Target};
+
+/// Aims that wait to be taken, at most.
+const AIMS: usize = 256;
 
 fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()
@@ -25,6 +29,63 @@ impl Flow<'_> {
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.into_iter().map(|f| f.1).collect()
+    }
+
+    /// An ability aims at somebody else from now on. What a sim that plays ahead aims at, the authority is told.
+    pub(super) fn set_target(
+        &mut self,
+        slot: usize,
+        of: u64,
+        pick: TargetPick,
+        radius: Option<&Num>,
+        ignore: &[TagId],
+    ) {
+        let radius = radius.map_or(Some(f64::INFINITY), |r| self.value_of(slot, of, r));
+        let who = self.row(slot).id;
+        let Some(a) = self.row(slot).play().activation(of) else { return };
+        let (key, source) = (a.key(who), a.source);
+        let passes = |&t: &ControllerId| {
+            let at = self.st.controllers.slot(t);
+            at.is_some_and(|at| !ignore.iter().any(|&tag| self.has(at, tag)))
+        };
+        let found = match pick {
+            TargetPick::Nearest => radius.and_then(|r| self.around(slot, r).into_iter().find(passes)),
+            TargetPick::Owner => Some(who),
+            TargetPick::Instigator => Some(source).filter(passes),
+            TargetPick::Nobody => None,
+        };
+        let target = found.map_or(Target::None, Target::Controller);
+        self.put_aim(slot, key, target);
+        if self.work.role == Role::Client && self.replay.is_none() {
+            if self.log.aims.len() >= AIMS {
+                self.log.aims.remove(0);
+            }
+            self.log.aims.push((key, target));
+        }
+    }
+
+    /// An activation aims at something else.
+    pub(crate) fn aim_op(&mut self, key: ActivationKey, target: Target) -> Result<(), Refusal> {
+        let slot = self.slot(key.who)?;
+        if let Target::Point(p) = target
+            && !p.iter().all(|v| v.is_finite())
+        {
+            return Err(Refusal::BadValue { what: crate::BadValue::Position });
+        }
+        if self.put_aim(slot, key, target) { Ok(()) } else { Err(Refusal::StaleHandle) }
+    }
+
+    fn put_aim(&mut self, slot: usize, key: ActivationKey, target: Target) -> bool {
+        let who = key.who;
+        let activations = &mut self.row_mut(slot).play_mut().activations;
+        let found = activations.iter_mut().find(|a| a.key(who) == key);
+        let is_there = found.is_some();
+        if let Some(a) = found {
+            a.target = target;
+            a.targets.clear();
+        }
+        self.row_mut(slot).trim();
+        is_there
     }
 
     /// The nearest other controller.

@@ -64,6 +64,7 @@ impl Flow<'_> {
                     let _ = self.restrict(who, grant, *name, *active);
                 }
             }
+            TaskKind::SetTarget { pick, radius, ignore } => self.set_target(slot, s.of, *pick, radius.as_ref(), ignore),
             TaskKind::ExecuteCue(tag) => self.burst_cue(slot, *tag),
             TaskKind::AddCue(tag) => self.add_cue(slot, s.of, *tag),
             TaskKind::RemoveCue(tag) => self.remove_cue(slot, s.of, *tag),

@@ -1,0 +1,35 @@
+//! What actors cost that do not change: ticks of a server with many of them and of one with none. Both must take the same
+//! instructions, for a tick may only cost what happens in it.
+
+use super::arena::Arena;
+use crate::count;
+use crate::workload::measured_section;
+
+/// The first argument of the child whose instructions are counted.
+pub(crate) const CHILD_WORD: &str = "count-still";
+
+/// Ticks that are counted: one second.
+const TICKS: usize = 60;
+/// Clients that are told of everybody.
+const CLIENTS: usize = 8;
+
+/// Instructions of a tick in which nothing changes, stepping and sending, without actors and with so many.
+pub(crate) fn instructions(actors: usize) -> Result<(f64, f64), String> {
+    let count = |actors: usize| {
+        let (collected, ticks) = count::callgrind(&[CHILD_WORD, &actors.to_string()])?;
+        Ok::<f64, String>(collected / ticks)
+    };
+    Ok((count(0)?, count(actors)?))
+}
+
+/// The child: lets the ticks pass and prints how many they were.
+pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
+    let [actors] = arguments else { return Err(format!("{CHILD_WORD} takes a number of actors")) };
+    let mut arena = Arena::new(actors.parse().map_err(|_| "the number of actors is not a number")?, CLIENTS);
+    for _ in 0..TICKS {
+        measured_section(std::hint::black_box(&mut arena), Arena::serve);
+        arena.answer();
+    }
+    println!("{TICKS}");
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! What a client's doings did to others, kept until the client has heard of it.
+
+use super::MAX_ECHOES;
+use crate::echo::ECHO_BITS;
+use crate::types::Tick;
+use crate::wire::bits::BitWriter;
+use crate::wire::number::put_uint;
+use std::collections::VecDeque;
+
+/// Happenings that wait to be heard of; a client whose packets are lost for so long has stopped playing ahead.
+const KEPT: usize = 2048;
+
+/// What a client has not heard of yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Echoes {
+    list: VecDeque<(Tick, u32)>,
+    /// How many came before the first in the list.
+    before: u64,
+}
+
+impl Echoes {
+    /// Something happened in a tick.
+    pub(crate) fn note(&mut self, tick: Tick, echo: u32) {
+        if self.list.iter().rev().take_while(|e| e.0 == tick).any(|e| e.1 == echo) {
+            return;
+        }
+        if self.list.len() >= KEPT {
+            self.list.pop_front();
+            self.before += 1;
+        }
+        self.list.push_back((tick, echo));
+    }
+
+    /// Writes what fits, the oldest first, and by how many ticks it is behind. Gives how many the client has heard of
+    /// once this arrives.
+    pub(crate) fn write(&self, tick: Tick, out: &mut BitWriter, room: usize) -> u64 {
+        let fit = room / ECHO_BITS as usize;
+        let count = self.list.len().min(fit).min(MAX_ECHOES as usize);
+        put_uint(out, count as u64);
+        self.list.iter().take(count).for_each(|(_, echo)| out.bits(*echo as u64, ECHO_BITS));
+        let whole = self.list.get(count).map_or(tick, |left| left.0.minus(1));
+        put_uint(out, (tick.0 - whole.0.min(tick.0)) as u64);
+        self.before + count as u64
+    }
+
+    /// The client has heard of so many.
+    pub(crate) fn heard(&mut self, count: u64) {
+        let heard = count.saturating_sub(self.before).min(self.list.len() as u64);
+        self.list.drain(..heard as usize);
+        self.before += heard;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::bits::BitReader;
+    use crate::wire::number::get_uint;
+
+    fn written(echoes: &Echoes, tick: u32, room: usize) -> (u64, Vec<u64>, u64) {
+        let mut out = BitWriter::new();
+        let heard = echoes.write(Tick(tick), &mut out, room);
+        let mut from = BitReader::new(out.finish());
+        let count = get_uint(&mut from).unwrap();
+        let list = (0..count).map(|_| from.bits(ECHO_BITS).unwrap()).collect();
+        (heard, list, get_uint(&mut from).unwrap())
+    }
+
+    #[test]
+    fn what_did_not_fit_is_said_to_be_missing_and_follows() {
+        let mut echoes = Echoes::default();
+        for (tick, echo) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
+            echoes.note(Tick(tick), echo);
+        }
+        assert_eq!(written(&echoes, 9, 1000), (4, vec![1, 2, 3, 4], 0));
+        assert_eq!(written(&echoes, 9, 3 * ECHO_BITS as usize), (3, vec![1, 2, 3], 2), "whole up to tick 7");
+        assert_eq!(written(&echoes, 9, 2 * ECHO_BITS as usize), (2, vec![1, 2], 4));
+        echoes.heard(3);
+        echoes.heard(2);
+        assert_eq!(written(&echoes, 9, 1000), (4, vec![4], 0));
+        echoes.heard(9);
+        assert_eq!(written(&echoes, 9, 1000), (4, vec![], 0));
+    }
+}
