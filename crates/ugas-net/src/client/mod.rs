@@ -42,7 +42,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::Waiting;
 use ugas_core::{
-    ActivationKey, AttributeId, ControllerId, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim,
+    ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim,
     SimConfig, SimTime, Target,
 };
 
@@ -180,6 +180,10 @@ pub struct Client {
     base_tick: Tick,
     waiting: Waiting,
     out: NetFacts,
+    /// Up to where the packet that is read says what the client did to its own controllers.
+    said: Option<Tick>,
+    /// What was told of own controllers and turned out not to have happened, until it is seen what is there instead.
+    untrue: Vec<Fact>,
     /// What abilities aimed at by themselves.
     aimed: Vec<(ActivationKey, Target)>,
     /// Facts that abilities which run here only have heard of.
@@ -231,6 +235,8 @@ impl Client {
             base_tick: Tick(0),
             waiting: Waiting::default(),
             out: NetFacts::default(),
+            said: None,
+            untrue: Vec::new(),
             aimed: Vec::new(),
             watched: 0,
             blends: Vec::new(),

@@ -134,12 +134,19 @@ impl Client {
                 let right = all_right.then_some(OwnerNews::Matched(tick));
                 news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
+            let own = match news.iter().any(|n| matches!(n, OwnerNews::State(_))) {
+                true => read_echoes(tick, &mut from).map(Some)?,
+                false => None,
+            };
             let before = self.shown_of_touched();
             let (struck, undone) = self.take_verdicts(&verdicts);
-            echoes.into_iter().for_each(|echo| self.waiting.hear(echo));
+            self.said = own.as_ref().map(|own| own.1);
+            let own = own.into_iter().flat_map(|own| own.0);
+            echoes.into_iter().chain(own).for_each(|echo| self.waiting.hear(echo));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
+            self.said = None;
             self.places.hear(self.sim.now(), tick.time(self.length));
             let read = self.read_views(tick, &mut from);
             self.settle_proxies(tick, struck);
@@ -214,7 +221,7 @@ impl Client {
         match news {
             OwnerNews::Matched(matched) => {
                 match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
-                    Some((tick, image)) => self.settle(at, tick, image),
+                    Some((tick, image)) => self.settle(at, tick, image, None),
                     None => self.rows[at].asks |= !self.is_open(),
                 }
                 if struck {
@@ -261,9 +268,12 @@ pub(super) enum OwnerNews {
     Gone,
 }
 
-/// What the client's doings did to others, and up to which tick that is all.
+/// What the client's doings did, and up to which tick that is all.
 fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
-    let count = get_uint_to(from, MAX_ECHOES, "happenings at others")?;
+    if !from.bit()? {
+        return Ok((Vec::new(), tick));
+    }
+    let count = get_uint_to(from, MAX_ECHOES, "happenings")?;
     let mut echoes = Vec::with_capacity(count as usize);
     for _ in 0..count {
         echoes.push(from.bits(ECHO_BITS)? as u32);
@@ -320,8 +330,7 @@ mod tests {
             put_uint(&mut out, bytes.len() as u64);
             out.bytes(&bytes);
         }
-        put_uint(&mut out, 0);
-        put_uint(&mut out, 0);
+        out.bit(false);
         out.bit(false);
         out.bits(NOTHING, 2);
         ActorList::default().close(&mut out);
