@@ -283,17 +283,17 @@ pub enum ToClient {
         /// The state, as a difference to nothing.
         state: Vec<u8>,
     },
+    /// Too many are gone to list them: of whoever is still there everything is told anew.
+    AllGone {
+        /// What was told up to this tick is out of date.
+        tick: Tick,
+    },
     /// Something of somebody else's ability that bystanders see.
     Simulated {
         /// Whose.
         who: ControllerId,
         /// What.
         what: Simulated,
-    },
-    /// Too many are gone to list them: of whoever is still there everything is told anew.
-    AllGone {
-        /// What was told up to this tick is out of date.
-        tick: Tick,
     },
 }
 

@@ -74,8 +74,8 @@ impl Client {
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
             ToClient::Define { id, doc } => {
-                let is_new = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
-                let read = serde_json::from_str(&doc).ok().filter(|_| is_new());
+                let fits = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
+                let read = serde_json::from_str(&doc).ok().filter(|_| fits());
                 self.defined += doc.len();
                 let adopted = read.map(|doc| self.sim.adopt_definition(id, &doc));
                 if !matches!(adopted, Some(Ok(()))) {
