@@ -174,3 +174,29 @@ fn play_on_a_bad_line(seed: u64) {
     let [ahead, confirmed, undone, _] = counts(&told, foe, any);
     assert_eq!(ahead, confirmed + undone);
 }
+
+#[test]
+fn what_a_command_did_not_do_to_its_own_controller_is_undone_too() {
+    let curse = AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Curse");
+    let rules = sparks().add(Ability::new("GA_Pact").cost("GE_Cost").task(curse));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, shield, curse) = (g.hero, g.effect("GE_Shield"), g.effect("GE_Curse"));
+    g.net.run(60);
+    g.facts();
+    // The shield is there in the very tick in which the server plays the command.
+    let tick = g.ana().tick().plus(1);
+    g.cast("GA_Pact", Target::None).unwrap();
+    g.net.run_until(30, |net| net.tick().plus(1) == tick).unwrap();
+    g.net.server_mut().sim_mut().apply(&Spec::new(shield, hero)).unwrap();
+    g.net.run(60);
+    let facts = g.facts();
+    let of = |c: Certainty, is: &dyn Fn(&Fact) -> bool| facts.iter().filter(|(f, k)| *k == c && is(f)).count();
+    let cursed = |f: &Fact| f.effect == curse;
+    let told = of(Certainty::Predicted, &cursed);
+    assert!(told >= 4, "{facts:#?}");
+    assert_eq!((of(Certainty::Undone, &cursed), of(Certainty::Confirmed, &cursed)), (told, 0), "{facts:#?}");
+    assert_eq!(of(Certainty::Server, &cursed), 0, "taken back says it all");
+    let paid = |f: &Fact| matches!(f.kind, FactKind::AttributeChanged { new: 80.0, .. });
+    assert_eq!((of(Certainty::Confirmed, &paid), of(Certainty::Undone, &paid)), (1, 0), "the cost was paid");
+    assert_eq!((g.seen(hero, "Speed"), g.seen(hero, "Mana")), (10.0, 80.0));
+}

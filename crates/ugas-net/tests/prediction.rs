@@ -651,6 +651,7 @@ fn code_that_rolls_rolls_the_same_on_both_sides() {
     }
     let rules = builder().add(Ability::new("GA_Dice")).ability_code("GA_Dice", Dice);
     let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    g.net.run(120);
     g.net.server_mut().sim_mut().reseed(99);
     let before = g.ana().counts().corrections;
     for _ in 0..40 {
@@ -658,7 +659,7 @@ fn code_that_rolls_rolls_the_same_on_both_sides() {
         g.net.step();
     }
     g.net.run(30);
-    assert!((80.0..100.0).contains(&g.truth(g.hero, "Health")));
+    assert!((62.0..98.0).contains(&g.truth(g.hero, "Health")), "some of forty hit");
     assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"));
     assert_eq!(g.ana().counts().corrections, before);
 }

@@ -311,7 +311,18 @@ fn action(rng: &mut Rng, known: &Names<'_>) -> AbilityTask {
             let t = t.param("To", *rng.pick(&["Owner", "Target", "Targets"]));
             if rng.percent(60) { t.param("Magnitude", number(rng, known)) } else { t }
         }
-        76..80 => new("SetParam").param("Name", "Power").param("Value", number(rng, known)),
+        76..78 => {
+            let mut t =
+                new("SetTarget").param("Target", *rng.pick(&["Nearest", "Nearest", "Owner", "Instigator", "Nobody"]));
+            if rng.percent(40) {
+                t = t.param("Radius", *rng.pick(&[2.0, 4.0]));
+            }
+            if rng.percent(40) {
+                t = t.param("IgnoreTargetsWithTag", rng.tag().as_str());
+            }
+            t
+        }
+        78..80 => new("SetParam").param("Name", "Power").param("Value", number(rng, known)),
         80..84 => new("SetRestriction").param("Name", "Locked").param("Active", rng.percent(50)),
         84..88 => new("ExecuteCue").param("Cue", *rng.pick(CUES)),
         88..92 => new("AddCue").param("Cue", *rng.pick(CUES)),

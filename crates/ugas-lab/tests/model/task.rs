@@ -191,6 +191,11 @@ impl World {
                     }
                 }
             }
+            "SetTarget" => {
+                let target = self.pick_target(who, act, task);
+                let a = self.act_mut(who, act);
+                (a.target, a.targets) = (target, Vec::new());
+            }
             "ExecuteCue" => self.tell(who, format!("Cue {} Execute", text(task, "Cue").expect("whole"))),
             "AddCue" => {
                 let cue = text(task, "Cue").expect("whole").to_owned();
@@ -242,8 +247,8 @@ impl World {
     }
 
     /// Everybody around, the nearest first.
-    fn apply_around(&mut self, who: u32, act: u64, task: &AbilityTask) {
-        let Some(radius) = self.number(who, act, task, "Radius") else { return };
+    /// Others within a radius, the nearest first.
+    fn around(&self, who: u32, radius: f64) -> Vec<(f64, u32)> {
         let mut found: Vec<(f64, u32)> = self
             .rows
             .keys()
@@ -252,6 +257,27 @@ impl World {
             .filter(|f| f.0 <= radius)
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found
+    }
+
+    fn pick_target(&mut self, who: u32, act: u64, task: &AbilityTask) -> Option<u32> {
+        let radius = match task.params.contains_key("Radius") {
+            true => self.number(who, act, task, "Radius"),
+            false => Some(f64::INFINITY),
+        };
+        let ignore = text(task, "IgnoreTargetsWithTag").map(str::to_owned);
+        let passes = |w: &Self, t: u32| w.rows.contains_key(&t) && !ignore.as_ref().is_some_and(|i| w.has_tag(t, i));
+        match text(task, "Target").expect("whole") {
+            "Nearest" => self.around(who, radius?).into_iter().map(|f| f.1).find(|&t| passes(self, t)),
+            "Owner" => Some(who),
+            "Instigator" => Some(self.act(who, act).expect("it runs").source).filter(|&t| passes(self, t)),
+            _ => None,
+        }
+    }
+
+    fn apply_around(&mut self, who: u32, act: u64, task: &AbilityTask) {
+        let Some(radius) = self.number(who, act, task, "Radius") else { return };
+        let found = self.around(who, radius);
         let max = task.params.get("MaxTargets").and_then(as_number).map_or(usize::MAX, |n| n as usize);
         let ignore = text(task, "IgnoreTargetsWithTag").map(str::to_owned);
         let mut left = max;

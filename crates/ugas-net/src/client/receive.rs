@@ -5,7 +5,7 @@
 use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
-use super::{Client, ClientState, Pending};
+use super::{Client, ClientState, MAX_DEFINED, Pending};
 use crate::echo::ECHO_BITS;
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
@@ -20,6 +20,10 @@ use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, NoHost, Sim
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
     pub fn receive(&mut self, datagram: &[u8]) {
+        if matches!(self.state, ClientState::Lost(_)) {
+            return;
+        }
+        self.forget_facts();
         let (tick, payload) = match self.carrier.read(self.now, datagram) {
             Ok(opened) => (opened.tick, opened.payload.to_vec()),
             Err(_) => {
@@ -62,7 +66,7 @@ impl Client {
                 self.base = base;
                 self.sim.seed_client(client, seed);
                 self.rows = owned.into_iter().map(History::new).collect();
-                self.proxies = Proxies::new(self.sim.rules().clone(), length);
+                self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.proxies);
                 self.pace = Some(Pace::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
                 (self.tick, self.heard) = (tick.plus(ahead as u32), tick);
@@ -70,7 +74,10 @@ impl Client {
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
             ToClient::Define { id, doc } => {
-                let adopted = serde_json::from_str(&doc).ok().map(|doc| self.sim.adopt_definition(id, &doc));
+                let fits = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
+                let read = serde_json::from_str(&doc).ok().filter(|_| fits());
+                self.defined += doc.len();
+                let adopted = read.map(|doc| self.sim.adopt_definition(id, &doc));
                 if !matches!(adopted, Some(Ok(()))) {
                     self.counts.damaged += 1;
                 }
@@ -113,7 +120,10 @@ impl Client {
             if let Some(pace) = &mut self.pace {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
-            self.jump(tick);
+            if !self.jump(tick) {
+                return Ok(());
+            }
+            self.leap.hear();
             self.heard = self.heard.max(tick);
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
@@ -124,12 +134,19 @@ impl Client {
                 let right = all_right.then_some(OwnerNews::Matched(tick));
                 news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
+            let own = match news.iter().any(|n| matches!(n, OwnerNews::State(_))) {
+                true => read_echoes(tick, &mut from).map(Some)?,
+                false => None,
+            };
             let before = self.shown_of_touched();
             let (struck, undone) = self.take_verdicts(&verdicts);
-            echoes.into_iter().for_each(|echo| self.waiting.hear(echo));
+            self.said = own.as_ref().map(|own| own.1);
+            let own = own.into_iter().flat_map(|own| own.0);
+            echoes.into_iter().chain(own).for_each(|echo| self.waiting.hear(echo));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
+            self.said = None;
             self.places.hear(self.sim.now(), tick.time(self.length));
             let read = self.read_views(tick, &mut from);
             self.settle_proxies(tick, struck);
@@ -204,7 +221,7 @@ impl Client {
         match news {
             OwnerNews::Matched(matched) => {
                 match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
-                    Some((tick, image)) => self.settle(at, tick, image),
+                    Some((tick, image)) => self.settle(at, tick, image, None),
                     None => self.rows[at].asks |= !self.is_open(),
                 }
                 if struck {
@@ -251,9 +268,12 @@ pub(super) enum OwnerNews {
     Gone,
 }
 
-/// What the client's doings did to others, and up to which tick that is all.
+/// What the client's doings did, and up to which tick that is all.
 fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
-    let count = get_uint_to(from, MAX_ECHOES, "happenings at others")?;
+    if !from.bit()? {
+        return Ok((Vec::new(), tick));
+    }
+    let count = get_uint_to(from, MAX_ECHOES, "happenings")?;
     let mut echoes = Vec::with_capacity(count as usize);
     for _ in 0..count {
         echoes.push(from.bits(ECHO_BITS)? as u32);
@@ -310,8 +330,7 @@ mod tests {
             put_uint(&mut out, bytes.len() as u64);
             out.bytes(&bytes);
         }
-        put_uint(&mut out, 0);
-        put_uint(&mut out, 0);
+        out.bit(false);
         out.bit(false);
         out.bits(NOTHING, 2);
         ActorList::default().close(&mut out);

@@ -12,7 +12,7 @@ use ugas_core::{Fact, FactKind, JournalMark, Op, OpId, Portable, RowImage, SimTi
 
 impl Client {
     /// A tick of an own controller is settled.
-    pub(super) fn settle(&mut self, at: usize, tick: Tick, image: RowImage) {
+    pub(super) fn settle(&mut self, at: usize, tick: Tick, image: RowImage, said: Option<Tick>) {
         let row = &mut self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
             return;
@@ -26,14 +26,17 @@ impl Client {
             let open = f.root.client() == client && pending.iter().any(|p| p.command.id(client) == f.root);
             (f.who == who || !owned.contains(&f.who)) && !open
         };
-        self.waiting.confirm(tick, is_settled, &mut self.out);
+        let said = said.map(|said| (said, client));
+        self.untrue.extend(self.waiting.confirm(tick, is_settled, said, &mut self.out));
     }
 
     /// The server's state of an own controller at a tick as an image, and what was noted up to then. None if a later
     /// tick is settled already.
     pub(super) fn image_at(&mut self, at: usize, tick: Tick, tokens: &Tokens) -> Result<Option<Told>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
-        self.jump(tick);
+        if self.is_ancient(tick) || !self.jump(tick) {
+            return Err(bad);
+        }
         let row = &self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
             return Ok(None);
@@ -68,7 +71,9 @@ impl Client {
         if first {
             self.arrive(at, tick);
         }
-        self.settle(at, tick, image);
+        // What was played and is not so, the server has said beside its state.
+        let said = self.said.filter(|_| played.is_some() && played != told);
+        self.settle(at, tick, image, said);
         if first {
             self.list_owned();
             // The journal begins with the first state.
@@ -135,7 +140,8 @@ impl Client {
         let run = Run { who, after, length: self.length, again: &self.facts };
         let (client, pending) = (self.client, &self.pending);
         let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
-        let touched = self.waiting.compare(run, is_open, &mut self.out);
+        let mut touched = self.waiting.compare(run, is_open, &mut self.out);
+        touched.extend(self.untrue.drain(..).filter(|f| f.who == who));
         let now = Shown::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);
         before.blends(&now, self.config.blend, &mut self.blends);

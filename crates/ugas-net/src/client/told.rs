@@ -74,10 +74,19 @@ fn identity(f: &Fact) -> Identity {
 struct Entry {
     tick: Tick,
     fact: Fact,
-    /// What the server calls it, if it is about somebody else.
+    /// Whether it is about an own controller.
+    own: bool,
+    /// What the server calls it.
     echo: Option<u32>,
     /// The server has called it so.
     heard: bool,
+}
+
+impl Entry {
+    /// Whether the server says of it whether it happened, beside what it shows.
+    fn is_of_others(&self) -> bool {
+        !self.own && self.echo.is_some()
+    }
 }
 
 /// Facts that were told ahead and wait for the server's word.
@@ -93,8 +102,7 @@ impl Waiting {
         if self.list.len() >= MAX_WAITING {
             self.list.pop_front();
         }
-        let echo = if own { None } else { echo_of(fact) };
-        self.list.push_back(Entry { tick, fact: *fact, echo, heard: false });
+        self.list.push_back(Entry { tick, fact: *fact, own, echo: echo_of(fact), heard: false });
     }
 
     /// What was told did not happen, or nobody will ever say. Gives what was told of others.
@@ -104,32 +112,49 @@ impl Waiting {
             let gone = is_false(&e.fact);
             if gone {
                 out.push(e.fact, None, Certainty::Undone);
-                undone.extend(e.echo.map(|_| e.fact));
+                undone.extend(e.is_of_others().then_some(e.fact));
             }
             !gone
         });
         undone
     }
 
-    /// Up to a tick everything about own controllers that is settled happened.
-    pub(crate) fn confirm(&mut self, until: Tick, is_settled: impl Fn(&Fact) -> bool, out: &mut NetFacts) {
+    /// Up to a tick everything about own controllers that is settled happened. Where the server's state is another than
+    /// was played, it has said up to a tick what of a client's doings did happen; the others did not. Gives these.
+    pub(crate) fn confirm(
+        &mut self,
+        until: Tick,
+        is_settled: impl Fn(&Fact) -> bool,
+        said: Option<(Tick, u16)>,
+        out: &mut NetFacts,
+    ) -> Vec<Fact> {
+        let mut undone = Vec::new();
         self.list.retain(|e| {
-            let sure = e.echo.is_none() && e.tick <= until && is_settled(&e.fact);
-            if sure {
-                out.push(e.fact, None, Certainty::Confirmed);
+            if e.is_of_others() || e.tick > until || !is_settled(&e.fact) {
+                return true;
             }
-            !sure
+            let said = said.filter(|s| e.echo.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
+            match said {
+                Some(said) if !e.heard && e.tick > said => return true,
+                Some(_) if !e.heard => {
+                    undone.push(e.fact);
+                    out.push(e.fact, None, Certainty::Undone);
+                }
+                _ => out.push(e.fact, None, Certainty::Confirmed),
+            }
+            false
         });
+        undone
     }
 
-    /// The server says that something happened to somebody else.
+    /// The server says that something happened.
     pub(crate) fn hear(&mut self, echo: u32) {
         self.list.iter_mut().filter(|e| e.echo == Some(echo)).for_each(|e| e.heard = true);
     }
 
     /// Whether a fact about somebody else that the test picks waits for the server.
     pub(crate) fn foretells(&self, test: impl Fn(&Fact) -> bool) -> bool {
-        self.list.iter().any(|e| e.echo.is_some() && test(&e.fact))
+        self.list.iter().any(|e| e.is_of_others() && test(&e.fact))
     }
 
     /// Up to a tick the server has said all that happened to others: what it has not named did not happen. Gives that.
@@ -141,7 +166,7 @@ impl Waiting {
     ) -> Vec<Fact> {
         let mut undone = Vec::new();
         self.list.retain(|e| {
-            let settled = e.echo.is_some() && e.tick <= until && !is_open(e.fact.root);
+            let settled = e.is_of_others() && e.tick <= until && !is_open(e.fact.root);
             if settled && e.heard {
                 out.push(e.fact, None, Certainty::Confirmed);
             } else if settled {
@@ -159,34 +184,37 @@ impl Waiting {
         let Run { who, after, length, again } = run;
         // What the server has not heard of yet is run again too, from whatever tick it is.
         let is_mine = |e: &Entry| e.fact.who == who && (e.tick > after || is_open(e.fact.root));
-        let mut told: Vec<(Identity, bool)> =
-            self.list.iter().filter(|e| is_mine(e)).map(|e| (identity(&e.fact), false)).collect();
+        let mut told: Vec<(Identity, Option<Tick>)> =
+            self.list.iter().filter(|e| is_mine(e)).map(|e| (identity(&e.fact), None)).collect();
         let mut news = Vec::new();
         for fact in again.list.iter().filter(|f| f.who == who) {
             let id = identity(fact);
-            match told.iter_mut().find(|(known, found)| !found && *known == id) {
-                Some((_, found)) => *found = true,
+            match told.iter_mut().find(|(known, found)| found.is_none() && *known == id) {
+                Some((_, found)) => *found = Some(tick_of(fact.at, length)),
                 None => news.push(*fact),
             }
         }
         let mut touched = Vec::new();
         let mut at = 0;
-        self.list.retain(|entry| {
+        self.list.retain_mut(|entry| {
             if !is_mine(entry) {
                 return true;
             }
-            let keep = told[at].1;
+            let found = told[at].1;
             at += 1;
-            if !keep {
-                touched.push(entry.fact);
-                out.push(entry.fact, None, Certainty::Undone);
+            match found {
+                // It may be a tick earlier or later now.
+                Some(tick) => entry.tick = tick,
+                None => {
+                    touched.push(entry.fact);
+                    out.push(entry.fact, None, Certainty::Undone);
+                }
             }
-            keep
+            found.is_some()
         });
         for fact in news {
             touched.push(fact);
-            let tick = Tick((fact.at.0 / length.0.max(1)) as u32).plus(1);
-            self.predict(tick, &fact, true, again, out);
+            self.predict(tick_of(fact.at, length), &fact, true, again, out);
         }
         touched
     }
@@ -195,6 +223,11 @@ impl Waiting {
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
+}
+
+/// The tick in which something happens at a time; on the edge of two the later one, where commands belong.
+fn tick_of(at: SimTime, length: SimTime) -> Tick {
+    Tick((at.0 / length.0.max(1)).clamp(0, u32::MAX as i64) as u32).plus(1)
 }
 
 /// A controller that was run again.

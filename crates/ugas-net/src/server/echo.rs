@@ -34,6 +34,10 @@ impl Echoes {
     /// Writes what fits, the oldest first, and by how many ticks it is behind. Gives how many the client has heard of
     /// once this arrives.
     pub(crate) fn write(&self, tick: Tick, out: &mut BitWriter, room: usize) -> u64 {
+        out.bit(!self.list.is_empty());
+        if self.list.is_empty() {
+            return self.before;
+        }
         let fit = room / ECHO_BITS as usize;
         let count = self.list.len().min(fit).min(MAX_ECHOES as usize);
         put_uint(out, count as u64);
@@ -41,6 +45,13 @@ impl Echoes {
         let whole = self.list.get(count).map_or(tick, |left| left.0.minus(1));
         put_uint(out, (tick.0 - whole.0.min(tick.0)) as u64);
         self.before + count as u64
+    }
+
+    /// The client is known to have been right up to a tick: it need not hear of that.
+    pub(crate) fn forget_until(&mut self, tick: Tick) {
+        let known = self.list.iter().take_while(|e| e.0 <= tick).count();
+        self.list.drain(..known);
+        self.before += known as u64;
     }
 
     /// The client has heard of so many.
@@ -61,6 +72,9 @@ mod tests {
         let mut out = BitWriter::new();
         let heard = echoes.write(Tick(tick), &mut out, room);
         let mut from = BitReader::new(out.finish());
+        if !from.bit().unwrap() {
+            return (heard, Vec::new(), 0);
+        }
         let count = get_uint(&mut from).unwrap();
         let list = (0..count).map(|_| from.bits(ECHO_BITS).unwrap()).collect();
         (heard, list, get_uint(&mut from).unwrap())
@@ -78,7 +92,10 @@ mod tests {
         echoes.heard(3);
         echoes.heard(2);
         assert_eq!(written(&echoes, 9, 1000), (4, vec![4], 0));
+        echoes.note(Tick(9), 5);
+        echoes.forget_until(Tick(8));
+        assert_eq!(written(&echoes, 9, 1000), (5, vec![5], 0));
         echoes.heard(9);
-        assert_eq!(written(&echoes, 9, 1000), (4, vec![], 0));
+        assert_eq!(written(&echoes, 9, 1000), (5, vec![], 0));
     }
 }

@@ -198,6 +198,16 @@ impl Owned {
         self.streamed = None;
     }
 
+    /// The last tick the client had right.
+    pub(crate) fn matched(&self) -> Option<Tick> {
+        self.matched
+    }
+
+    /// Whether its state was written for a tick.
+    pub(crate) fn was_written(&self, tick: Tick) -> bool {
+        self.states.back().is_some_and(|(at, _)| *at == tick)
+    }
+
     /// The state last kept as a difference to nothing, for the ordered stream.
     pub(crate) fn whole(&mut self, tick: Tick, delta: &mut Coder, out: &mut BitWriter) -> bool {
         if self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {

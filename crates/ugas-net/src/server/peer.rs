@@ -46,6 +46,8 @@ pub(crate) struct Told {
     pub(crate) verdicts: Vec<(u32, u16)>,
     /// How much of what it did to others it has heard of then.
     pub(crate) echoes: u64,
+    /// And of what it did to its own controllers.
+    pub(crate) own: u64,
 }
 
 /// Tokens that fill up with the ticks: what a client may send.
@@ -106,6 +108,8 @@ pub(crate) struct Peer {
     denied: VecDeque<Command>,
     /// What it did to others.
     pub(crate) echoes: Echoes,
+    /// What it did to its own controllers, said where their states are.
+    pub(crate) own: Echoes,
     pub(crate) flying: VecDeque<Told>,
     pub(crate) spare: Vec<Told>,
     /// What it is told of others.
@@ -138,6 +142,7 @@ impl Peer {
             verdicts: Vec::new(),
             denied: VecDeque::new(),
             echoes: Echoes::default(),
+            own: Echoes::default(),
             flying: VecDeque::new(),
             spare: Vec::new(),
             views: Observing::new(line(config.bandwidth)),
@@ -274,12 +279,13 @@ impl Peer {
             if arrived {
                 self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
                 self.echoes.heard(told.echoes);
+                self.own.heard(told.own);
             }
             self.views.settle(&told, arrived);
             told.actors.clear();
             told.poses.clear();
             told.verdicts.clear();
-            told.echoes = 0;
+            (told.echoes, told.own) = (0, 0);
             self.spare.push(told);
         }
         self.views.settle_stream(&self.carrier);

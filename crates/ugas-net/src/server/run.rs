@@ -127,13 +127,16 @@ impl Server {
         self.noted = facts;
     }
 
-    /// Tells clients apart from everything else what they did to others: they have shown it ahead.
+    /// Notes what clients did, to others and to their own: they have shown it ahead.
     pub(super) fn echo(&mut self, facts: &Facts) {
         let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
         for fact in facts.list.iter().filter(may_be) {
             let is_by = |p: &&mut Peer| p.number.client == fact.root.client() || p.owned.contains(&fact.source);
             let Some(p) = self.peers.values_mut().find(is_by) else { continue };
             if p.owned.contains(&fact.who) {
+                if let Some(echo) = echo_of(fact).filter(|_| p.number.client == fact.root.client()) {
+                    p.own.note(self.tick, echo);
+                }
                 continue;
             }
             p.views.touch(fact.who, self.tick);

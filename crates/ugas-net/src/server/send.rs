@@ -75,7 +75,10 @@ impl Server {
         let mut more = false;
         let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
-        let echoes = &p.echoes;
+        if let Some(matched) = rows.iter().map(Owned::matched).min().flatten() {
+            p.own.forget_until(matched);
+        }
+        let (echoes, own) = (&p.echoes, &p.own);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
@@ -111,6 +114,7 @@ impl Server {
                 if !rows.is_empty() {
                     writer.bit(all_right);
                 }
+                let mut written = false;
                 for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
@@ -119,7 +123,7 @@ impl Server {
                     }
                     let peek = |who| sim.peek_without(who, hidden, &knows);
                     match row.write(sim, peek, tick, coder, writer, reserved) {
-                        Ok(true) => {}
+                        Ok(true) => written |= row.was_written(tick),
                         Ok(false) => {
                             writer.bits(NOTHING, 2);
                             let mut whole = BitWriter::new();
@@ -130,6 +134,10 @@ impl Server {
                         }
                         Err(_) => writer.bits(GONE, 2),
                     }
+                }
+                if written {
+                    let left = room.saturating_sub(writer.bit_len() + 128);
+                    told.own = own.write(tick, writer, left.min(room / 4));
                 }
             }
             let sight = Sight { board, interest, owned, place, tick, length, round_trip, lossy, room };
