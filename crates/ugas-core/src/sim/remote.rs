@@ -153,7 +153,7 @@ impl Sim {
         if from.at > self.state.now || from.at < SimTime::ZERO {
             return Err(InsertError::Damaged("the time"));
         }
-        let row = self.sound_row(from)?;
+        let row = self.sound_row(from, true)?;
         Ok(self.image(row, from.at, after))
     }
 
