@@ -288,18 +288,21 @@ fn what_follows_a_hidden_value_is_shown_as_it_is() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
-    let config = ServerConfig { length: LENGTH, ..ServerConfig::default() };
+    let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Full, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
     net.join("Ana", LinkProfile::LAN, &[who]).unwrap();
+    net.join("Ben", LinkProfile::LAN, &[]).unwrap();
     net.run(60);
     for effect in ["GE_Grow", "GE_Heal", "GE_Rage"] {
         let spec = Spec::new(rules.effect(effect).unwrap(), who);
         net.server_mut().sim_mut().apply(&spec).unwrap();
     }
     net.run(30);
-    let seen = |name: &str| net.client("Ana").sim().get(who, rules.attribute(name).unwrap()).unwrap();
-    assert_eq!(["Power", "Might", "Health"].map(seen), [103.0, 104.0, 40.0]);
-    assert_eq!(seen("Secret"), 10.0, "as it is authored");
+    for client in ["Ana", "Ben"] {
+        let seen = |name: &str| net.client(client).sim().get(who, rules.attribute(name).unwrap()).unwrap();
+        assert_eq!(["Power", "Might", "Health"].map(seen), [103.0, 104.0, 40.0], "{client}");
+        assert_eq!(seen("Secret"), 10.0, "as it is authored");
+    }
     assert_eq!(net.client("Ana").settled_hash(who), net.server().owner_hash(who).ok());
     let before = net.client("Ana").counts().corrections;
     net.run(60);
