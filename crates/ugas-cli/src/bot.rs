@@ -76,6 +76,7 @@ impl Player<'_> {
             let is_playing = self.step(length)?;
             match (self.caller.state(), self.part.client().state()) {
                 (_, ClientState::Denied(denial)) => return Err(denial.to_string()),
+                (_, ClientState::Lost(loss)) => return Err(loss.to_string()),
                 // The server leaves last; what it confirmed until then counts.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
                 (State::Disconnected(gone), _) => return Err(gone.to_string()),

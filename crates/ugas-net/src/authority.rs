@@ -332,12 +332,13 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
     }
 }
 
-/// Whether a tick can be meant now.
+/// Whether a tick can be meant by a command that comes when the tick `now` is over: it runs in the next one, no more than
+/// `behind` ticks late.
 pub fn check_tick(tick: Tick, now: Tick, ahead: u32, behind: u32) -> Result<(), Reason> {
     if tick.0 > now.0.saturating_add(ahead) {
         return Err(Reason::Future);
     }
-    if tick.0.saturating_add(behind) < now.0 {
+    if tick.0.saturating_add(behind) <= now.0 {
         return Err(Reason::Past);
     }
     Ok(())

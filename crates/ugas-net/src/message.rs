@@ -265,11 +265,6 @@ pub enum ToClient {
         /// Which, and since when.
         gone: Vec<(ControllerId, Tick)>,
     },
-    /// Too many are gone to list them: of whoever is still there everything is told anew.
-    AllGone {
-        /// What was told up to this tick is out of date.
-        tick: Tick,
-    },
     /// What is seen of a controller, where that does not fit into a packet.
     Seen {
         /// Which.
@@ -287,6 +282,11 @@ pub enum ToClient {
         tick: Tick,
         /// The state, as a difference to nothing.
         state: Vec<u8>,
+    },
+    /// Too many are gone to list them: of whoever is still there everything is told anew.
+    AllGone {
+        /// What was told up to this tick is out of date.
+        tick: Tick,
     },
     /// Something of somebody else's ability that bystanders see.
     Simulated {
@@ -317,6 +317,11 @@ impl ToClient {
     /// Reads one, e.g. in a test that looks at what a server says.
     pub fn from_bytes(bytes: &[u8]) -> Option<ToClient> {
         decode(bytes)
+    }
+
+    /// As it stands in the ordered stream, e.g. for a test that forges one.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
     }
 }
 

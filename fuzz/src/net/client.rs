@@ -2,6 +2,7 @@
 
 use super::game::{LENGTH, datagram, fresh_client, section, warm_client};
 use super::{Done, records};
+use ugas_net::client::{ClientConfig, ClientState};
 
 /// Receives and plays on.
 pub fn client(bytes: &[u8], done: Done<'_>) {
@@ -25,10 +26,12 @@ pub fn client(bytes: &[u8], done: Done<'_>) {
         done("receive");
         if kind & 4 != 0 {
             client.update(LENGTH);
-            client.send(&mut |datagram| assert!(datagram.len() <= 1200));
+            let is_lost = matches!(client.state(), ClientState::Lost(_));
+            client.send(&mut |datagram| assert!(datagram.len() <= 1200 && !is_lost));
             done("play");
         }
         assert!(client.held() < 64 * 1024, "{} held", client.held());
+        assert!(client.proxies().len() <= ClientConfig::default().proxies);
     }
     done("");
 }

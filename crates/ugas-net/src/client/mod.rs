@@ -8,6 +8,7 @@
 mod command;
 mod history;
 mod keys;
+mod leap;
 mod local;
 mod others;
 mod own;
@@ -19,6 +20,7 @@ mod shown;
 mod told;
 
 pub use keys::{Prediction, PredictionKey, Standing};
+pub use leap::Loss;
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
@@ -32,6 +34,7 @@ use crate::wire::number::{put_int, put_uint};
 
 use history::History;
 use keys::Keys;
+use leap::Leap;
 use local::Local;
 use pace::Pace;
 use proxies::Places;
@@ -46,6 +49,9 @@ use ugas_core::{
 /// Commands that may wait for a verdict.
 const MAX_PENDING: usize = 256;
 
+/// Bytes of definitions made at run time that a client takes from a server.
+const MAX_DEFINED: usize = 16 * 1024 * 1024;
+
 /// How a client is set up.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
@@ -55,6 +61,8 @@ pub struct ClientConfig {
     pub blend: f64,
     /// How much later than they are heard of others are shown, so that they move evenly.
     pub interpolation: SimTime,
+    /// Controllers of others that are shown at most. Of more only their number is known ([`ClientCounts::crowded`]).
+    pub proxies: usize,
     /// Limits and patience of the connection.
     pub carrier: CarrierConfig,
     /// The sim's setup; its role and seed do not matter.
@@ -67,6 +75,7 @@ impl Default for ClientConfig {
             window: SimTime::frames(16, 60),
             blend: 0.05,
             interpolation: SimTime::millis(100),
+            proxies: 4096,
             carrier: CarrierConfig::default(),
             sim: SimConfig::default(),
         }
@@ -82,6 +91,8 @@ pub enum ClientState {
     Playing,
     /// The server will not have it.
     Denied(Denial),
+    /// It will not have the server any more: it hears and says nothing, and plays no further.
+    Lost(Loss),
 }
 
 /// What became of a command at once.
@@ -123,6 +134,8 @@ pub struct ClientCounts {
     pub damaged: u64,
     /// Commands that were not played because the window was closed.
     pub closed: u64,
+    /// Sections about controllers that are not shown because too many are shown already.
+    pub crowded: u64,
 }
 
 #[derive(Clone)]
@@ -151,6 +164,7 @@ pub struct Client {
     tick: Tick,
     /// The newest tick of the server's that was heard of.
     heard: Tick,
+    leap: Leap,
     now: SimTime,
     pace: Option<Pace>,
     rows: Vec<History>,
@@ -181,6 +195,8 @@ pub struct Client {
     facts: Facts,
     changes: Vec<(ControllerId, Change)>,
     fates: Vec<(PacketNumber, bool)>,
+    /// Bytes of definitions made at run time.
+    defined: usize,
 }
 
 impl Client {
@@ -204,6 +220,7 @@ impl Client {
             length,
             tick: Tick(0),
             heard: Tick(0),
+            leap: Leap::default(),
             now: SimTime::ZERO,
             pace: None,
             rows: Vec::new(),
@@ -229,6 +246,7 @@ impl Client {
             facts: Facts::default(),
             changes: Vec::new(),
             fates: Vec::new(),
+            defined: 0,
             config,
         }
     }
@@ -271,7 +289,7 @@ impl Client {
 
     /// What it did so far.
     pub fn counts(&self) -> ClientCounts {
-        self.counts
+        ClientCounts { crowded: self.proxies.refused(), ..self.counts }
     }
 
     /// The measured round trip.
@@ -312,11 +330,23 @@ impl Client {
         rows + self.touched.keys().map(|&who| self.sim.journal_len(who)).sum::<usize>()
     }
 
-    /// Swaps out what happened since this was last asked.
+    /// Swaps out what happened since this was last asked. Whoever does not ask for too long loses the oldest.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
         self.watched = 0;
         std::mem::swap(&mut self.out, into);
+    }
+
+    /// Nobody takes what happened: the oldest go.
+    fn forget_facts(&mut self) {
+        let most = self.sim.config().limits.facts as usize;
+        if self.out.certainty.len() > most {
+            self.out.clear();
+            self.watched = 0;
+        }
+        if self.blends.len() > most {
+            self.blends.clear();
+        }
     }
 
     /// Swaps out the values that jumped.
@@ -335,6 +365,11 @@ impl Client {
     /// The same with a host that answers.
     pub fn update_with(&mut self, elapsed: SimTime, host: &mut dyn Host) -> u32 {
         self.now += elapsed;
+        self.leap.pass(elapsed);
+        self.forget_facts();
+        if matches!(self.state, ClientState::Lost(_)) {
+            return 0;
+        }
         let Some(due) = self.pace.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
         self.clean_up();
         let mut played = 0;
@@ -377,8 +412,11 @@ impl Client {
     }
 
     /// The server is at a tick this client has not played yet: it goes there at once. What it would have been in between
-    /// nobody asks for.
-    fn jump(&mut self, to: Tick) {
+    /// nobody asks for. Whether it may go so far.
+    fn jump(&mut self, to: Tick) -> bool {
+        if !self.may_leap(to) {
+            return false;
+        }
         if to.minus(1) > self.tick {
             self.drain();
             self.tick = to.minus(1);
@@ -389,12 +427,16 @@ impl Client {
         if to > self.tick {
             self.play(&mut NoHost);
         }
+        true
     }
 
     // Out ---------------------------------------------------------------------------------------------------------
 
     /// The datagram to send, if there is something to say.
     pub fn send(&mut self, out: &mut dyn FnMut(&[u8])) {
+        if matches!(self.state, ClientState::Lost(_)) {
+            return;
+        }
         let mut keys = Vec::new();
         let Client { carrier, writer, rows, pending, sim, state, tick, now, .. } = self;
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {

@@ -140,6 +140,9 @@ impl Client {
         if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.settled.is_some()) {
             return;
         }
+        if self.proxies.has_places_again() {
+            self.ask_for_all();
+        }
         self.places.forget(who);
         self.touched.remove(&who);
         if self.sim.exists(who) {

@@ -8,9 +8,6 @@ use crate::wire::bits::{BitReader, WireError};
 use std::collections::BTreeMap;
 use ugas_core::{Anchor, ControllerId, SimTime};
 
-/// Controllers whose places are kept at most.
-const MAX_TRACKS: usize = 16_384;
-
 /// Where others stood lately.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
@@ -36,8 +33,8 @@ impl Places {
         self.lead = Some(self.lead.map_or(lead, |old| SimTime(old.0 + (lead.0 - old.0) / 16)));
     }
 
-    fn push(&mut self, who: ControllerId, at: SimTime, pose: Pose) {
-        if self.tracks.len() < MAX_TRACKS || self.tracks.contains_key(&who) {
+    fn push(&mut self, who: ControllerId, at: SimTime, pose: Pose, most: usize) {
+        if self.tracks.len() < most || self.tracks.contains_key(&who) {
             self.tracks.entry(who).or_default().push(at, pose);
         }
     }
@@ -61,7 +58,7 @@ impl Client {
     pub(super) fn read_places(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let (mut last, at) = (None, tick.time(self.length));
         while let Some(who) = read_next(from, &mut last)? {
-            self.places.push(who, at, Pose::get(from)?);
+            self.places.push(who, at, Pose::get(from)?, self.config.proxies);
             if !self.owned.contains(&who) {
                 // One of which nothing else is known yet is placed when it is shown.
                 let _ = self.sim.place_proxy(who, self.places.newest(who));
@@ -73,6 +70,11 @@ impl Client {
     /// Something could not be read, and what else was in the packet is lost though the server counts it as heard.
     pub(super) fn ask_again(&mut self) {
         self.counts.damaged += 1;
+        self.ask_for_all();
+    }
+
+    /// Everything about others is wanted anew.
+    pub(super) fn ask_for_all(&mut self) {
         // One question at a time: it is answered with everything.
         if self.carrier.is_idle() {
             // A queue that is idle takes it.

@@ -5,7 +5,7 @@
 use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
-use super::{Client, ClientState, Pending};
+use super::{Client, ClientState, MAX_DEFINED, Pending};
 use crate::echo::ECHO_BITS;
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
@@ -20,6 +20,10 @@ use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, NoHost, Sim
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
     pub fn receive(&mut self, datagram: &[u8]) {
+        if matches!(self.state, ClientState::Lost(_)) {
+            return;
+        }
+        self.forget_facts();
         let (tick, payload) = match self.carrier.read(self.now, datagram) {
             Ok(opened) => (opened.tick, opened.payload.to_vec()),
             Err(_) => {
@@ -62,7 +66,7 @@ impl Client {
                 self.base = base;
                 self.sim.seed_client(client, seed);
                 self.rows = owned.into_iter().map(History::new).collect();
-                self.proxies = Proxies::new(self.sim.rules().clone(), length);
+                self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.proxies);
                 self.pace = Some(Pace::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
                 (self.tick, self.heard) = (tick.plus(ahead as u32), tick);
@@ -70,7 +74,10 @@ impl Client {
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
             ToClient::Define { id, doc } => {
-                let adopted = serde_json::from_str(&doc).ok().map(|doc| self.sim.adopt_definition(id, &doc));
+                let fits = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
+                let read = serde_json::from_str(&doc).ok().filter(|_| fits());
+                self.defined += doc.len();
+                let adopted = read.map(|doc| self.sim.adopt_definition(id, &doc));
                 if !matches!(adopted, Some(Ok(()))) {
                     self.counts.damaged += 1;
                 }
@@ -113,7 +120,10 @@ impl Client {
             if let Some(pace) = &mut self.pace {
                 pace.hear(slack, 2 + jitter.clamp(0, 8));
             }
-            self.jump(tick);
+            if !self.jump(tick) {
+                return Ok(());
+            }
+            self.leap.hear();
             self.heard = self.heard.max(tick);
             // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;

@@ -34,7 +34,9 @@ impl Client {
     /// tick is settled already.
     pub(super) fn image_at(&mut self, at: usize, tick: Tick, tokens: &Tokens) -> Result<Option<Told>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
-        self.jump(tick);
+        if self.is_ancient(tick) || !self.jump(tick) {
+            return Err(bad);
+        }
         let row = &self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
             return Ok(None);

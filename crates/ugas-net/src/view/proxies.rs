@@ -5,11 +5,15 @@ use super::code::Cx;
 use super::proxy::{Change, History, News, Proxy, get_head};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{ControllerId, Rules, SimTime};
 
 /// How many proxies that went are remembered, so that packets that were overtaken can still be read.
 const GRAVES: usize = 256;
+
+/// How many of those that found no place are remembered, so that what is told of them can be read past.
+const CROWD: usize = 16_384;
 
 /// The controllers a client is told of.
 ///
@@ -41,6 +45,11 @@ pub struct Proxies {
     list: Vec<Proxy>,
     /// Those that went, oldest first.
     graves: Vec<Grave>,
+    /// The most there may be.
+    most: usize,
+    /// Those that found no place, with the shapes needed to read past them.
+    crowd: BTreeMap<ControllerId, History>,
+    refused: u64,
     places: Vec<usize>,
 }
 
@@ -57,7 +66,32 @@ struct Grave {
 impl Proxies {
     /// None yet, for ticks of this length.
     pub fn new(rules: Arc<Rules>, length: SimTime) -> Proxies {
-        Proxies { shapes: Shapes::new(rules), length, list: Vec::new(), graves: Vec::new(), places: Vec::new() }
+        Proxies {
+            shapes: Shapes::new(rules),
+            length,
+            list: Vec::new(),
+            graves: Vec::new(),
+            most: usize::MAX,
+            crowd: BTreeMap::new(),
+            refused: 0,
+            places: Vec::new(),
+        }
+    }
+
+    /// With a limit to how many there are. Those who come when there is no place are read past and counted.
+    pub fn at_most(mut self, most: usize) -> Proxies {
+        self.most = most;
+        self
+    }
+
+    /// How many sections were read past because there was no place for another proxy.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Whether somebody found no place, and now there are many.
+    pub fn has_places_again(&self) -> bool {
+        !self.crowd.is_empty() && self.list.len() + self.most / 8 < self.most
     }
 
     /// One of them.
@@ -92,6 +126,7 @@ impl Proxies {
 
     /// A controller is gone or out of sight since a tick. News of that tick and before are about what went.
     pub fn remove(&mut self, who: ControllerId, at: Tick) {
+        self.crowd.remove(&who);
         let history = match self.find(who) {
             // It was told everything later: it is back already.
             Ok(place) if self.list[place].told() > at => return,
@@ -132,7 +167,7 @@ impl Proxies {
             };
         }
         let grave = self.graves.iter().rev().find(|g| g.who == who);
-        let history = grave.map(|g| g.history.clone()).unwrap_or_default();
+        let history = grave.map(|g| &g.history).or(self.crowd.get(&who)).cloned().unwrap_or_default();
         let (Some(shape), Err(at)) = (all, found) else {
             let unknown = WireError::BadValue { what: "an actor nothing is known of" };
             let shape = history.newest().ok_or(unknown)?;
@@ -144,8 +179,18 @@ impl Proxies {
             let mut unseen = News { changes: &mut Vec::new(), places: news.places };
             return proxy.read_all(from, &cx, shape, &mut unseen);
         }
+        if self.list.len() >= self.most {
+            let mut unseen = News { changes: &mut Vec::new(), places: news.places };
+            proxy.read_all(from, &cx, shape, &mut unseen)?;
+            self.refused += 1;
+            if self.crowd.len() < CROWD || self.crowd.contains_key(&who) {
+                self.crowd.insert(who, proxy.into_history());
+            }
+            return Ok(());
+        }
         proxy.read_all(from, &cx, shape, &mut news)?;
         self.list.insert(at, proxy);
+        self.crowd.remove(&who);
         Ok(())
     }
 }

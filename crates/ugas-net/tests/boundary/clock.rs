@@ -49,7 +49,7 @@ fn ticks_of_the_future_are_refused() {
 fn ticks_of_the_past_are_refused() {
     refused(&[(Reason::Past, 3)], |rig| {
         let behind = ServerConfig::default().behind;
-        for tick in [Tick(0), Tick(1), rig.server.tick().minus(behind + 1)] {
+        for tick in [Tick(0), Tick(1), rig.server.tick().minus(behind)] {
             let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
             rig.give(&[Command { tick, ..command }]);
         }
