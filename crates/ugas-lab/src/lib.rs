@@ -35,6 +35,7 @@ pub use harness::{check_folder, is_pack_file, load_file, nothing_at, run_file, r
 pub use packs::load_pack;
 pub use report::{Failure, Report, Results};
 pub use run::RunOptions;
+pub use run::film::Film;
 pub use run::live::{Live, NotTaken};
 pub use run::parts::{ClientPart, NotPlayed, ServerPart};
 pub use run::rewind::Rewound;

@@ -6,9 +6,11 @@ import { demo } from "./demo.js";
 import { world } from "./world.js";
 import { data } from "./data.js";
 import { network } from "./network.js";
+import { scenario } from "./scenario.js";
+import { figures } from "./figures.js";
 
-const PAGES = { demo, world, data, network };
-const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network" };
+const PAGES = { demo, scenario, world, data, network, figures };
+const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Figures" };
 
 export const studio = {
   link: null,
@@ -40,7 +42,7 @@ const at = new URLSearchParams(location.search);
 
 function route() {
   const wanted = location.hash.slice(1).split("/")[0];
-  const known = Object.keys(PAGES).filter((p) => p !== "demo" || studio.hello.duel);
+  const known = Object.keys(PAGES).filter((p) => (p !== "demo" || studio.hello.duel) && (p !== "scenario" || studio.hello.scenario));
   studio.page = known.includes(wanted) ? wanted : known[0];
   const main = document.getElementById("main");
   main.replaceChildren();

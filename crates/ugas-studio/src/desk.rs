@@ -74,6 +74,7 @@ enum Ask {
     Chain {
         serial: u64,
     },
+    Figures,
     Files,
     File {
         name: String,
@@ -218,6 +219,7 @@ impl Desk {
                 let stage = self.tape.at(told.tick);
                 return Ok(json!(ask::chain(&stage, &told.fact)));
             }
+            Ask::Figures => return Ok(self.figures()),
             Ask::Files => {
                 let library = self.tape.world().library();
                 return Ok(json!(library.files().map(|s| s.name.to_string()).collect::<Vec<_>>()));
@@ -304,6 +306,36 @@ impl Desk {
             "inputs": names(rules.input_list().map(|(_, n)| n).collect()),
             "tags": names(rules.tag_ids().filter_map(|t| rules.tag_name(t)).collect()),
             "files": stage.library().files().map(|s| s.name.to_string()).collect::<Vec<_>>(),
+            "scenario": stage.script().map(scenario),
+        })
+    }
+
+    /// What costs what: per kind of task, and how much there is of everything.
+    fn figures(&self) -> Value {
+        let stage = self.tape.world();
+        let sim = stage.sim();
+        let tasks: Vec<Value> = sim
+            .task_figures()
+            .iter()
+            .map(|f| {
+                json!({
+                    "task": sim.rules().task_kind_name(f.kind),
+                    "instances": f.instances,
+                    "average_us": f.average() * 1e6,
+                    "rate": f.rate(),
+                })
+            })
+            .collect();
+        let count = |of: &dyn Fn(ugas_core::ControllerId) -> usize| sim.controllers().map(of).sum::<usize>();
+        json!({
+            "tasks": tasks,
+            "controllers": sim.controllers().count(),
+            "effects": count(&|who| sim.each_effect(who).map_or(0, Iterator::count)),
+            "abilities": count(&|who| sim.grants(who).map_or(0, |g| g.len())),
+            "running": count(&|who| sim.activations(who).map_or(0, Iterator::count)),
+            "waiting_tasks": count(&|who| sim.tasks(who).map_or(0, |t| t.len())),
+            "step_us": self.step_us,
+            "recorded": self.tape.end() - self.tape.start(),
         })
     }
 
@@ -366,6 +398,27 @@ impl Desk {
         }
         line
     }
+}
+
+/// What came of a scenario, with the ticks at which something did not hold.
+fn scenario(script: &crate::stage::Script) -> Value {
+    let report = &script.film().report;
+    let tick = |at: ugas_core::SimTime| (at.as_seconds() * f64::from(crate::stage::RATE)).ceil() as u32;
+    let failures: Vec<Value> = script
+        .film()
+        .failed
+        .iter()
+        .filter_map(|(at, i)| Some((tick(*at), report.failures.get(*i)?)))
+        .map(|(tick, f)| json!({ "tick": tick, "line": f.line, "message": f.message, "why": f.explanation }))
+        .collect();
+    json!({
+        "name": report.scenario,
+        "file": &*report.file,
+        "line": report.line,
+        "end": tick(report.end),
+        "notes": report.notes,
+        "failures": failures,
+    })
 }
 
 /// What happened, while it is gathered.

@@ -27,6 +27,12 @@ impl Library {
         Ok(Library { project, pack: pack.map(Path::to_path_buf), rules })
     }
 
+    /// Rules that were built elsewhere, and the file they are told of in; its text can be read and not changed.
+    pub(crate) fn of_rules(rules: Arc<Rules>, file: &str) -> Library {
+        let (project, _) = Project::open_readable(file);
+        Library { project, pack: None, rules }
+    }
+
     /// The rules.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules

@@ -39,9 +39,11 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "data.js" => "text/javascript; charset=utf-8",
     "demo.js" => "text/javascript; charset=utf-8",
     "dom.js" => "text/javascript; charset=utf-8",
+    "figures.js" => "text/javascript; charset=utf-8",
     "link.js" => "text/javascript; charset=utf-8",
     "network.js" => "text/javascript; charset=utf-8",
     "plot.js" => "text/javascript; charset=utf-8",
+    "scenario.js" => "text/javascript; charset=utf-8",
     "world.js" => "text/javascript; charset=utf-8",
 ];
 

@@ -5,6 +5,7 @@ mod ability;
 mod act;
 mod bind;
 mod expect;
+pub(crate) mod film;
 pub(crate) mod live;
 mod look;
 mod machines;

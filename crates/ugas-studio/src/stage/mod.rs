@@ -6,10 +6,12 @@
 mod act;
 mod duel;
 mod range;
+mod script;
 
 pub use act::Act;
 pub use duel::{Duel, Keys};
 pub use range::Range;
+pub use script::Script;
 
 use crate::Library;
 use crate::tape::World;
@@ -18,8 +20,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec};
-use ugas_data::{Diagnostic, Project, Severity};
+use ugas_data::{Diagnostic, Project, ReadError, Severity};
 use ugas_doc::{ControllerReplication, Doc};
+use ugas_lab::Scenario;
 use ugas_net::client::{ClientConfig, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
@@ -76,6 +79,7 @@ pub struct Stage {
     loss: f64,
     duel: Option<Duel>,
     range: Option<Range>,
+    script: Option<Script>,
     news: News,
 }
 
@@ -112,8 +116,26 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The pack in a folder, or the documents of a file: its first scene, or each of its controllers once.
+    /// A scenario of a file: its actors, and what its timeline does to them.
+    pub fn of_scenario(scenario: &Scenario, seed: Option<u64>) -> Result<Stage, String> {
+        let listed = |errors: Vec<ReadError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let film = scenario.film(seed).map_err(listed)?;
+        let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
+        let library = Library::of_rules(first.rules().clone(), &scenario.file);
+        let names = film.names.clone();
+        let mut stage = Stage::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
+        stage.script = Some(Script::new(film));
+        Ok(stage)
+    }
+
+    /// The first scenario of a file; the pack in a folder, or the documents of a file: its first scene, or each of its controllers once.
     pub fn of_path(path: &Path, seed: u64) -> Result<Stage, String> {
+        if path.is_file()
+            && let Ok(scenarios) = ugas_lab::load_file(path)
+            && let Some(scenario) = scenarios.first()
+        {
+            return Stage::of_scenario(scenario, None);
+        }
         let (project, unread) = Project::open_readable(path);
         if let Some(error) = unread.first() {
             return Err(error.to_string());
@@ -181,6 +203,7 @@ impl Stage {
             loss: 0.0,
             duel: None,
             range: None,
+            script: None,
             news: News::default(),
         }
     }
@@ -216,6 +239,11 @@ impl Stage {
     /// The duel's state of play.
     pub fn duel_state(&self) -> Option<&Duel> {
         self.duel.as_ref()
+    }
+
+    /// The scenario it plays.
+    pub fn script(&self) -> Option<&Script> {
+        self.script.as_ref()
     }
 
     /// The two shooters.
@@ -311,10 +339,16 @@ impl World for Stage {
             duel.play(&mut self.net);
         }
         self.net.step();
+        if let Some(script) = &mut self.script {
+            script.play(self.net.server_mut().sim_mut());
+        }
         if let Some(range) = &mut self.range {
             range.step();
         }
         self.net.server_mut().take_facts(&mut self.news.facts);
+        if let Some(script) = &self.script {
+            script.tell(&mut self.news.facts);
+        }
         self.news.told.resize_with(self.net.players().len(), NetFacts::default);
         for (player, told) in self.net.players_mut().iter_mut().zip(&mut self.news.told) {
             player.client_mut().take_facts(told);
@@ -322,6 +356,10 @@ impl World for Stage {
     }
 
     fn take(&mut self, input: &Input) -> Result<(), String> {
+        if let Some(script) = self.script.as_mut().filter(|_| !matches!(input, Input::Link { .. })) {
+            // From here on it is another story.
+            script.leave();
+        }
         match input {
             Input::Link { round_trip, loss } => {
                 if *round_trip > 1_000 || !(0.0..=0.9).contains(loss) {

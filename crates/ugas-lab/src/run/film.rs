@@ -1,0 +1,70 @@
+//! A scenario as a film: the world after every `Do` list and every now and then in between, so that somebody can go to any
+//! moment of it and ask.
+
+use super::{RunOptions, Runner};
+use crate::report::Report;
+use crate::scenario::Scenario;
+use std::collections::BTreeMap;
+use ugas_core::{ControllerId, Sim, SimTime};
+use ugas_data::ReadError;
+
+/// Moments that a film holds at most; of a longer one only the beginning can be gone to.
+const MOST: usize = 4_096;
+/// Time between two moments at which nothing is done.
+const BETWEEN: SimTime = SimTime::millis(500);
+
+/// A scenario that was played, moment by moment.
+///
+/// ```
+/// let text = r#"
+/// Scenario: Idle
+/// Entities: [{Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}]
+/// Actors: {Hero: {AttributeSets: [Vitals]}}
+/// Timeline: [{At: 2, Do: [{Expect: {Hero.Health: 90}}]}]
+/// "#;
+/// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+/// let film = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap().film(None).unwrap();
+/// assert_eq!(film.failed[0].0, ugas_core::SimTime::seconds(2.0));
+/// assert_eq!(film.names.values().next().unwrap(), "Hero");
+/// ```
+#[derive(Clone)]
+pub struct Film {
+    /// The world at moments of rising time, each after everything that was done then.
+    pub moments: Vec<Sim>,
+    /// Who is who.
+    pub names: BTreeMap<ControllerId, String>,
+    /// When something did not hold, and which failure of the report it is.
+    pub failed: Vec<(SimTime, usize)>,
+    /// What came of it, with every fact.
+    pub report: Report,
+}
+
+impl Scenario {
+    /// Plays it and keeps what it was like on the way. Of several machines it is the server's.
+    pub fn film(&self, seed: Option<u64>) -> Result<Film, Vec<ReadError>> {
+        let options = RunOptions { seed, keep_facts: true, ..RunOptions::default() };
+        let mut moments: Vec<Sim> = Vec::new();
+        let mut failed = Vec::new();
+        let runner = Runner::played(self, options, &mut |runner| {
+            let now = runner.sim.now();
+            failed.extend((failed.len()..runner.failed()).map(|i| (now, i)));
+            match moments.last_mut() {
+                Some(last) if last.now() == now => *last = runner.sim.clone(),
+                Some(last) if now - last.now() < BETWEEN && !runner.did_something(last) => {}
+                _ if moments.len() < MOST => moments.push(runner.sim.clone()),
+                _ => {}
+            }
+        })?;
+        let names = runner.who_is.clone();
+        let report = runner.into_report();
+        failed.extend((failed.len()..report.failures.len()).map(|i| (report.end, i)));
+        Ok(Film { moments, names, failed, report })
+    }
+}
+
+impl Runner<'_> {
+    /// Whether verbs ran since a world was like this.
+    fn did_something(&self, before: &Sim) -> bool {
+        self.scenario.moments.iter().any(|m| m.at > before.now() && m.at <= self.sim.now())
+    }
+}
