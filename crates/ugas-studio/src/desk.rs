@@ -319,9 +319,9 @@ impl Desk {
             .iter()
             .map(|f| {
                 json!({
-                    "task": sim.rules().task_kind_name(f.kind),
-                    "instances": f.instances,
-                    "average_us": f.average() * 1e6,
+                    "task": sim.rules().task_kind_name(f.task),
+                    "instances": f.running,
+                    "average_us": f.average() / 1e3,
                     "rate": f.rate(),
                 })
             })

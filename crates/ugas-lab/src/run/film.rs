@@ -48,11 +48,11 @@ impl Scenario {
         let runner = Runner::played(self, options, &mut |runner| {
             let now = runner.sim.now();
             failed.extend((failed.len()..runner.failed()).map(|i| (now, i)));
+            let full = moments.len() >= MOST;
             match moments.last_mut() {
                 Some(last) if last.now() == now => *last = runner.sim.clone(),
-                Some(last) if now - last.now() < BETWEEN && !runner.did_something(last) => {}
-                _ if moments.len() < MOST => moments.push(runner.sim.clone()),
-                _ => {}
+                Some(last) if full || now - last.now() < BETWEEN && !runner.did_something(last) => {}
+                _ => moments.push(runner.sim.clone()),
             }
         })?;
         let names = runner.who_is.clone();

@@ -1,0 +1,193 @@
+//! What a page can ask of the demo's world, without a page.
+
+use serde_json::{Value, json};
+use ugas_studio::Desk;
+use ugas_studio::stage::Stage;
+
+fn duel() -> Desk {
+    Desk::new(Box::new(Stage::duel), 7).unwrap()
+}
+
+fn ask(desk: &mut Desk, question: Value) -> Value {
+    serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
+}
+
+/// Runs so many ticks.
+fn run(desk: &mut Desk, ticks: u32) {
+    desk.advance(f64::from(ticks) * 1000.0 / 60.0, &mut || 0.0);
+}
+
+fn frame(desk: &mut Desk) -> Value {
+    let watch = json!([[null, "Pyra"], [null, "Brann"], ["You", "Pyra"]]);
+    ask(desk, json!({ "ask": "frame", "watch": watch }))
+}
+
+fn hash(desk: &mut Desk) -> String {
+    frame(desk)["hash"].as_str().unwrap().to_owned()
+}
+
+fn detail<'f>(frame: &'f Value, side: &Value, name: &str) -> &'f Value {
+    let of = |d: &&Value| d["side"] == *side && d["name"] == name;
+    &frame["details"].as_array().unwrap().iter().find(of).unwrap()["detail"]
+}
+
+// covers: OWN-05
+#[test]
+fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
+    let mut desk = duel();
+    run(&mut desk, 240);
+    run(&mut desk, 60);
+    let then = hash(&mut desk);
+    run(&mut desk, 240);
+    let end = hash(&mut desk);
+    assert_ne!(then, end);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 300 }));
+    assert_eq!(hash(&mut desk), then);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 540 }));
+    assert_eq!(hash(&mut desk), end);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 300 }));
+    let put = ask(&mut desk, json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Brann", "attribute": "Might", "value": 500.0 } } } }));
+    assert_eq!(put["error"], Value::Null, "{put}");
+    assert_eq!(frame(&mut desk)["end"], 300, "the old future is gone");
+    ask(&mut desk, json!({ "ask": "step", "ticks": 240 }));
+    assert_ne!(hash(&mut desk), end);
+    ask(&mut desk, json!({ "ask": "undo" }));
+    assert_eq!(hash(&mut desk), end, "as if it never was");
+}
+
+// covers: OWN-15
+#[test]
+fn a_link_leads_to_the_same_moment() {
+    let mut desk = duel();
+    run(&mut desk, 100);
+    ask(&mut desk, json!({ "ask": "put", "input": { "Link": { "round_trip": 220, "loss": 0.2 } } }));
+    ask(&mut desk, json!({ "ask": "put", "input": { "Keys": { "x": 1.0, "inputs": ["Primary"] } } }));
+    run(&mut desk, 200);
+    let (there, moment) = (hash(&mut desk), ask(&mut desk, json!({ "ask": "moment" })));
+    assert_eq!((moment["seed"].as_u64(), moment["tick"].as_u64()), (Some(7), Some(300)));
+    let mut other = duel();
+    let open = json!({ "ask": "open", "seed": 7, "tick": 300, "inputs": moment["inputs"] });
+    assert_eq!(ask(&mut other, open)["error"], Value::Null);
+    assert_eq!(hash(&mut other), there);
+    let plain = ask(&mut other, json!({ "ask": "open", "seed": 7, "tick": 300 }));
+    assert_eq!(plain["error"], Value::Null);
+    assert_ne!(hash(&mut other), there);
+}
+
+#[test]
+fn the_rate_of_fire_stays_and_the_other_sinks() {
+    let mut desk = duel();
+    let mut shots = |round_trip: u32| {
+        ask(&mut desk, json!({ "ask": "put", "input": { "Link": { "round_trip": round_trip, "loss": 0.0 } } }));
+        (0..7).for_each(|_| run(&mut desk, 200));
+        let shots = frame(&mut desk)["shots"].clone();
+        (shots[0].as_f64().unwrap(), shots[1].as_f64().unwrap())
+    };
+    let (near, far) = (shots(0), shots(200));
+    // A shot in ten seconds is six in a minute.
+    assert!((near.0 - far.0).abs() <= 6.0, "{near:?} {far:?}");
+    assert!(far.1 < near.1 - 15.0, "{near:?} {far:?}");
+    assert_eq!(frame(&mut desk)["twice"], 0);
+}
+
+// covers: OWN-01
+#[test]
+fn a_number_says_where_it_comes_from() {
+    let mut desk = duel();
+    let why = ask(&mut desk, json!({ "ask": "explain", "who": "Brann", "attribute": "AttackPower" }));
+    let text = why["text"].as_str().unwrap();
+    assert!(text.starts_with("18 = 10 × 1.50 (Might 50, brann.yaml:"), "{text}");
+    assert!(text.contains("× 1.20 (GE_EmberBlade, equipment.yaml:"), "{text}");
+    let wrong = ask(&mut desk, json!({ "ask": "explain", "who": "Brann", "attribute": "AtackPower" }));
+    assert_eq!(wrong["error"], "there is no attribute AtackPower; did you mean AttackPower?");
+}
+
+// covers: OWN-02
+#[test]
+fn a_greyed_ability_says_every_reason_and_when_it_heals() {
+    let mut desk = duel();
+    run(&mut desk, 90);
+    ask(&mut desk, json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Pyra", "attribute": "Mana", "value": 5.0 } } } }));
+    let mut kinds = Vec::new();
+    for _ in 0..40 {
+        run(&mut desk, 10);
+        let frame = frame(&mut desk);
+        let all = detail(&frame, &Value::Null, "Pyra")["abilities"].as_array().unwrap().clone();
+        for ability in all {
+            for reason in ability["reasons"].as_array().unwrap() {
+                kinds.push((reason["kind"].as_str().unwrap().to_owned(), reason["heals"].is_number()));
+            }
+        }
+    }
+    assert!(kinds.contains(&("Cost".to_owned(), false)), "{kinds:?}");
+    assert!(kinds.contains(&("Cooldown".to_owned(), true)), "{kinds:?}");
+}
+
+// covers: OWN-03
+#[test]
+fn a_death_leads_back_to_the_key() {
+    let mut desk = duel();
+    let mut death = None;
+    for _ in 0..20 {
+        run(&mut desk, 120);
+        let frame = frame(&mut desk);
+        let news = frame["news"].as_array().unwrap().clone();
+        death = news.iter().find(|n| n["kind"] == "Died" && n["client"].is_null()).map(|n| n["serial"].clone());
+        if death.is_some() {
+            break;
+        }
+    }
+    let chain = ask(&mut desk, json!({ "ask": "chain", "serial": death.unwrap() }));
+    let steps = chain.as_array().unwrap();
+    assert!(steps.len() <= 7, "{chain}");
+    assert!(steps.iter().any(|s| s["kind"] == "pressed" || s["kind"] == "op"), "{chain}");
+    assert_eq!(steps.last().unwrap()["kind"], "pressed", "{chain}");
+}
+
+#[test]
+fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing() {
+    let mut desk = duel();
+    run(&mut desk, 30);
+    let file = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
+    let text = file["text"].as_str().unwrap();
+    let edit = |text: String| json!({ "ask": "put", "input": { "Edit": { "file": "arena/pyra.yaml", "text": text } } });
+    let before = hash(&mut desk);
+    let wrong = ask(&mut desk, edit(text.replacen("{Attribute: Health,", "{Attribute: Helth,", 1)));
+    let findings: Value = serde_json::from_str(wrong["error"].as_str().unwrap()).unwrap();
+    assert_eq!(findings[0]["help"], "did you mean \"Health\"?", "{findings}");
+    assert!(findings[0]["line"].as_u64().unwrap() > 1);
+    assert_eq!(hash(&mut desk), before, "nothing changed");
+    run(&mut desk, 30);
+    assert_ne!(hash(&mut desk), before, "and the world goes on");
+    // A burn that takes fifty a second is seen.
+    let burns = "{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -5}}";
+    assert!(text.contains(burns));
+    let right = ask(&mut desk, edit(text.replacen(burns, &burns.replace("-5", "-50"), 1)));
+    assert_eq!(right["error"], Value::Null, "{right}");
+    ask(&mut desk, json!({ "ask": "put", "input": { "Act": { "Apply": { "effect": "GE_Burn", "to": "Brann" } } } }));
+    run(&mut desk, 62);
+    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    let news = frame["news"].as_array().unwrap();
+    let burnt = news.iter().any(|n| n["text"].as_str().unwrap().contains("50 damage"));
+    assert!(burnt, "{news:?}");
+}
+
+#[test]
+fn nonsense_is_answered_in_a_sentence() {
+    let mut desk = duel();
+    let hard = [
+        "", "{}", "[]", "null", "\u{0}", r#"{"ask":"seek","tick":-1}"#, r#"{"ask":"seek","tick":4294967295}"#,
+        r#"{"ask":"speed","times":1e99}"#, r#"{"ask":"open","seed":1,"tick":4294967295}"#,
+        r#"{"ask":"explain","who":"<b>","attribute":"Health"}"#, r#"{"ask":"file","name":"../../etc/passwd"}"#,
+        r#"{"ask":"put","input":{"Act":{"Move":{"who":"Pyra","to":[1e308,0,1e999]}}}}"#,
+        r#"{"ask":"put","input":{"Edit":{"file":"arena/pyra.yaml","text":"{{{{"}}}"#,
+        r#"{"ask":"put","input":{"Join":{"client":"You","owns":["Pyra"]}}}"#, r#"{"ask":"chain","serial":999999}"#,
+    ];
+    for question in hard {
+        let answer: Value = serde_json::from_str(&desk.answer(question)).unwrap();
+        let fine = answer["error"].as_str().is_some_and(|e| !e.is_empty()) || answer["tick"].is_number();
+        assert!(fine, "{question}: {answer}");
+    }
+    run(&mut desk, 10);
+    assert!(frame(&mut desk)["tick"].as_u64().unwrap() >= 10);
+}

@@ -1,0 +1,122 @@
+//! Recordings against the slow and obvious: everything is stepped again from the beginning.
+
+use proptest::prelude::*;
+use ugas_studio::tape::{Tape, World};
+
+/// A number that remembers everything that was ever done to it.
+#[derive(Clone, Debug, PartialEq)]
+struct Toy {
+    tick: u32,
+    sum: u64,
+}
+
+impl World for Toy {
+    type Input = u64;
+
+    fn tick(&self) -> u32 {
+        self.tick
+    }
+
+    fn step(&mut self) {
+        self.tick += 1;
+        self.sum = self.sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(u64::from(self.tick));
+    }
+
+    fn take(&mut self, input: &u64) -> Result<(), String> {
+        if *input == 13 {
+            return Err("not this one".to_owned());
+        }
+        self.sum ^= input.wrapping_mul(31);
+        Ok(())
+    }
+}
+
+/// What a recording should be: where it stands, how far it goes, and what was done when.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    now: u32,
+    end: u32,
+    inputs: Vec<(u32, u64)>,
+}
+
+impl Model {
+    fn world(&self) -> Toy {
+        let mut toy = Toy { tick: 0, sum: 1 };
+        for tick in 0..=self.now {
+            if tick > 0 {
+                toy.step();
+            }
+            self.inputs.iter().filter(|(at, _)| *at == tick).for_each(|(_, i)| toy.take(i).unwrap());
+        }
+        toy
+    }
+
+    fn fork(&mut self) {
+        let now = self.now;
+        self.end = self.end.min(now);
+        self.inputs.retain(|(at, _)| *at <= now);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Deed {
+    Step(u32),
+    Put(u64),
+    Seek(u32),
+    Fork,
+    Undo,
+    At(u32),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        4 => (1u32..90).prop_map(Deed::Step),
+        3 => (0u64..20).prop_map(Deed::Put),
+        3 => (0u32..700).prop_map(Deed::Seek),
+        1 => Just(Deed::Fork),
+        1 => Just(Deed::Undo),
+        2 => (0u32..700).prop_map(Deed::At),
+    ]
+}
+
+proptest! {
+    // covers: OWN-05
+    #[test]
+    fn a_recording_is_what_stepping_from_the_beginning_gives(deeds in prop::collection::vec(deed(), 1..40)) {
+        let mut tape = Tape::new(Toy { tick: 0, sum: 1 });
+        let mut model = Model::default();
+        for deed in deeds {
+            match deed {
+                Deed::Step(n) => {
+                    (0..n).for_each(|_| tape.step());
+                    model.now += n;
+                    model.end = model.end.max(model.now);
+                }
+                Deed::Put(input) => {
+                    prop_assert_eq!(tape.put(input).is_ok(), input != 13);
+                    if input != 13 {
+                        model.fork();
+                        model.inputs.push((model.now, input));
+                    }
+                }
+                Deed::Seek(to) => {
+                    tape.seek(to);
+                    model.now = to.min(model.end);
+                }
+                Deed::Fork => {
+                    tape.fork();
+                    model.fork();
+                }
+                Deed::Undo => {
+                    prop_assert_eq!(tape.undo(), model.inputs.pop().is_some());
+                }
+                Deed::At(to) => {
+                    let then = Model { now: to.min(model.end), ..model.clone() };
+                    prop_assert_eq!(tape.at(to), then.world());
+                }
+            }
+            prop_assert_eq!(tape.world(), &model.world());
+            prop_assert_eq!((tape.end(), tape.is_live()), (model.end, model.now == model.end));
+        }
+    }
+}
