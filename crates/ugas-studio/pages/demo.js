@@ -249,7 +249,7 @@ function log(frame) {
   const lines = studio.news.filter((n) => n.tick <= frame.tick && (n.certainty === "Undone" || /Died|AbilityActivated|AbilityEnded|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
   fill(ui.log, lines.map((l) => l.serial).join(), () =>
     lines.map((l) =>
-      h("li", { class: `${l.kind} ${l.certainty ?? ""}` }, h("button", { "data-kind": l.kind, onclick: () => chain(l) }, `${(l.tick / 60).toFixed(2)} s  ${l.client ? `${l.client}: taken back: ` : ""}${l.text.replace(/^[^:]*: /, `${l.who}: `)}`)),
+      h("li", { class: `${l.kind} ${l.certainty ?? ""}` }, h("button", { "data-kind": l.kind, onclick: () => chain(l) }, `${(l.tick / 60).toFixed(2)} s  ${l.client ? `${l.client}: taken back: ` : ""}${l.who}: ${l.text}`)),
     ),
   );
 }
@@ -259,7 +259,7 @@ async function chain(line) {
   if (!steps) return;
   ui.answer.replaceChildren(
     h("h2", {}, "What caused it"),
-    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text.replace(/^[^:]*: /, "")}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
+    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
     h("button", { onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began"),
   );
 }

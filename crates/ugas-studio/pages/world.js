@@ -201,10 +201,10 @@ function abilities(detail) {
 
 function log(frame) {
   const lines = studio.news.filter((n) => n.tick <= frame.tick && n.who === actor).slice(-60).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join(), () => lines.map((l) => h("li", { class: `${l.kind} ${l.certainty ?? ""}` }, h("button", { onclick: () => chain(l) }, `${(l.tick / 60).toFixed(2)} s ${l.text.replace(/^[^:]*: /, "")}`))));
+  fill(ui.log, lines.map((l) => l.serial).join(), () => lines.map((l) => h("li", { class: `${l.kind} ${l.certainty ?? ""}` }, h("button", { onclick: () => chain(l) }, `${(l.tick / 60).toFixed(2)} s ${l.text}`))));
 }
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (steps) ui.answer.replaceChildren(h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text.replace(/^[^:]*: /, "")}`))));
+  if (steps) ui.answer.replaceChildren(h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`))));
 }

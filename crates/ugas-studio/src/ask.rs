@@ -148,13 +148,37 @@ fn line(stage: &Stage, l: &ModifierLine) -> Line {
 pub(crate) fn chain(stage: &Stage, fact: &Fact) -> Vec<Step> {
     let sim = stage.sim();
     let mut steps = vec![Step {
-        text: fact.describe(sim.rules()),
+        text: in_words(stage, fact),
         who: stage.name(fact.who),
         tick: tick_of(fact.at),
         kind: fact.kind.name(),
     }];
-    steps.extend(sim.chain(fact.link).iter().map(|link| step(stage, sim, link)));
+    for link in sim.chain(fact.link) {
+        // Behind a key there is only the order that brought it here.
+        if link.what == CauseWhat::Op && steps.len() > 1 {
+            break;
+        }
+        steps.push(step(stage, sim, &link));
+    }
     steps
+}
+
+/// A fact without its time, with the names of the stage.
+pub(crate) fn in_words(stage: &Stage, fact: &Fact) -> String {
+    const WORD: &str = "controller ";
+    let text = fact.describe(stage.sim().rules());
+    let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
+    let mut parts = text.split(WORD);
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        match part[..digits].parse() {
+            Ok(id) => named += &stage.name(ControllerId(id)),
+            Err(_) => named += WORD,
+        }
+        named += &part[digits..];
+    }
+    named
 }
 
 fn tick_of(at: ugas_core::SimTime) -> u32 {

@@ -390,7 +390,7 @@ impl Desk {
             "certainty": told.certainty.map(|c| format!("{c:?}")),
             "who": stage.name(told.fact.who),
             "kind": told.fact.kind.name(),
-            "text": told.fact.describe(stage.library().rules()),
+            "text": ask::in_words(stage, &told.fact),
         });
         if let FactKind::AttributeChanged { attribute, new, .. } = told.fact.kind {
             line["attribute"] = json!(stage.library().rules().attribute_name(attribute));

@@ -32,7 +32,7 @@ pub trait World: Clone {
 /// impl World for Sum {
 ///     type Input = u64;
 ///     fn tick(&self) -> u32 { self.tick }
-///     fn step(&mut self) { self.tick += 1; self.sum = self.sum * 3 + 1 }
+///     fn step(&mut self) { self.tick += 1; self.sum = self.sum.wrapping_mul(3) + 1 }
 ///     fn take(&mut self, input: &u64) -> Result<(), String> { self.sum += input; Ok(()) }
 /// }
 ///

@@ -140,7 +140,6 @@ fn a_death_leads_back_to_the_key() {
     let chain = ask(&mut desk, json!({ "ask": "chain", "serial": death.unwrap() }));
     let steps = chain.as_array().unwrap();
     assert!(steps.len() <= 7, "{chain}");
-    assert!(steps.iter().any(|s| s["kind"] == "pressed" || s["kind"] == "op"), "{chain}");
     assert_eq!(steps.last().unwrap()["kind"], "pressed", "{chain}");
 }
 
@@ -154,7 +153,7 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     let before = hash(&mut desk);
     let wrong = ask(&mut desk, edit(text.replacen("{Attribute: Health,", "{Attribute: Helth,", 1)));
     let findings: Value = serde_json::from_str(wrong["error"].as_str().unwrap()).unwrap();
-    assert_eq!(findings[0]["help"], "did you mean \"Health\"?", "{findings}");
+    assert_eq!(findings[0]["help"], "did you mean Health?", "{findings}");
     assert!(findings[0]["line"].as_u64().unwrap() > 1);
     assert_eq!(hash(&mut desk), before, "nothing changed");
     run(&mut desk, 30);
@@ -188,6 +187,7 @@ fn nonsense_is_answered_in_a_sentence() {
         let fine = answer["error"].as_str().is_some_and(|e| !e.is_empty()) || answer["tick"].is_number();
         assert!(fine, "{question}: {answer}");
     }
+    ask(&mut desk, json!({ "ask": "play" }));
     run(&mut desk, 10);
     assert!(frame(&mut desk)["tick"].as_u64().unwrap() >= 10);
 }
