@@ -64,9 +64,9 @@ impl Glance {
         let modified = stage.sim().controllers().find_map(|who| {
             let all = stage.sim().attributes(who).ok()?;
             let names = all.into_iter().filter_map(|a| stage.sim().rules().attribute_name(a));
-            names.filter_map(|name| Some((name, ask::why(stage, stage.sim(), who, name).ok()?))).find_map(|(name, why)| {
-                (why.lines.len() > 1).then(|| format!("{}.{name} {}", stage.name(who), why.text))
-            })
+            names.filter_map(|name| Some((name, ask::why(stage, stage.sim(), who, name).ok()?))).find_map(
+                |(name, why)| (why.lines.len() > 1).then(|| format!("{}.{name} {}", stage.name(who), why.text)),
+            )
         });
         Glance {
             tick: stage.tick(),

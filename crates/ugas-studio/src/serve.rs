@@ -159,7 +159,8 @@ async fn socket(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let own = is_ours(&headers, header::HOST, shared.port, "") && is_ours(&headers, header::ORIGIN, shared.port, "http://");
+    let own =
+        is_ours(&headers, header::HOST, shared.port, "") && is_ours(&headers, header::ORIGIN, shared.port, "http://");
     let known = query.get("token").is_some_and(|token| same(token.as_bytes(), shared.token.as_bytes()));
     if !own || !known {
         return (StatusCode::FORBIDDEN, "open the address that the studio printed\n").into_response();

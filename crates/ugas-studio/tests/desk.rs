@@ -46,7 +46,10 @@ fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
     ask(&mut desk, json!({ "ask": "seek", "tick": 540 }));
     assert_eq!(hash(&mut desk), end);
     ask(&mut desk, json!({ "ask": "seek", "tick": 300 }));
-    let put = ask(&mut desk, json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Brann", "attribute": "Might", "value": 500.0 } } } }));
+    let put = ask(
+        &mut desk,
+        json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Brann", "attribute": "Might", "value": 500.0 } } } }),
+    );
     assert_eq!(put["error"], Value::Null, "{put}");
     assert_eq!(frame(&mut desk)["end"], 300, "the old future is gone");
     ask(&mut desk, json!({ "ask": "step", "ticks": 240 }));
@@ -107,7 +110,10 @@ fn a_number_says_where_it_comes_from() {
 fn a_greyed_ability_says_every_reason_and_when_it_heals() {
     let mut desk = duel();
     run(&mut desk, 90);
-    ask(&mut desk, json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Pyra", "attribute": "Mana", "value": 5.0 } } } }));
+    ask(
+        &mut desk,
+        json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Pyra", "attribute": "Mana", "value": 5.0 } } } }),
+    );
     let mut kinds = Vec::new();
     for _ in 0..40 {
         run(&mut desk, 10);
@@ -167,20 +173,31 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     run(&mut desk, 62);
     let frame = ask(&mut desk, json!({ "ask": "frame" }));
     let news = frame["news"].as_array().unwrap();
-    let burnt = news.iter().any(|n| n["text"].as_str().unwrap().contains("50 damage"));
-    assert!(burnt, "{news:?}");
+    // Hers came on top of it: two stacks of fifty, of which his shield takes what it has.
+    let burnt = news.iter().any(|n| n["text"].as_str().unwrap().starts_with("86 damage, 14 absorbed"));
+    let told: Vec<_> = news.iter().filter(|n| n["text"].as_str().unwrap().contains("Burn")).collect();
+    assert!(burnt, "{told:?}");
 }
 
 #[test]
 fn nonsense_is_answered_in_a_sentence() {
     let mut desk = duel();
     let hard = [
-        "", "{}", "[]", "null", "\u{0}", r#"{"ask":"seek","tick":-1}"#, r#"{"ask":"seek","tick":4294967295}"#,
-        r#"{"ask":"speed","times":1e99}"#, r#"{"ask":"open","seed":1,"tick":4294967295}"#,
-        r#"{"ask":"explain","who":"<b>","attribute":"Health"}"#, r#"{"ask":"file","name":"../../etc/passwd"}"#,
+        "",
+        "{}",
+        "[]",
+        "null",
+        "\u{0}",
+        r#"{"ask":"seek","tick":-1}"#,
+        r#"{"ask":"seek","tick":4294967295}"#,
+        r#"{"ask":"speed","times":1e99}"#,
+        r#"{"ask":"open","seed":1,"tick":4294967295}"#,
+        r#"{"ask":"explain","who":"<b>","attribute":"Health"}"#,
+        r#"{"ask":"file","name":"../../etc/passwd"}"#,
         r#"{"ask":"put","input":{"Act":{"Move":{"who":"Pyra","to":[1e308,0,1e999]}}}}"#,
         r#"{"ask":"put","input":{"Edit":{"file":"arena/pyra.yaml","text":"{{{{"}}}"#,
-        r#"{"ask":"put","input":{"Join":{"client":"You","owns":["Pyra"]}}}"#, r#"{"ask":"chain","serial":999999}"#,
+        r#"{"ask":"put","input":{"Join":{"client":"You","owns":["Pyra"]}}}"#,
+        r#"{"ask":"chain","serial":999999}"#,
     ];
     for question in hard {
         let answer: Value = serde_json::from_str(&desk.answer(question)).unwrap();

@@ -2,9 +2,7 @@
 
 use super::Stage;
 use serde::{Deserialize, Serialize};
-use ugas_core::{
-    Anchor, AttributeId, ControllerId, DefId, EventData, Op, Refusal, Rules, Spec, Target, Which,
-};
+use ugas_core::{Anchor, AttributeId, ControllerId, DefId, EventData, Op, Refusal, Rules, Spec, Target, Which};
 use ugas_doc::Effect;
 
 /// Something an actor does or has done to it. Actors go by their names on stage.
@@ -154,7 +152,8 @@ impl Act {
                 if !value.is_finite() {
                     return Err("a value is a finite number".to_owned());
                 }
-                let _: AttributeId = rules.attribute(attribute).ok_or_else(|| unknown(rules, "attribute", attribute))?;
+                let _: AttributeId =
+                    rules.attribute(attribute).ok_or_else(|| unknown(rules, "attribute", attribute))?;
                 return Ok(Deed::Write(who(actor)?, attribute.clone(), *value));
             }
         }))

@@ -103,8 +103,8 @@ impl Stage {
     /// assert_eq!(duel.tick(), 60);
     /// ```
     pub fn duel(seed: u64) -> Result<Stage, String> {
-        let library = Library::new(crate::arena::project(), Some("arena".as_ref()))
-            .map_err(|findings| told(&findings))?;
+        let library =
+            Library::new(crate::arena::project(), Some("arena".as_ref())).map_err(|findings| told(&findings))?;
         let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
         (stage.round_trip, stage.loss) = (150, 0.05);
         let [pyra, brann] = ["Pyra", "Brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));

@@ -3,7 +3,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use ugas_core::{AbilityId, Anchor, ControllerId, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target};
+use ugas_core::{
+    AbilityId, Anchor, ControllerId, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target,
+};
 use ugas_net::client::{ClientConfig, Commanded};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
@@ -88,7 +90,8 @@ impl Range {
         let tick = self.net.tick().0;
         for shooter in &mut self.shooters {
             let fired = |f: &&ugas_core::Fact| {
-                f.who == shooter.who && matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt)
+                f.who == shooter.who
+                    && matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt)
             };
             let shots = self.facts.list.iter().filter(fired).count();
             shooter.shots.extend(std::iter::repeat_n(tick, shots));
