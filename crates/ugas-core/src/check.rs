@@ -9,7 +9,7 @@ use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rul
 use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
 use crate::{ControllerId, SimTime, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
-use ugas_doc::{DurationPolicy, PeriodInhibition};
+use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
 /// More of anything than a row counts in its life; far enough from the end of the number that counting can go on.
 const MANY: u32 = 1 << 30;
@@ -23,6 +23,9 @@ pub(crate) struct Check<'a> {
     pub(crate) limits: &'a Limits,
     /// The sim time at which the row was taken out.
     pub(crate) at: SimTime,
+    /// Whether it is as an authority tells its owner: what follows an attribute that is hidden from owners cannot be worked
+    /// out anew, and is what the authority says.
+    pub(crate) is_told: bool,
 }
 
 fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
@@ -211,7 +214,9 @@ impl Check<'_> {
     /// Current values and derived bases are what the pipeline gives, whatever the row says. Slots lie in dependency
     /// order, so one pass is enough.
     fn values(&self, row: &mut Row) {
-        for (slot, def) in self.layout.slots.iter().enumerate() {
+        let told = if self.is_told { self.follow_hidden() } else { Vec::new() };
+        let is_told = |slot: usize| told.get(slot).is_some_and(|told| *told);
+        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_told(*slot)) {
             let priority = |seq| {
                 let e = row.effect_at(seq).and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
                 e.map_or(0, |d| d.priority)
@@ -222,6 +227,21 @@ impl Check<'_> {
             let base = def.derived.as_ref().map_or(own, |expr| self.layout.derive(expr, &row.attrs).0);
             row.attrs[slot] = Attr { base, current: sums.value(base, lo, hi) };
         }
+    }
+}
+
+impl Check<'_> {
+    /// For each slot whether it follows one that is hidden from owners, directly or not.
+    fn follow_hidden(&self) -> Vec<bool> {
+        let mut follows = vec![false; self.layout.slots.len()];
+        for (slot, def) in self.layout.slots.iter().enumerate() {
+            let mut attributes = self.rules.set_attributes(def.set).into_iter().flatten();
+            let is_hidden = attributes.any(|a| a.attribute == def.attribute && a.replication == ReplicationMode::None);
+            if is_hidden || follows[slot] {
+                def.dependents.iter().for_each(|&d| follows[d as usize] = true);
+            }
+        }
+        follows
     }
 }
 

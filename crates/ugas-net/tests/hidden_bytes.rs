@@ -11,6 +11,8 @@ use ugas_doc::{
     StackBy, Stacking,
 };
 use ugas_net::client::{Client, ClientConfig, ClientState};
+use ugas_net::harness::Harness;
+use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
@@ -265,4 +267,44 @@ fn an_open_change_alters_bytes() {
     let own = give(2, 1, [1, 2]);
     assert!(play(std::slice::from_ref(&own), |_, _| true, &[2]).is_err(), "its owner sees it");
     assert!(play(&[own], |_, _| true, &[OBSERVER]).is_ok(), "nobody else does");
+}
+
+/// What the rules show because of a hidden value is shown to its owner as it is: a client that knows the hidden value only
+/// as it is authored does not work the visible one out anew.
+#[test]
+fn what_follows_a_hidden_value_is_shown_as_it_is() {
+    let hidden = Attribute { replication_mode: ReplicationMode::None, ..Attribute::new("Secret", 10.0) };
+    let set = AttributeSet::new("Vitals")
+        .with(hidden)
+        .with(Attribute::derived("Power", "Secret * 2"))
+        .with(Attribute::derived("Might", "Power + 1"))
+        .with(Attribute::new("Health", 8.0).max("Secret"));
+    let rules = Rules::builder()
+        .add(set)
+        .add(Effect::instant("GE_Grow").set("Secret", 50.0))
+        .add(Effect::instant("GE_Heal").set("Health", 40.0))
+        .add(Effect::lasting("GE_Rage", 60.0).add("Power", 3.0))
+        .build()
+        .unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
+    net.join("Ana", LinkProfile::LAN, &[who]).unwrap();
+    net.join("Ben", LinkProfile::LAN, &[]).unwrap();
+    net.run(60);
+    for effect in ["GE_Grow", "GE_Heal", "GE_Rage"] {
+        let spec = Spec::new(rules.effect(effect).unwrap(), who);
+        net.server_mut().sim_mut().apply(&spec).unwrap();
+    }
+    net.run(30);
+    for client in ["Ana", "Ben"] {
+        let seen = |name: &str| net.client(client).sim().get(who, rules.attribute(name).unwrap()).unwrap();
+        assert_eq!(["Power", "Might", "Health"].map(seen), [103.0, 104.0, 40.0], "{client}");
+        assert_eq!(seen("Secret"), 10.0, "as it is authored");
+    }
+    assert_eq!(net.client("Ana").settled_hash(who), net.server().owner_hash(who).ok());
+    let before = net.client("Ana").counts().corrections;
+    net.run(60);
+    assert_eq!(net.client("Ana").counts().corrections, before, "there is nothing more to correct");
 }

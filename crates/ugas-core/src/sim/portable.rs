@@ -54,7 +54,7 @@ impl Sim {
             return Err(InsertError::Damaged("the time"));
         }
         let known = self.state.definitions.list.len();
-        let mut row = self.sound_row(from)?;
+        let mut row = self.sound_row(from, false)?;
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, who);
@@ -91,8 +91,9 @@ impl Sim {
         Ok(())
     }
 
-    /// The row a portable carries, under this sim's numbers and checked; its run-time definitions are here then.
-    pub(super) fn sound_row(&mut self, from: &Portable) -> Result<Row, InsertError> {
+    /// The row a portable carries, under this sim's numbers and checked; its run-time definitions are here then. `is_told` if
+    /// it is what an authority tells its owner.
+    pub(super) fn sound_row(&mut self, from: &Portable, is_told: bool) -> Result<Row, InsertError> {
         let mut row = from.row.clone();
         row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
         let known = self.state.definitions.list.len();
@@ -101,7 +102,7 @@ impl Sim {
         let checked = flow.layout_for(&from.sets, from.row.id).map_err(|_| "the sets").and_then(|layout| {
             row.layout = layout;
             let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at }.row(&mut row)
+            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at, is_told }.row(&mut row)
         });
         match checked {
             Ok(()) => Ok(row),

@@ -11,7 +11,7 @@ use crate::flow::{Captured, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::Role;
-use crate::state::Row;
+use crate::state::{Attr, Row};
 use crate::time::Clock;
 use crate::{
     AbilityId, AbilityState, ActivationKey, AttributeId, BadValue, ControllerId, DefId, EffectId, Fact, FactKind,
@@ -153,7 +153,7 @@ impl Sim {
         if from.at > self.state.now || from.at < SimTime::ZERO {
             return Err(InsertError::Damaged("the time"));
         }
-        let row = self.sound_row(from)?;
+        let row = self.sound_row(from, true)?;
         Ok(self.image(row, from.at, after))
     }
 
@@ -188,6 +188,13 @@ impl Sim {
         row.id = proxy.who;
         row.clock = Clock::starting(SimTime::ZERO);
         row.effects.iter_mut().for_each(|e| e.source = proxy.who);
+        // What is told is so, whatever follows here from what is not told: bounds, derived values.
+        let layout = &self.index.layouts[row.layout as usize];
+        for &(attribute, value) in proxy.values.iter().filter(|(_, value)| value.is_finite()) {
+            if let Some(slot) = layout.slot(attribute) {
+                row.attrs[slot] = Attr { base: value, current: value };
+            }
+        }
         Ok(self.image(row, proxy.at, after))
     }
 
