@@ -55,7 +55,9 @@ pub(crate) const MAX_ECHOES: u64 = 64;
 /// How a server is set up.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Length of a tick.
+    /// Length of a tick. Clients take one within [`TICK_LENGTHS`] and no other.
+    ///
+    /// [`TICK_LENGTHS`]: crate::types::TICK_LENGTHS
     pub length: SimTime,
     /// How controllers are replicated for which nobody says otherwise.
     pub mode: ControllerReplication,
