@@ -25,6 +25,7 @@ use crate::view::Board;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
+use bystand::Bystand;
 use numbers::Numbers;
 pub use secret::Secret;
 
@@ -174,6 +175,7 @@ pub struct Server {
     interest: Interest,
     effects: Whitelist,
     claims: Claims,
+    bystand: Bystand,
     counts: Counts,
     facts: Facts,
     /// The facts of the tick under way.
@@ -208,6 +210,7 @@ impl Server {
             remade: BTreeSet::new(),
             reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
+            bystand: Bystand::default(),
             interest: Interest::default(),
             counts: Counts::default(),
             facts: Facts::default(),
