@@ -80,7 +80,7 @@ impl Scene {
     fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             let Scene { server, ana, eve, bytes, now, .. } = self;
-            *now = *now + LENGTH;
+            *now += LENGTH;
             ana.send(&mut |datagram| server.receive(ANA, datagram));
             let mut out = Vec::new();
             if eve.write(*now, server.tick(), &mut out, &mut |_, _| ()).is_some() {

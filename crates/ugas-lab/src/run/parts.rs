@@ -352,8 +352,9 @@ impl ClientPart<'_> {
         let mut left = elapsed.min(MAX_ELAPSED);
         while left > IN_SLICES {
             // The client must hear of all time that went by: its server's clock went on too.
-            self.client.update((left - IN_SLICES).min(IN_SLICES));
-            left = left - (left - IN_SLICES).min(IN_SLICES);
+            let piece = (left - IN_SLICES).min(IN_SLICES);
+            left = left - piece;
+            self.client.update(piece);
         }
         while left > SimTime::ZERO {
             let slice = left.min(self.slice);
