@@ -80,7 +80,7 @@ fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
     let late = rig.command(rig.activate("GA_Risky", target));
     let late = Command { tick: Tick(1), ..late };
     let sorry = Request::Mispredicted { who, base: late.base, sub: late.sub, ability, target };
-    rig.give(&[late.clone()]);
+    rig.give(std::slice::from_ref(&late));
     rig.ask(sorry.clone());
     assert_eq!(mana(&rig), 999.0);
     // More than the server keeps.
