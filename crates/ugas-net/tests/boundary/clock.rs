@@ -77,19 +77,19 @@ fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
     let mut rig = Rig::new();
     let (who, ability, target) = (rig.rogue, rig.ability("GA_Risky"), Target::None);
     let mana = |rig: &Rig| rig.server.sim().get(who, rig.rules.attribute("Mana").unwrap()).unwrap();
-    let late = rig.command(rig.activate("GA_Risky", target));
-    let late = Command { tick: Tick(1), ..late };
-    let sorry = Request::Mispredicted { who, base: late.base, sub: late.sub, ability, target };
-    rig.give(std::slice::from_ref(&late));
+    // Under high keys, so that what is done meanwhile has lower ones.
+    let request = rig.activate("GA_Risky", target);
+    let late = |base| Command { tick: Tick(1), base, sub: 0, request: request.clone(), aim: None };
+    let sorry = Request::Mispredicted { who, base: 500, sub: 0, ability, target };
+    rig.give(&[late(500)]);
     rig.ask(sorry.clone());
     assert_eq!(mana(&rig), 999.0);
     // More than the server keeps.
-    for _ in 0..300 {
-        let other = rig.command(rig.activate("GA_Risky", target));
-        rig.give(&[Command { tick: Tick(1), ..other }]);
+    for base in 501..801 {
+        rig.give(&[late(base)]);
         rig.step();
     }
-    rig.give(&[late]);
+    rig.give(&[late(500)]);
     rig.ask(sorry);
     assert_eq!(mana(&rig), 999.0, "once");
     assert_eq!(rig.count(Reason::Key), 2, "the command that came again, and the second wish to clean up");
