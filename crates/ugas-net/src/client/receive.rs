@@ -284,16 +284,11 @@ fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), Wir
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
     let mut verdicts = Vec::new();
-    let mut bytes = Vec::new();
     for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
         let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
         let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
         let mut done = None;
-        if from.bit()? {
-            let length = get_uint_to(from, 256, "bytes of a refusal")?;
-            bytes.clear();
-            from.bytes(length as usize, &mut bytes)?;
-        } else {
+        if !from.bit()? {
             let done = done.insert(Vec::new());
             for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
                 done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
@@ -308,12 +303,12 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
 mod tests {
     use crate::harness::Harness;
     use crate::link::LinkProfile;
-    use crate::message::{Request, encode};
+    use crate::message::Request;
     use crate::server::{NOTHING, Secret, Server, ServerConfig};
     use crate::view::ActorList;
     use crate::wire::bits::BitWriter;
     use crate::wire::number::{put_int, put_uint};
-    use ugas_core::{AbilityGrant, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
     use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
 
     /// A server's packet with nothing but verdicts.
@@ -326,9 +321,9 @@ mod tests {
             put_uint(&mut out, base as u64);
             put_uint(&mut out, sub as u64);
             out.bit(refused);
-            let bytes = if refused { encode(&Refusal::Pending) } else { Vec::new() };
-            put_uint(&mut out, bytes.len() as u64);
-            out.bytes(&bytes);
+            if !refused {
+                put_uint(&mut out, 0);
+            }
         }
         out.bit(false);
         out.bit(false);
