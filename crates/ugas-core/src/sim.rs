@@ -567,6 +567,17 @@ impl Sim {
             _ => None,
         }
     }
+    /// Whether an effect is over as soon as it is applied; false for one that is not known.
+    pub fn is_instant(&self, effect: EffectId) -> bool {
+        let policy = match effect.is_runtime() {
+            false => self.rules.effect_def(effect).map(|def| def.policy),
+            true => self.state.definitions.get(effect.0).and_then(|d| match &d.doc {
+                Doc::Effect(doc) => Some(doc.duration_policy),
+                _ => None,
+            }),
+        };
+        policy == Some(ugas_doc::DurationPolicy::Instant)
+    }
     /// The name of an effect, made at run time or not.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {
