@@ -4,7 +4,7 @@
 mod kit;
 
 use kit::{Game, Setup, builder};
-use ugas_core::{ControllerId, EffectId, FactKind, Op, RulesBuilder, SimTime, Spec, Target};
+use ugas_core::{ControllerId, EffectId, Fact, FactKind, Op, RulesBuilder, SimTime, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Effect, ImmunityEntry};
 use ugas_net::client::{Certainty, ClientConfig, NetFacts};
 use ugas_net::link::LinkProfile;
@@ -112,7 +112,7 @@ fn an_own_controller_that_is_away_confirms_nothing_for_the_others() {
 fn a_state_too_long_for_a_packet_says_what_did_not_happen() {
     const MANY: usize = 400;
     let names: Vec<String> = (0..MANY).map(|n| format!("GE_N{n}")).collect();
-    let load = |name: &String| Effect::infinite(name).add("Mana", 0.001).grants(&format!("State.{name}"));
+    let load = |name: &String| Effect::infinite(name).add("Mana", 0.001).grants(&format!("State.{}", &name[3..]));
     let rules = names.iter().fold(pact(), |rules, name| rules.add(load(name)));
     let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
     let (hero, shield, curse) = (g.hero, g.effect("GE_Shield"), g.effect("GE_Curse"));
@@ -129,13 +129,13 @@ fn a_state_too_long_for_a_packet_says_what_did_not_happen() {
 
 #[test]
 fn each_execution_of_a_period_is_confirmed_by_itself() {
-    let dot = Effect::lasting("GE_Dot", 5.0).every(0.05).add("Health", -1.0);
+    let dot = Effect::lasting("GE_Dot", 5.0).every(0.05).add("Speed", -0.5).add("Health", -1.0);
     for (own, task) in [(false, on_target("GE_Dot")), (true, on_owner("GE_Dot"))] {
         let rules = builder().add(dot.clone()).add(Ability::new("GA_Dot").task(task));
         let mut g = Game::new(Setup { builder: rules, profile: LinkProfile::round_trip(200, 0), ..Setup::default() });
         g.net.run(120);
         g.facts();
-        let (who, dot) = (if own { g.hero } else { g.foe }, g.effect("GE_Dot"));
+        let (who, dot, health) = (if own { g.hero } else { g.foe }, g.effect("GE_Dot"), g.attribute("Health"));
         g.cast("GA_Dot", Target::Controller(who)).unwrap();
         // The server takes it away after the second execution; the client goes on for a while.
         for _ in 0..60 {
@@ -151,8 +151,8 @@ fn each_execution_of_a_period_is_confirmed_by_itself() {
         let lost = (100.0 - g.truth(who, "Health")) as usize;
         let facts = g.facts();
         let of = |certainty| {
-            let is = |f: &ugas_core::Fact| f.effect == dot && matches!(f.kind, FactKind::AttributeChanged { .. });
-            facts.iter().filter(|(f, c)| *c == certainty && f.who == who && is(f)).count()
+            let is = |f: &Fact| matches!(f.kind, FactKind::AttributeChanged { attribute, .. } if attribute == health);
+            facts.iter().filter(|(f, c)| *c == certainty && f.who == who && f.effect == dot && is(f)).count()
         };
         let [ahead, confirmed, undone] = [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone].map(of);
         assert!(ahead > lost && (confirmed, undone) == (lost, ahead - lost), "own {own}: {ahead} {confirmed} {undone}");

@@ -160,10 +160,26 @@ impl Waiting {
     }
 
     /// The server says that something happened in a tick. What comes again, like a period, is called the same each time:
-    /// later ones are not heard of by that. An own controller that was run again may have it a tick later.
+    /// later ones are not heard of by that. At others a command that came late counts later than it was shown here, and
+    /// so does what follows from it.
     pub(crate) fn hear(&mut self, echo: u32, tick: Tick) {
-        let is_it = |e: &Entry| e.echo == Some(echo) && e.tick <= tick.plus(u32::from(e.own));
-        self.list.iter_mut().filter(|e| is_it(e)).for_each(|e| e.heard = true);
+        let mut nearest: Option<(Tick, OpId)> = None;
+        for e in self.list.iter_mut().filter(|e| e.echo == Some(echo)) {
+            if e.own {
+                // One that was run again may have it a tick later.
+                e.heard |= e.tick <= tick.plus(1);
+            } else if e.tick <= tick && nearest.is_none_or(|n| n.0 < e.tick) {
+                nearest = Some((e.tick, e.fact.root));
+            }
+        }
+        let Some((shown, root)) = nearest else { return };
+        let late = tick.0 - shown.0;
+        for e in self.list.iter_mut().filter(|e| !e.own && e.fact.root == root) {
+            e.heard |= e.tick == shown && e.echo == Some(echo);
+            if e.tick >= shown {
+                e.tick = e.tick.plus(late);
+            }
+        }
     }
 
     /// Whether a fact about somebody else that the test picks waits for the server.
