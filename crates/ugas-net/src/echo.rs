@@ -105,3 +105,29 @@ pub(crate) fn echo_of(fact: &Fact) -> Option<u32> {
     });
     Some((print >> (64 - ECHO_BITS)) as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_happenings_than_a_packet_may_have_are_refused_and_none_is_in_the_future() {
+        let read = |count: usize, apart: u64| {
+            let mut out = BitWriter::new();
+            out.bit(true);
+            for _ in 0..count {
+                out.bit(true);
+                put_uint(&mut out, apart);
+                out.bits(7, ECHO_BITS);
+            }
+            out.bit(false);
+            put_uint(&mut out, apart);
+            read_echoes(Tick(9), &mut BitReader::new(out.finish()))
+        };
+        assert_eq!(read(2, 3), Ok((vec![(Tick(6), 7), (Tick(9), 7)], Tick(6))));
+        assert_eq!(read(2, u64::MAX), Ok((vec![(Tick(0), 7), (Tick(9), 7)], Tick(0))));
+        assert!(read(MAX_ECHOES, 0).is_ok());
+        assert_eq!(read(MAX_ECHOES + 1, 0), Err(WireError::BadValue { what: "happenings" }));
+        assert!(read_echoes(Tick(9), &mut BitReader::new(&[255; 40])).is_err(), "cut off");
+    }
+}

@@ -86,6 +86,8 @@ fn rules() -> Arc<Rules> {
         .add(Effect::instant("GE_Shiver").add(SINK, -1.0))
         .add(Effect::instant("GE_Price").add("Secret", -50.0))
         .add(Ability::new("GA_Dear").cost("GE_Price"))
+        .add(Effect::instant("GE_Purge").set("Secret", 0.0))
+        .add(Ability::new("GA_Purge").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Purge")))
         .build()
         .unwrap()
 }
@@ -294,6 +296,30 @@ fn a_refusal_tells_no_number_of_what_is_hidden() {
         session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
         let told: Vec<_> = (0..20).map(|_| (session.step(), session.told[3].clone()).1).collect();
         assert_eq!(session.clients[3].counts().refused, 1, "the client believes in the authored value");
+        told
+    });
+    assert_eq!(first, second);
+}
+
+/// What a client did to its own is said beside a state that it did not expect; whether that moved a value nobody sees is
+/// not.
+#[test]
+fn what_a_command_does_to_a_hidden_value_of_its_owners_alters_no_byte() {
+    let [first, second] = [0.0, 7.0].map(|have| {
+        let rules = rules();
+        let mut session = Session::new(&rules, false);
+        let (who, ability) = (session.actors[3], rules.ability("GA_Purge").unwrap());
+        session.server.sim_mut().run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        session.apply("Set_Secret", (3, 3), have);
+        (0..40).for_each(|_| session.step());
+        session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
+        let mut told = Vec::new();
+        for open in 1..20 {
+            session.apply("Set_Open", (3, 3), f64::from(open));
+            session.step();
+            told.push(session.told[3].clone());
+        }
+        assert!(session.clients[3].counts().corrections > 0, "states were sent");
         told
     });
     assert_eq!(first, second);
