@@ -276,7 +276,7 @@ pub enum ToClient {
         who: ControllerId,
         /// When it was so.
         tick: Tick,
-        /// The state, as a difference to nothing.
+        /// The state as a difference to nothing, and behind it what the client did to its own, as in packets.
         state: Vec<u8>,
     },
     /// Too many are gone to list them: of whoever is still there everything is told anew.

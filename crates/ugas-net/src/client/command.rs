@@ -3,6 +3,7 @@
 use super::told::Certainty;
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::authority::check_numbers;
+use crate::echo::is_shown;
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -212,7 +213,7 @@ impl Client {
             let own = other.is_none();
             match (fact.kind, other) {
                 // Nobody tells what it really is.
-                (FactKind::AttributeChanged { attribute, .. }, Some(other)) if !other.shows(attribute) => continue,
+                (_, Some(other)) if !is_shown(&self.sim, other.shape(), fact) => continue,
                 (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) => {
                     other.foresee(burst_key(fact.key, fact.root, fact.who), tag);
                 }

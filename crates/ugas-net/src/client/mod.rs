@@ -24,6 +24,7 @@ pub use leap::Loss;
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
@@ -207,7 +208,7 @@ impl Client {
         // An empty queue takes it.
         let _ = carrier.push(&encode(&hello));
         let sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..config.sim.clone() });
-        let length = SimTime::frames(1, 60);
+        let (length, hidden) = (SimTime::frames(1, 60), hidden_from_owners(&rules));
         Client {
             sim,
             carrier,
@@ -233,7 +234,7 @@ impl Client {
             base: 0,
             sub: 0,
             base_tick: Tick(0),
-            waiting: Waiting::default(),
+            waiting: Waiting::new(hidden),
             out: NetFacts::default(),
             said: None,
             untrue: Vec::new(),

@@ -6,9 +6,9 @@ use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
 use super::{Client, ClientState, MAX_DEFINED, Pending};
-use crate::echo::ECHO_BITS;
+use crate::echo::read_echoes;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
+use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
@@ -99,9 +99,13 @@ impl Client {
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
-                match read.and_then(|_| self.image_at(at, tick, &tokens)) {
-                    Ok(image) => {
+                let own = read.and_then(|_| read_echoes(tick, &mut from));
+                match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
+                    Ok(((echoes, said), image)) => {
+                        echoes.into_iter().for_each(|(at, echo)| self.waiting.hear(echo, at));
+                        self.said = Some(said);
                         self.correct(at, tick, image, tokens);
+                        self.said = None;
                         self.watch();
                     }
                     Err(_) => self.counts.damaged += 1,
@@ -142,7 +146,7 @@ impl Client {
             let (struck, undone) = self.take_verdicts(&verdicts);
             self.said = own.as_ref().map(|own| own.1);
             let own = own.into_iter().flat_map(|own| own.0);
-            echoes.into_iter().chain(own).for_each(|echo| self.waiting.hear(echo));
+            echoes.into_iter().chain(own).for_each(|(at, echo)| self.waiting.hear(echo, at));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
@@ -266,20 +270,6 @@ pub(super) enum OwnerNews {
     Matched(Tick),
     State(Box<(Option<Told>, Tokens)>),
     Gone,
-}
-
-/// What the client's doings did, and up to which tick that is all.
-fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
-    if !from.bit()? {
-        return Ok((Vec::new(), tick));
-    }
-    let count = get_uint_to(from, MAX_ECHOES, "happenings")?;
-    let mut echoes = Vec::with_capacity(count as usize);
-    for _ in 0..count {
-        echoes.push(from.bits(ECHO_BITS)? as u32);
-    }
-    let behind = get_uint(from)?;
-    Ok((echoes, tick.minus(behind.min(u32::MAX as u64) as u32)))
 }
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {

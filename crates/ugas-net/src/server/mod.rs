@@ -50,8 +50,6 @@ pub(crate) const LEAST_HELLO: usize = 256;
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
 /// Verdicts in one packet at most.
 pub(crate) const MAX_VERDICTS: u64 = 64;
-/// Happenings at others in one packet at most.
-pub(crate) const MAX_ECHOES: u64 = 64;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server, is_exact};
 use crate::authority::{Judge, Reason, misaimed};
-use crate::echo::echo_of;
+use crate::echo::{echo_of, is_shown};
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
 use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
@@ -44,14 +44,14 @@ impl Server {
         }
     }
 
-    /// The abilities a command activated.
+    /// The abilities of the client's own that a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
         let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed begins anew.
         let new = facts.get(before..).unwrap_or(facts);
         let of = |f: &Fact| match f.kind {
-            FactKind::AbilityActivated { ability, .. } if f.root == key => Some(ability),
+            FactKind::AbilityActivated { ability, .. } if f.root == key && p.owned.contains(&f.who) => Some(ability),
             _ => None,
         };
         new.iter().filter_map(of).collect()
@@ -145,28 +145,32 @@ impl Server {
         self.noted = facts;
     }
 
-    /// Notes what clients did, to others and to their own: they have shown it ahead.
+    /// Notes what clients did, to others and to their own: they have shown it ahead. Nobody is told of what it may not
+    /// see, not even that there is something.
     pub(super) fn echo(&mut self, facts: &Facts) {
         let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
+        let Server { peers, board, sim, hidden, tick, .. } = self;
         for fact in facts.list.iter().filter(may_be) {
-            let is_by = |p: &&mut Peer| p.number.client == fact.root.client() || p.owned.contains(&fact.source);
-            let Some(p) = self.peers.values_mut().find(is_by) else { continue };
-            if p.owned.contains(&fact.who) {
-                if let Some(echo) = echo_of(fact).filter(|_| p.number.client == fact.root.client()) {
-                    p.own.note(self.tick, echo);
-                }
-                continue;
-            }
-            p.views.touch(fact.who, self.tick);
-            let is_seen = match fact.kind {
-                FactKind::AttributeChanged { attribute, .. } => self.board.shows(fact.who, attribute),
+            let Some(echo) = echo_of(fact) else { continue };
+            let is_open = match fact.kind {
+                FactKind::AttributeChanged { attribute, .. } => !hidden.contains(&attribute),
                 _ => true,
             };
-            if is_seen
-                && p.views.is_told_of(fact.who)
-                && let Some(echo) = echo_of(fact)
-            {
-                p.echoes.note(self.tick, echo);
+            let is_shown = board.shape(fact.who).is_some_and(|shape| is_shown(sim, shape, fact));
+            // Whoever asked for it has played it ahead, and whoever owns its source: two clients, if what one does sets
+            // off something at the other.
+            let asked = |p: &Peer| fact.root.client() != 0 && p.number.client == fact.root.client();
+            for p in peers.values_mut().filter(|p| asked(p) || p.owned.contains(&fact.source)) {
+                if p.owned.contains(&fact.who) {
+                    if is_open && asked(p) {
+                        p.own.note(*tick, echo);
+                    }
+                } else if is_shown {
+                    p.views.touch(fact.who, *tick);
+                    if p.views.is_told_of(fact.who) {
+                        p.echoes.note(*tick, echo);
+                    }
+                }
             }
         }
     }
