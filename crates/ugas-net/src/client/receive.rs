@@ -9,7 +9,7 @@ use super::{Client, ClientState, MAX_DEFINED, Pending};
 use crate::echo::ECHO_BITS;
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
-use crate::types::{MAX_OWNED, Tick};
+use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
@@ -57,7 +57,7 @@ impl Client {
     pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, base, length, seed, owned } => {
-                let sound = length > SimTime::ZERO && length <= SimTime::seconds(1.0) && owned.len() <= MAX_OWNED;
+                let sound = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !sound {
                     self.counts.damaged += 1;
                     return;

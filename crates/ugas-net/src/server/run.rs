@@ -73,6 +73,7 @@ impl Server {
             aim => aim.transpose()?,
         };
         let key = command.id(p.number.client);
+        self.bystand.note(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
             if !known {
