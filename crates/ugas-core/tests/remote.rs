@@ -163,6 +163,12 @@ fn aiming() -> Arc<Rules> {
         .add(seeker("GA_Blind", Vec::new(), NetExecution::LocalPredicted))
         .add(seeker("GA_Led", vec![turn("Nobody")], NetExecution::ServerInitiated))
         .add(later)
+        .add({
+            let asked = seeker("GA_Asked", vec![turn("Nobody")], NetExecution::LocalPredicted);
+            let mut asked = asked.validated("Entitlement", None);
+            asked.on_tick.clear();
+            asked
+        })
         .build()
         .unwrap()
 }
@@ -204,6 +210,19 @@ fn what_the_first_predicted_tick_chose_is_aimed_at_in_its_place_and_nowhere_else
         let lost = [1, 2].map(|at: usize| ((100.0 - health(&sim, all[at])) / 10.0) as i32);
         assert_eq!((lost, health(&sim, all[3])), (hits, 100.0), "{name} at {aim:?}");
     }
+}
+
+#[test]
+fn what_was_chosen_ahead_of_a_validation_is_aimed_at_when_it_passed() {
+    let rules = aiming();
+    let (mut sim, all) = stage(&rules, Role::Authority);
+    let (who, which) = (all[0], Which::Ability(rules.ability("GA_Asked").unwrap()));
+    let op = Op::Activate { who, which, target: Target::Controller(all[1]) };
+    let (done, aimed) = sim.run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, Target::Controller(all[2]));
+    assert!(done.is_ok() && aimed.is_ok());
+    sim.run(Op::Validate { who, which, ok: true }).unwrap();
+    let health = |who| sim.get(who, rules.attribute("Health").unwrap()).unwrap();
+    assert_eq!((health(all[1]), health(all[2])), (100.0, 90.0));
 }
 
 #[test]
