@@ -321,7 +321,7 @@ impl Client {
     /// What is kept because the server may still speak about it: journals, ticks, facts. For tests of bounds.
     pub fn held(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.journal_len(r.who)).sum();
-        let proxies: usize = self.touched.keys().map(|&who| self.sim.journal_len(who)).sum();
+        let proxies: usize = self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.journal_len(who)).sum();
         rows + proxies + self.pending.len() + self.waiting.len()
     }
 
@@ -402,14 +402,7 @@ impl Client {
                 row.keep_stops(window);
             }
         }
-        for (&who, marks) in &mut self.touched {
-            marks.push_back((self.tick, self.sim.mark(who)));
-        }
-        let journalled = self.proxies.iter().map(|p| p.who()).filter(|&who| self.sim.journal_len(who) > 0);
-        for who in journalled.collect::<Vec<_>>() {
-            let mark = self.sim.mark(who);
-            self.touched.entry(who).or_insert_with(|| VecDeque::from([(self.tick, mark)]));
-        }
+        self.mark_proxies(window);
     }
 
     /// The server is at a tick this client has not played yet: it goes there at once. What it would have been in between

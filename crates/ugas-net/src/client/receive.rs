@@ -9,7 +9,7 @@ use super::{Client, ClientState, MAX_DEFINED, Pending};
 use crate::echo::read_echoes;
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
-use crate::types::{MAX_OWNED, Tick};
+use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
@@ -57,7 +57,7 @@ impl Client {
     pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, base, length, seed, owned } => {
-                let sound = length > SimTime::ZERO && length <= SimTime::seconds(1.0) && owned.len() <= MAX_OWNED;
+                let sound = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !sound {
                     self.counts.damaged += 1;
                     return;
@@ -274,16 +274,11 @@ pub(super) enum OwnerNews {
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
     let mut verdicts = Vec::new();
-    let mut bytes = Vec::new();
     for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
         let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
         let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
         let mut done = None;
-        if from.bit()? {
-            let length = get_uint_to(from, 256, "bytes of a refusal")?;
-            bytes.clear();
-            from.bytes(length as usize, &mut bytes)?;
-        } else {
+        if !from.bit()? {
             let done = done.insert(Vec::new());
             for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
                 done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
@@ -298,12 +293,12 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
 mod tests {
     use crate::harness::Harness;
     use crate::link::LinkProfile;
-    use crate::message::{Request, encode};
+    use crate::message::Request;
     use crate::server::{NOTHING, Secret, Server, ServerConfig};
     use crate::view::ActorList;
     use crate::wire::bits::BitWriter;
     use crate::wire::number::{put_int, put_uint};
-    use ugas_core::{AbilityGrant, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
     use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
 
     /// A server's packet with nothing but verdicts.
@@ -316,9 +311,9 @@ mod tests {
             put_uint(&mut out, base as u64);
             put_uint(&mut out, sub as u64);
             out.bit(refused);
-            let bytes = if refused { encode(&Refusal::Pending) } else { Vec::new() };
-            put_uint(&mut out, bytes.len() as u64);
-            out.bytes(&bytes);
+            if !refused {
+                put_uint(&mut out, 0);
+            }
         }
         out.bit(false);
         out.bit(false);

@@ -2,11 +2,11 @@
 
 use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server, is_exact};
-use crate::authority::{Judge, Reason};
+use crate::authority::{Judge, Reason, misaimed};
 use crate::echo::{echo_of, is_shown};
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
 
 impl Server {
     /// One tick: commands, then time, then what changed.
@@ -33,11 +33,11 @@ impl Server {
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
             let refused = match result {
-                Ok(()) => None,
-                Err((reason, refusal)) => {
+                Ok(()) => false,
+                Err((reason, _)) => {
                     p.deny(&command, reason);
                     self.counts.add(reason);
-                    Some(told(refusal, &self.hidden))
+                    true
                 }
             };
             p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
@@ -64,7 +64,16 @@ impl Server {
         }
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
+        let aim = match command.aim.map(|aim| judge.judge_first_aim(command, aim).map(|()| aim)) {
+            // The use stands: only what it would have chosen ahead does not.
+            Some(Err((reason, _))) => {
+                self.counts.add(reason);
+                None
+            }
+            aim => aim.transpose()?,
+        };
         let key = command.id(p.number.client);
+        self.bystand.note(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
             if !known {
@@ -72,11 +81,20 @@ impl Server {
             }
         }
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
-        let result = if claimed >= now {
-            self.sim.run_as(key, &op)
+        let ago = if claimed >= now {
+            SimTime::ZERO
         } else {
-            let from = self.claims.counted_from(&self.sim, &command.request, claimed)?;
-            self.sim.run_late(key, &op, now - from.min(now))
+            now - self.claims.counted_from(&self.sim, &command.request, claimed)?.min(now)
+        };
+        let result = match aim {
+            Some(aim) => {
+                let (result, aimed) = self.sim.run_aimed(key, &op, ago, aim);
+                if let Err(refusal) = aimed {
+                    self.counts.add(misaimed(refusal).0);
+                }
+                result
+            }
+            None => self.sim.run_late(key, &op, ago),
         };
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
@@ -174,16 +192,5 @@ impl Server {
                 self.modes.remove(&who);
             }
         }
-    }
-}
-
-/// A refusal without numbers that its client may not know.
-fn told(refusal: Refusal, hidden: &[AttributeId]) -> Refusal {
-    match refusal {
-        Refusal::Cost { attribute, .. } if hidden.contains(&attribute) => {
-            Refusal::Cost { attribute, have: 0.0, need: 0.0 }
-        }
-        Refusal::Chance { .. } => Refusal::Chance { rolled: 0.0, needed: 0.0 },
-        other => other,
     }
 }

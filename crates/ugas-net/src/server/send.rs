@@ -186,12 +186,8 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, ro
         let before = body.bit_len();
         put_uint(&mut body, v.base as u64);
         put_uint(&mut body, v.sub as u64);
-        body.bit(v.refused.is_some());
-        if let Some(refusal) = &v.refused {
-            let bytes = encode(refusal);
-            put_uint(&mut body, bytes.len() as u64);
-            body.bytes(&bytes);
-        } else {
+        body.bit(v.refused);
+        if !v.refused {
             put_uint(&mut body, v.done.len() as u64);
             v.done.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
         }
