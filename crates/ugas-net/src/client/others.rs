@@ -289,7 +289,7 @@ mod tests {
         let ana = net.client_mut("Ana");
         ana.command(ask()).unwrap();
         // The server never hears of this one, and the client believes that it has.
-        let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask() };
+        let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
         ana.pending.push_back(Pending { command, played: true, heard: true });
         let marks = |ana: &Client| ana.touched.get(&foe).map_or(0, |marks| marks.len());
         let mut most = 0;
