@@ -94,10 +94,11 @@ impl Player<'_> {
     fn step(&mut self, length: Duration) -> Result<bool, String> {
         let elapsed = self.watch.lap();
         let part = &mut self.part;
+        let before = part.client().tick();
+        // First the time: after a long stop the server's clock is as far ahead as that.
+        part.update(to_sim(elapsed));
         let polled = self.caller.poll(elapsed, &mut |datagram| part.client_mut().receive(datagram));
         polled.map_err(|error| error.to_string())?;
-        let before = part.client().tick();
-        part.update(to_sim(elapsed));
         let is_playing = *part.client().state() == ClientState::Playing;
         // A word with every tick, so that the server knows how each one went; now and then while there are none.
         let silence = if is_playing { length } else { ASK_AGAIN };

@@ -228,9 +228,7 @@ impl Check<'_> {
             row.attrs[slot] = Attr { base, current: sums.value(base, lo, hi) };
         }
     }
-}
 
-impl Check<'_> {
     /// For each slot whether it follows one that is hidden from owners, directly or not.
     fn follow_hidden(&self) -> Vec<bool> {
         let mut follows = vec![false; self.layout.slots.len()];

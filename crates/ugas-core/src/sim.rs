@@ -567,6 +567,27 @@ impl Sim {
             _ => None,
         }
     }
+    /// Whether an effect is over as soon as it is applied; false for one that is not known.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig};
+    /// use ugas_doc::Effect;
+    /// let rules = Rules::builder().add(Effect::instant("GE_Hit")).add(Effect::infinite("GE_Ward")).build()?;
+    /// let sim = Sim::new(rules.clone(), SimConfig::default());
+    /// assert!(sim.is_instant(rules.effect("GE_Hit").unwrap()));
+    /// assert!(!sim.is_instant(rules.effect("GE_Ward").unwrap()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_instant(&self, effect: EffectId) -> bool {
+        let policy = match effect.is_runtime() {
+            false => self.rules.effect_def(effect).map(|def| def.policy),
+            true => self.state.definitions.get(effect.0).and_then(|d| match &d.doc {
+                Doc::Effect(doc) => Some(doc.duration_policy),
+                _ => None,
+            }),
+        };
+        policy == Some(ugas_doc::DurationPolicy::Instant)
+    }
     /// The name of an effect, made at run time or not.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {

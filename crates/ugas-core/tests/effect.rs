@@ -109,6 +109,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
     let doors = [
         "run",
         "run_as",
+        "run_aimed",
         "run_late",
         "spawn",
         "spawn_many",

@@ -5,7 +5,7 @@ use ugas_core::{
     AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalMark, NoHost, Op, OpId, ProxyRow, Refusal, Role,
     RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
 };
-use ugas_doc::{Ability, Attribute, AttributeSet, Doc, Effect};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
 
 fn rules() -> Arc<Rules> {
     let mut secret = Effect::instant("GE_Spawned").add("Health", 5.0);
@@ -137,6 +137,108 @@ fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
     let (mut sim, who) = sim(&rules, Role::Authority);
     let op = Op::Despawn { who };
     assert_eq!(sim.run_late(OpId::new(0, 1, 0), &op, at(0.1)), Err(Refusal::Authority), "client 0 is the sim itself");
+}
+
+/// Both ticks of an ability hit its target, the common one and then the server's; between them its predicted tick turns
+/// to nobody, and after them its tasks turn to the owner.
+fn aiming() -> Arc<Rules> {
+    let strike = || AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Hit");
+    let turn = |to: &str| AbilityTask::new("SetTarget").param("Target", to);
+    let seeker = |name: &str, ahead: Vec<AbilityTask>, net| {
+        let mut seeker = Ability::new(name).net(net).task(turn("Owner"));
+        seeker = seeker.task(AbilityTask::new("WaitDelay").param("Duration", 1.0));
+        seeker.target_blocked_tags.push("State.Hidden".into());
+        seeker.on_tick.push(strike());
+        seeker.on_predicted_tick = ahead;
+        seeker.on_server_tick.push(strike());
+        seeker
+    };
+    let mut later = seeker("GA_Later", vec![turn("Nobody")], NetExecution::LocalPredicted);
+    later.cast = Some(Cast { length: 1.0, ticks: Some(1), ..Cast::default() });
+    Rules::builder()
+        .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+        .add(Effect::instant("GE_Hit").add("Health", -10.0))
+        .add(Effect::infinite("GE_Hidden").grants("State.Hidden"))
+        .add(seeker("GA_Seek", vec![turn("Nobody")], NetExecution::LocalPredicted))
+        .add(seeker("GA_Blind", Vec::new(), NetExecution::LocalPredicted))
+        .add(seeker("GA_Led", vec![turn("Nobody")], NetExecution::ServerInitiated))
+        .add(later)
+        .add({
+            let asked = seeker("GA_Asked", vec![turn("Nobody")], NetExecution::LocalPredicted);
+            let mut asked = asked.validated("Entitlement", None);
+            asked.on_tick.clear();
+            asked
+        })
+        .build()
+        .unwrap()
+}
+
+/// Who acts and three others, of whom the last is hidden.
+fn stage(rules: &Arc<Rules>, role: Role) -> (Sim, [ControllerId; 4]) {
+    let (mut sim, who) = sim(rules, role);
+    let vitals = rules.set("Vitals").unwrap();
+    let others = [0; 3].map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap());
+    sim.apply(&Spec::new(rules.effect("GE_Hidden").unwrap(), others[2])).unwrap();
+    for (ability, _) in rules.ability_list() {
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+    }
+    (sim, [who, others[0], others[1], others[2]])
+}
+
+#[test]
+fn what_the_first_predicted_tick_chose_is_aimed_at_in_its_place_and_nowhere_else() {
+    let rules = aiming();
+    // (ability, at whom it aims ahead, how often the first and the second are hit, why it may not aim there)
+    let hidden = Refusal::TargetTags { tag: rules.tag("State.Hidden").unwrap() };
+    for (name, aim, hits, why) in [
+        ("GA_Seek", Some(2), [1, 1], Ok(())),
+        ("GA_Seek", None, [1, 0], Ok(())),
+        ("GA_Seek", Some(3), [2, 0], Err(hidden)),
+        ("GA_Blind", Some(2), [2, 0], Err(Refusal::Authority)),
+        ("GA_Led", Some(2), [2, 0], Err(Refusal::Authority)),
+        // Its first tick is not yet.
+        ("GA_Later", Some(2), [0, 0], Ok(())),
+    ] {
+        let (mut sim, all) = stage(&rules, Role::Authority);
+        let health = |sim: &Sim, who| sim.get(who, rules.attribute("Health").unwrap()).unwrap();
+        let which = Which::Ability(rules.ability(name).unwrap());
+        let op = Op::Activate { who: all[0], which, target: Target::Controller(all[1]) };
+        let aim = aim.map_or(Target::None, |at: usize| Target::Controller(all[at]));
+        let (done, aimed) = sim.run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, aim);
+        assert!(done.is_ok());
+        assert_eq!(aimed, why, "{name}");
+        let lost = [1, 2].map(|at: usize| ((100.0 - health(&sim, all[at])) / 10.0) as i32);
+        assert_eq!((lost, health(&sim, all[3])), (hits, 100.0), "{name} at {aim:?}");
+    }
+}
+
+#[test]
+fn what_was_chosen_ahead_of_a_validation_is_aimed_at_when_it_passed() {
+    let rules = aiming();
+    let (mut sim, all) = stage(&rules, Role::Authority);
+    let (who, which) = (all[0], Which::Ability(rules.ability("GA_Asked").unwrap()));
+    let op = Op::Activate { who, which, target: Target::Controller(all[1]) };
+    let (done, aimed) = sim.run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, Target::Controller(all[2]));
+    assert!(done.is_ok() && aimed.is_ok());
+    sim.run(Op::Validate { who, which, ok: true }).unwrap();
+    let health = |who| sim.get(who, rules.attribute("Health").unwrap()).unwrap();
+    assert_eq!((health(all[1]), health(all[2])), (100.0, 90.0));
+}
+
+#[test]
+fn only_what_a_predicted_tick_chose_is_told_to_the_authority() {
+    let rules = aiming();
+    for (name, told, hits) in [("GA_Seek", 1, 10.0), ("GA_Blind", 0, 10.0), ("GA_Led", 0, 10.0)] {
+        let (mut sim, all) = stage(&rules, Role::Client);
+        let target = Target::Controller(all[1]);
+        let op = Op::Activate { who: all[0], which: Which::Ability(rules.ability(name).unwrap()), target };
+        sim.run_as(OpId::new(1, 1, 0), &op).unwrap();
+        let mut aims = Vec::new();
+        sim.take_aims(&mut aims);
+        let key = sim.activations(all[0]).unwrap().next().unwrap().key;
+        assert_eq!(aims, vec![(key, Target::None); told], "{name}: the tasks that turn to the owner run there too");
+        assert_eq!(100.0 - sim.get(all[1], rules.attribute("Health").unwrap()).unwrap(), hits, "{name}");
+    }
 }
 
 // covers: UGAS-13.7-12, UGAS-13.7-13

@@ -85,7 +85,17 @@ fn who_is_disconnected_does_nothing() {
     let text = timeline("Disconnect: {Client: Ana}");
     let later = "\n  - At: 9\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
     let report = read(&format!("{}{later}", text.trim_end())).expect("it is sound").run();
-    assert!(report.failures[0].message.contains("on Ana: expected the client to play"), "{:?}", report.failures);
+    let told = &report.failures[0].message;
+    assert!(told.contains("on Ana: expected the client to play at 9 s, found that it was disconnected"), "{told}");
+}
+
+#[test]
+fn who_heard_nothing_for_too_long_says_why_it_left() {
+    let cut = timeline("Link: {Client: Ana, Loss: 1}");
+    let later = "\n  - At: 80\n    Do:\n      - Link: {Client: Ana, Loss: 0}\n  - At: 85\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
+    let report = read(&format!("{}{later}", cut.trim_end())).expect("it is sound").run();
+    let told = &report.failures[0].message;
+    assert!(told.contains("found that it has left: the server's clock went from tick"), "{told}");
 }
 
 #[test]
@@ -134,6 +144,32 @@ fn the_parts_of_a_scenario_come_to_the_same_state() {
     assert_eq!(client.finish().failures, []);
     let failures: Vec<String> = server.finish().failures.into_iter().map(|f| f.message).collect();
     assert_eq!(failures, ["expected Ogre.Health to be 85, found 86"]);
+}
+
+/// A machine that stands still for twenty seconds, as when its process is stopped.
+#[test]
+fn a_client_that_slept_hears_of_all_the_time_that_went_by() {
+    let text = format!("{HEAD}Timeline:\n  - At: 60\n    Do:\n      - Expect: {{Hero.Health: 100}}\n");
+    let scenario = read(&text).expect("it is sound");
+    let mut server = scenario.server_part().expect("a server");
+    let mut client = scenario.client_part("Ana").expect("a client");
+    let ana = PeerId(1);
+    let owns = server.owned_by("Ana").expect("she is in the file");
+    server.server_mut().connect(ana, &owns).expect("a place");
+    let tick = SimTime::frames(1, 50);
+    for n in 0..300 {
+        let mut elapsed = tick;
+        if n == 150 {
+            (0..1_000).for_each(|_| server.step());
+            elapsed = SimTime::seconds(20.0);
+        }
+        server.step();
+        client.update(elapsed);
+        server.server_mut().send(&mut |_, bytes| client.client_mut().receive(bytes));
+        client.client_mut().send(&mut |bytes| server.server_mut().receive(ana, bytes));
+    }
+    assert_eq!(*client.client().state(), ClientState::Playing);
+    assert!(client.client().tick() > server.server().tick(), "it is ahead again");
 }
 
 #[test]

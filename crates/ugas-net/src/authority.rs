@@ -158,8 +158,8 @@ impl Judge<'_> {
                 let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
                 let ability = ability.ok_or((Reason::Idle, Refusal::StaleHandle))?;
-                self.check_policy(ability)?;
                 self.check_aim_of(who, ability, *target)?;
+                self.sim.may_aim(*key, *target).map_err(misaimed)?;
             }
             Request::Mispredicted { ability, target, .. } => {
                 self.check_granted(who, *ability)?;
@@ -174,6 +174,17 @@ impl Judge<'_> {
             Request::Release { .. } => {}
         }
         Ok(request.op(level))
+    }
+
+    /// Whether what a command says its first tick aimed at exists and can be reached. Whether what it activates lets a
+    /// client choose, and the target is one for it, the sim knows when that runs.
+    pub fn judge_first_aim(&self, command: &Command, aim: Target) -> Result<(), (Reason, Refusal)> {
+        check_point(&aim)?;
+        match command.request {
+            Request::Activate { who, ability, .. } => self.check_aim_of(who, ability, aim),
+            Request::Press { who, input, .. } => self.check_press(who, input, aim),
+            _ => Err((Reason::Target, Refusal::NoTarget)),
+        }
     }
 
     /// The level of the grant.
@@ -262,27 +273,44 @@ impl Judge<'_> {
     }
 }
 
+/// Why an ability may not aim at what a client chose: the choice is not the client's, or the target is none for it.
+pub(crate) fn misaimed(refusal: Refusal) -> (Reason, Refusal) {
+    let reason = if refusal == Refusal::Authority { Reason::Policy } else { Reason::Target };
+    (reason, refusal)
+}
+
+/// What is smaller than any normal number came from no clock and no map; it only makes sums slow.
+fn is_sound(v: &f64) -> bool {
+    *v == 0.0 || v.is_normal()
+}
+
+fn is_place(v: &f64) -> bool {
+    is_sound(v) && v.abs() <= FARTHEST
+}
+
+fn check_point(target: &Target) -> Result<(), (Reason, Refusal)> {
+    match target {
+        Target::Point(p) if !p.iter().all(is_place) => Err(BAD_NUMBER),
+        _ => Ok(()),
+    }
+}
+
+const BAD_NUMBER: (Reason, Refusal) = (Reason::Number, Refusal::BadValue { what: BadValue::Number });
+
 /// Numbers that no honest machine asks with. Clients look at their own requests too, so that nothing is played ahead that
 /// the server will not have.
 pub(crate) fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
-    // What is smaller than any normal number came from no clock and no map; it only makes sums slow.
-    let sound = |v: &f64| *v == 0.0 || v.is_normal();
-    let place = |v: &f64| sound(v) && v.abs() <= FARTHEST;
-    let point = |target: &Target| match target {
-        Target::Point(p) => p.iter().all(place),
-        _ => true,
-    };
-    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(place);
+    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(is_place);
     let fine = match request {
-        Request::Press { target, .. } | Request::Activate { target, .. } | Request::Mispredicted { target, .. } => {
-            point(target)
-        }
-        Request::Aim { target, .. } => point(target),
-        Request::Complete { answer, .. } => sound(&answer.value) && answer.hit.as_ref().is_none_or(hit),
-        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(place),
+        Request::Press { target, .. }
+        | Request::Activate { target, .. }
+        | Request::Aim { target, .. }
+        | Request::Mispredicted { target, .. } => return check_point(target),
+        Request::Complete { answer, .. } => is_sound(&answer.value) && answer.hit.as_ref().is_none_or(hit),
+        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(is_place),
         _ => true,
     };
-    if fine { Ok(()) } else { Err((Reason::Number, Refusal::BadValue { what: BadValue::Number })) }
+    if fine { Ok(()) } else { Err(BAD_NUMBER) }
 }
 
 /// Which effects each ability may apply in a client's name: those its task lists name.

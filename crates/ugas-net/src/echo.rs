@@ -1,16 +1,86 @@
-//! What a client's doings did to others, said back to it.
+//! What a client's doings did, to others and to its own controllers, said back to it.
 //!
-//! A client that plays ahead shows at once what its commands do to controllers of others. Whether that really happened
-//! cannot be read from what is then seen of them: something else may have moved the same value, a shield may have taken
-//! the blow. So the server calls each such happening by a short number that both sides make alike, and what it does not
-//! call did not happen.
+//! A client that plays ahead shows at once what its commands do. Whether that really happened cannot be read from what is
+//! then seen: something else may have moved the same value, a shield may have taken the blow. So the server calls each
+//! such happening by a short number that both sides make alike, with its tick, and what it does not call did not happen.
+//! It calls only what its client may see: that something hidden happened is hidden too.
 
-use ugas_core::{EffectKey, Fact, FactKind};
+use crate::types::Tick;
+use crate::view::Shape;
+use crate::wire::bits::{BitReader, BitWriter, WireError};
+use crate::wire::number::{get_uint, put_uint};
+use ugas_core::{EffectChange, EffectKey, Fact, FactKind, Sim};
+
+/// Happenings in one packet at most: those at others, and those at own controllers.
+pub(crate) const MAX_ECHOES: usize = 64;
 
 /// Bits of such a number.
 pub(crate) const ECHO_BITS: u32 = 24;
 
-/// What both sides call a happening. None for what is no happening at a controller of somebody else's.
+/// Whether observers of a controller of this shape see that something happened to it. Neither side speaks of the rest:
+/// the server does not call it, and the client does not tell it ahead.
+pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
+    match fact.kind {
+        FactKind::AttributeChanged { attribute, .. } | FactKind::Died { attribute } => shape.shows(attribute),
+        FactKind::TagChanged { .. } => shape.tags,
+        FactKind::Cue { .. } => shape.cues,
+        // Observers see effects while they last, and of these neither periods nor what callers gave them.
+        FactKind::EffectApplied { .. } => shape.effects && !sim.is_instant(fact.effect),
+        FactKind::EffectChanged { what, .. } => {
+            shape.effects && !matches!(what, EffectChange::SetByCaller | EffectChange::Period)
+        }
+        FactKind::EffectRemoved { .. } => shape.effects,
+        FactKind::Spawned { .. } | FactKind::Despawned | FactKind::Restored => true,
+        _ => false,
+    }
+}
+
+/// Writes happenings by rising tick, as many as fit into so many bits and [`MAX_ECHOES`] allows; how many.
+pub(crate) fn write_echoes<'a>(
+    list: impl Iterator<Item = &'a (Tick, u32)>,
+    tick: Tick,
+    out: &mut BitWriter,
+    room: usize,
+) -> usize {
+    let begun = out.bit_len();
+    let (mut count, mut last) = (0, None);
+    for &(at, echo) in list.take(MAX_ECHOES) {
+        let before = out.bit_len();
+        out.bit(true);
+        match last {
+            Some(last) => put_uint(out, at.0.saturating_sub(last) as u64),
+            None => put_uint(out, tick.0.saturating_sub(at.0) as u64),
+        }
+        out.bits(echo as u64, ECHO_BITS);
+        if out.bit_len() - begun > room {
+            out.truncate(before);
+            break;
+        }
+        (count, last) = (count + 1, Some(at.0));
+    }
+    out.bit(false);
+    count
+}
+
+/// Reads happenings with their ticks in a packet of a tick, and up to which tick that is all.
+pub(crate) fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<(Tick, u32)>, Tick), WireError> {
+    let mut echoes: Vec<(Tick, u32)> = Vec::new();
+    if !from.bit()? {
+        return Ok((echoes, tick));
+    }
+    while from.bit()? {
+        if echoes.len() >= MAX_ECHOES {
+            return Err(WireError::BadValue { what: "happenings" });
+        }
+        let apart = get_uint(from)?.min(u32::MAX as u64) as u32;
+        let at = echoes.last().map_or_else(|| tick.minus(apart), |last| last.0.plus(apart)).min(tick);
+        echoes.push((at, from.bits(ECHO_BITS)? as u32));
+    }
+    let behind = get_uint(from)?.min(u32::MAX as u64) as u32;
+    Ok((echoes, tick.minus(behind)))
+}
+
+/// What both sides call a happening. None for what is not played ahead.
 pub(crate) fn echo_of(fact: &Fact) -> Option<u32> {
     // Numbers of a happening may differ; that it was about another attribute or tag is another happening.
     let (kind, about) = match fact.kind {
@@ -34,4 +104,30 @@ pub(crate) fn echo_of(fact: &Fact) -> Option<u32> {
         mixed ^ mixed >> 29
     });
     Some((print >> (64 - ECHO_BITS)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_happenings_than_a_packet_may_have_are_refused_and_none_is_in_the_future() {
+        let read = |count: usize, apart: u64| {
+            let mut out = BitWriter::new();
+            out.bit(true);
+            for _ in 0..count {
+                out.bit(true);
+                put_uint(&mut out, apart);
+                out.bits(7, ECHO_BITS);
+            }
+            out.bit(false);
+            put_uint(&mut out, apart);
+            read_echoes(Tick(9), &mut BitReader::new(out.finish()))
+        };
+        assert_eq!(read(2, 3), Ok((vec![(Tick(6), 7), (Tick(9), 7)], Tick(6))));
+        assert_eq!(read(2, u64::MAX), Ok((vec![(Tick(0), 7), (Tick(9), 7)], Tick(0))));
+        assert!(read(MAX_ECHOES, 0).is_ok());
+        assert_eq!(read(MAX_ECHOES + 1, 0), Err(WireError::BadValue { what: "happenings" }));
+        assert!(read_echoes(Tick(9), &mut BitReader::new(&[255; 40])).is_err(), "cut off");
+    }
 }

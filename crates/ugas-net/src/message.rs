@@ -8,8 +8,8 @@ use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, Refusal, SimTime,
-    Simulated, Spec, Target, TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, SimTime, Simulated,
+    Spec, Target, TaskKey, Which,
 };
 
 /// The version of what is said. Both sides must have the same.
@@ -145,13 +145,6 @@ impl Request {
         }
     }
 
-    /// The same at what its predicted tick aimed at.
-    pub(crate) fn aim_at(&mut self, at: Target) {
-        if let Request::Activate { target, .. } | Request::Press { target, .. } = self {
-            *target = at;
-        }
-    }
-
     /// What it does, on either side. An application has the level of the grant it comes from.
     pub fn op(&self, level: u32) -> Op {
         match self {
@@ -187,6 +180,9 @@ pub struct Command {
     pub sub: u16,
     /// What is asked.
     pub request: Request,
+    /// At what the first predicted tick of what it activated aimed, if it chose. Only the server's first tick reads it:
+    /// the checks of the activation look at the request's own target.
+    pub aim: Option<Target>,
 }
 
 impl Command {
@@ -208,8 +204,8 @@ pub struct Verdict {
     pub base: u32,
     /// The key's Sub.
     pub sub: u16,
-    /// Why not, if not.
-    pub refused: Option<Refusal>,
+    /// Whether it was refused. Why is nobody's business but the server's: a reason may name what the client is not shown.
+    pub refused: bool,
     /// The abilities it activated, in order.
     pub done: Vec<AbilityId>,
 }
@@ -280,7 +276,7 @@ pub enum ToClient {
         who: ControllerId,
         /// When it was so.
         tick: Tick,
-        /// The state, as a difference to nothing.
+        /// The state as a difference to nothing, and behind it what the client did to its own, as in packets.
         state: Vec<u8>,
     },
     /// Too many are gone to list them: of whoever is still there everything is told anew.

@@ -1,6 +1,7 @@
 //! Names shared by both sides.
 
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use ugas_core::SimTime;
 
 /// The longest datagram either side sends or reads.
@@ -8,6 +9,10 @@ pub const MAX_DATAGRAM: usize = 1200;
 
 /// Controllers one client may own.
 pub const MAX_OWNED: usize = 16;
+
+/// How long a tick may be. A client takes no other length from a server: with shorter ones its window would hold more of
+/// them than it can keep.
+pub const TICK_LENGTHS: RangeInclusive<SimTime> = SimTime::millis(1)..=SimTime::millis(1000);
 
 /// A connection, as the transport or host numbers them. Never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

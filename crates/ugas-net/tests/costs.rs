@@ -220,7 +220,7 @@ fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_o
     assert!(g.ana().sim().cast(hero).unwrap().is_none());
 }
 
-// covers: SAI-2.4-06, SAI-2.4-08
+// covers: SAI-2.4-06
 #[test]
 fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server_says() {
     let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
@@ -244,14 +244,42 @@ fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server
     assert_eq!(charges(g.ana().sim()).length, SimTime::seconds(4.0));
     assert_eq!(charges(g.ana().sim()).have, 2);
     g.assert_equal();
-    // Full again on the server: what it has not heard of counts on that.
-    g.net.run(300);
-    assert_eq!(charges(g.net.server().sim()).have, 3);
-    g.cast("GA_Charged", Target::None).unwrap();
-    g.net.step();
-    let now = charges(g.ana().sim());
-    assert_eq!((now.have, now.left), (2, Some(SimTime::NEVER)));
-    g.assert_equal();
+}
+
+// covers: SAI-2.4-08
+#[test]
+fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_before() {
+    for spent in [false, true] {
+        let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
+        ability.charges.as_mut().unwrap().predict_length = Some(false);
+        let mut g = Game::new(Setup { builder: builder().add(ability), ..Setup::default() });
+        let (hero, hit, ability) = (g.hero, g.effect("GE_Other"), g.ability("GA_Charged"));
+        let grants = g.ana().sim().grants(hero).unwrap();
+        let grant = grants.into_iter().find(|x| x.ability == ability).unwrap().id;
+        let charges = |sim: &Sim| sim.charges(hero, grant).unwrap().unwrap();
+        // The client has not heard of this when it uses the ability.
+        g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        if spent {
+            let which = Which::Ability(ability);
+            g.net.server_mut().sim_mut().run(Op::Activate { who: hero, which, target: Target::None }).unwrap();
+        }
+        g.net.step();
+        g.cast("GA_Charged", Target::None).unwrap();
+        let before = g.ana().counts().rerun;
+        g.net.run_until(30, |net| net.client("Ana").counts().rerun > before).unwrap();
+        assert!(g.ana().unanswered() > 0, "the server's word is older than the use");
+        assert_eq!(g.seen(hero, "Health"), 99.0, "and is taken over");
+        let now = charges(g.ana().sim());
+        if spent {
+            assert_eq!(now.have, 1, "one less than the server says");
+            assert_ne!(now.left, Some(SimTime::NEVER), "the server has begun to count");
+        } else {
+            assert_eq!((now.have, now.left), (2, Some(SimTime::NEVER)), "one less than all, who knows how long");
+        }
+        g.net.run(30);
+        assert_eq!(charges(g.ana().sim()).have, charges(g.net.server().sim()).have);
+        g.assert_equal();
+    }
 }
 
 // covers: SAI-2.5-07, SAI-2.5-09

@@ -7,8 +7,8 @@ use ugas_core::{
     AbilityGrant, ControllerId, NoHost, Op, Read, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{
-    Ability, Attribute, AttributeSet, ControllerReplication, Effect, ExecutionPolicy, Magnitude, ReplicationMode,
-    StackBy, Stacking,
+    Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, ExecutionPolicy, Magnitude,
+    ReplicationMode, StackBy, Stacking, Trigger,
 };
 use ugas_net::client::{Client, ClientConfig, ClientState};
 use ugas_net::harness::Harness;
@@ -29,6 +29,16 @@ const ATTRIBUTES: [(&str, ReplicationMode); 3] =
     [("Open", ReplicationMode::All), ("Own", ReplicationMode::OwnerOnly), ("Secret", ReplicationMode::None)];
 /// What effects take from attributes goes here, and nobody sees it.
 const SINK: &str = "Veiled";
+
+fn on_target(effect: &str) -> AbilityTask {
+    AbilityTask::new("ApplyEffectToTarget").param("EffectClass", effect)
+}
+
+/// What a controller does without a sign when a value of its own falls low, whoever made it fall.
+fn panic(name: &str) -> Ability {
+    let shiver = AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Shiver");
+    Ability::new(format!("Panic_{name}")).trigger(Trigger::below(name, 500.0)).task(shiver)
+}
 
 /// Effects on each attribute, and effects that read each attribute and tell nobody.
 fn rules() -> Arc<Rules> {
@@ -62,6 +72,9 @@ fn rules() -> Arc<Rules> {
                     .stacking(stacking(StackBy::Source)),
             )
             .add(Effect::lasting(format!("Take_{name}"), 0.5).every(0.1).execute(format!("Calc_{name}")))
+            .add(Effect::instant(format!("Strike_{name}")).add(name, -100.0))
+            .add(Ability::new(format!("Hit_{name}")).task(on_target(&format!("Strike_{name}"))))
+            .add(panic(name))
             .calc_fn(format!("Calc_{name}"), reads, move |cx| {
                 let sum = cx.source(name) + cx.target(name);
                 cx.add(SINK, sum);
@@ -70,8 +83,11 @@ fn rules() -> Arc<Rules> {
     builder
         .add(set)
         .add(Effect::lasting("GE_Slow", 0.3).add("Open", -5.0).grants("State.Slow"))
+        .add(Effect::instant("GE_Shiver").add(SINK, -1.0))
         .add(Effect::instant("GE_Price").add("Secret", -50.0))
         .add(Ability::new("GA_Dear").cost("GE_Price"))
+        .add(Effect::instant("GE_Purge").set("Secret", 0.0))
+        .add(Ability::new("GA_Purge").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Purge")))
         .build()
         .unwrap()
 }
@@ -95,11 +111,20 @@ struct Session {
 const OBSERVER: usize = MODES.len();
 
 impl Session {
-    fn new(rules: &Arc<Rules>) -> Session {
+    /// With `panics` the actors start something unseen when a value of theirs falls low.
+    fn new(rules: &Arc<Rules>, panics: bool) -> Session {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
         let actors = MODES.map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap());
         let own = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+        for (name, who) in ATTRIBUTES.iter().flat_map(|(name, _)| actors.iter().chain([&own]).map(move |a| (name, *a)))
+        {
+            let is_panicky = panics && who != own;
+            for ability in [Some("Hit"), is_panicky.then_some("Panic")].into_iter().flatten() {
+                let grant = AbilityGrant::new(rules.ability(&format!("{ability}_{name}")).unwrap());
+                sim.run(Op::Grant { who, grant }).unwrap();
+            }
+        }
         let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
         for (who, mode) in actors.into_iter().zip(MODES) {
             server.set_mode(who, mode);
@@ -123,6 +148,14 @@ impl Session {
             client.update(LENGTH);
             client.send(&mut |datagram| server.receive(PeerId(at as u32), datagram));
         }
+    }
+
+    /// A client uses its ability on an actor. One that is not seen or does not play is asked for nothing, on both sides.
+    fn hit(&mut self, client: usize, target: usize, attribute: usize) {
+        let ability = self.rules.ability(&format!("Hit_{}", ATTRIBUTES[attribute].0)).unwrap();
+        let Some(&who) = self.clients[client].owned().first() else { return };
+        let target = Target::Controller(self.actors[target]);
+        let _ = self.clients[client].command(Request::Activate { who, ability, target });
     }
 
     /// Applies an effect. One that finds no room for a further stack is refused on both sides.
@@ -150,6 +183,7 @@ enum Deed {
     Give { effect: usize, pair: (usize, usize), attribute: usize, values: [u16; 2] },
     Read { effect: usize, pair: (usize, usize), attribute: usize },
     Slow { actor: usize },
+    Hit { client: usize, target: usize, attribute: usize },
     Step(u8),
 }
 
@@ -161,15 +195,19 @@ fn deed() -> impl Strategy<Value = Deed> {
             .prop_map(|(effect, pair, attribute, values)| Deed::Give { effect, pair, attribute, values }),
         3 => (0..READING.len(), pair, 0..ATTRIBUTES.len())
             .prop_map(|(effect, pair, attribute)| Deed::Read { effect, pair, attribute }),
-        1 => actor.prop_map(|actor| Deed::Slow { actor }),
+        1 => actor.clone().prop_map(|actor| Deed::Slow { actor }),
+        4 => (0..=OBSERVER, actor, 0..ATTRIBUTES.len())
+            .prop_map(|(client, target, attribute)| Deed::Hit { client, target, attribute }),
         3 => (1..9u8).prop_map(Deed::Step),
     ]
 }
 
-/// Plays on two servers; `hides` says what is another value on the second. `same` are compared after each tick.
+/// Plays on two servers; `hides` says what is another value on the second. `same` are compared after each tick. If one who
+/// owns none of the actors is compared alone, these do things unseen because of hidden values: their owners would see it.
 fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) -> Result<usize, TestCaseError> {
     let rules = rules();
-    let mut pair = [Session::new(&rules), Session::new(&rules)];
+    let panics = same == [OBSERVER];
+    let mut pair = [Session::new(&rules, panics), Session::new(&rules, panics)];
     let mut bytes = 0;
     let mut step = |pair: &mut [Session; 2]| {
         pair.iter_mut().for_each(Session::step);
@@ -196,6 +234,9 @@ fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) ->
                 pair.iter_mut().for_each(|session| session.apply(&name, both, 0.0));
             }
             Deed::Slow { actor } => pair.iter_mut().for_each(|s| s.apply("GE_Slow", (actor, actor), 0.0)),
+            Deed::Hit { client, target, attribute } => {
+                pair.iter_mut().for_each(|session| session.hit(client, target, attribute));
+            }
             Deed::Step(ticks) => (0..ticks).try_for_each(|_| step(&mut pair))?,
         }
     }
@@ -246,7 +287,7 @@ fn give(actor: usize, attribute: usize, values: [u16; 2]) -> Deed {
 fn a_refusal_tells_no_number_of_what_is_hidden() {
     let [first, second] = [5.0, 6.0].map(|have| {
         let rules = rules();
-        let mut session = Session::new(&rules);
+        let mut session = Session::new(&rules, false);
         let ability = rules.ability("GA_Dear").unwrap();
         let who = session.actors[3];
         session.server.sim_mut().run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
@@ -258,6 +299,44 @@ fn a_refusal_tells_no_number_of_what_is_hidden() {
         told
     });
     assert_eq!(first, second);
+}
+
+/// What a client did to its own is said beside a state that it did not expect; whether that moved a value nobody sees is
+/// not.
+#[test]
+fn what_a_command_does_to_a_hidden_value_of_its_owners_alters_no_byte() {
+    let [first, second] = [0.0, 7.0].map(|have| {
+        let rules = rules();
+        let mut session = Session::new(&rules, false);
+        let (who, ability) = (session.actors[3], rules.ability("GA_Purge").unwrap());
+        session.server.sim_mut().run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        session.apply("Set_Secret", (3, 3), have);
+        (0..40).for_each(|_| session.step());
+        session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
+        let mut told = Vec::new();
+        for open in 1..20 {
+            session.apply("Set_Open", (3, 3), f64::from(open));
+            session.step();
+            told.push(session.told[3].clone());
+        }
+        assert!(session.clients[3].counts().corrections > 0, "states were sent");
+        told
+    });
+    assert_eq!(first, second);
+}
+
+/// A blow takes a hidden value below the threshold of something that nobody sees, or does not. Whoever struck it hears no
+/// byte of that.
+#[test]
+fn what_a_blow_sets_off_unseen_alters_no_byte_to_the_attacker() {
+    for (actor, mode) in MODES.iter().enumerate() {
+        for (attribute, (name, _)) in ATTRIBUTES.iter().enumerate().filter(|(at, _)| !sees(OBSERVER, actor, *at)) {
+            let hit = Deed::Hit { client: OBSERVER, target: actor, attribute };
+            let deeds = [give(actor, attribute, [900, 550]), Deed::Step(20), hit];
+            let bytes = play(&deeds, |_, _| true, &[OBSERVER]);
+            assert!(bytes.is_ok(), "{name} of one in mode {mode:?}: {bytes:?}");
+        }
+    }
 }
 
 /// The comparison sees what it should: an open value is told.

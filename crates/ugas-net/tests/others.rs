@@ -67,7 +67,7 @@ fn what_was_shown_ahead_on_another_is_confirmed_and_not_told_again() {
         assert_eq!(counts(&facts, foe, is_cue), [1, 1, 0, 0], "{name}");
         assert_eq!(counts(&facts, foe, is_value), [1, 1, 0, 0], "{name}");
         let [told, confirmed, undone, server] = counts(&facts, foe, any);
-        assert!(told > 2 && confirmed == told && undone == 0 && server == 0, "{name}: {facts:#?}");
+        assert!(told >= 2 && confirmed == told && undone == 0 && server == 0, "{name}: {facts:#?}");
     }
 }
 
@@ -85,7 +85,7 @@ fn what_a_shield_on_the_server_stopped_is_undone_and_never_confirmed() {
         let own = counts(&facts, g.hero, |k| matches!(k, FactKind::AbilityActivated { .. }));
         assert_eq!(own, [1, 1, 0, 0], "{name}: the use itself is fine");
         let [told, confirmed, undone, _] = counts(&facts, foe, any);
-        assert!(told > 2 && confirmed == 0 && undone == told, "{name}: {facts:#?}");
+        assert!(told >= 2 && confirmed == 0 && undone == told, "{name}: {facts:#?}");
         assert_eq!(counts(&facts, foe, is_value)[3], 0, "{name}: taken back says it all");
         assert_eq!((g.seen(foe, "Health"), g.seen(foe, "Speed")), (100.0, 10.0));
     }
@@ -117,7 +117,7 @@ fn a_refused_use_takes_back_what_it_showed_on_others() {
     g.net.run(60);
     let facts = g.facts();
     let [told, confirmed, undone, server] = counts(&facts, foe, any);
-    assert!(told > 2 && confirmed == 0 && undone == told && server == 0, "{facts:#?}");
+    assert!(told >= 2 && confirmed == 0 && undone == told && server == 0, "{facts:#?}");
     assert_eq!(g.seen(foe, "Health"), 100.0);
 }
 

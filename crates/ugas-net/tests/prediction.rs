@@ -551,62 +551,6 @@ fn who_runs_an_ability_first_is_as_authored() {
     assert_eq!(g.seen(g.hero, "Mana"), 60.0, "the server has played what it plays first");
 }
 
-/// An ability that casts for a while: each predicted tick aims at the nearest, each server tick hits what is aimed at.
-fn seeker(cast: Option<ugas_doc::Cast>) -> Ability {
-    let mut seeker = Ability::new("GA_Seek");
-    seeker.cast = cast;
-    seeker.max_range = Some(500.0);
-    seeker.on_predicted_tick.push(AbilityTask::new("SetTarget").param("Target", "Nearest"));
-    seeker.on_server_tick.push(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Other"));
-    seeker
-}
-
-// covers: SAI-2.7-04
-#[test]
-fn what_a_predicted_tick_aims_at_the_servers_tick_aims_at_too() {
-    // At once, with a first tick and two more, and without a first one.
-    let cast = |initial_tick| ugas_doc::Cast { length: 0.1, ticks: Some(2), initial_tick, ..Default::default() };
-    for (cast, hits) in [(None, 1.0), (Some(cast(true)), 3.0), (Some(cast(false)), 2.0)] {
-        let mut g = Game::new(Setup { builder: builder().add(seeker(cast)), ..Setup::default() });
-        // On the server somebody else is nearer; the client has not heard of it.
-        let (foe, other) = (g.foe, g.other);
-        let place = |x: f64| Some(ugas_core::Anchor::at([x, 0.0, 0.0]));
-        g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(450.0) }).unwrap();
-        g.net.run(30);
-        g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(1.0) }).unwrap();
-        // It stays unheard of until the last tick is aimed.
-        let until = g.net.now() + SimTime::frames(10, 60);
-        g.net.players_mut()[0].down.cut(until);
-        g.cast("GA_Seek", Target::None).unwrap();
-        g.net.run(60);
-        let hurt = (100.0 - g.truth(foe, "Health"), 100.0 - g.truth(other, "Health"));
-        assert_eq!(hurt, (hits, 0.0));
-        assert_eq!(g.net.server().counts().iter().collect::<Vec<_>>(), []);
-        g.assert_equal();
-    }
-}
-
-#[test]
-fn what_a_tick_aims_at_is_looked_at_like_any_target() {
-    let cast = ugas_doc::Cast { length: 0.5, ticks: Some(2), ..Default::default() };
-    let mut g = Game::new(Setup { builder: builder().add(seeker(Some(cast))), ..Setup::default() });
-    let (foe, other) = (g.foe, g.other);
-    let place = |x: f64| Some(ugas_core::Anchor::at([x, 0.0, 0.0]));
-    g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(9000.0) }).unwrap();
-    g.net.run(30);
-    g.cast("GA_Seek", Target::None).unwrap();
-    // Out of reach on the server before the first tick.
-    g.net.server_mut().sim_mut().run(Op::Move { who: foe, anchor: place(5000.0) }).unwrap();
-    g.net.run(90);
-    assert!(g.net.server().counts().of(ugas_net::authority::Reason::Target) > 0);
-    assert_eq!(g.truth(foe, "Health"), 100.0);
-    // An aim for what does not run.
-    let key = ugas_core::ActivationKey { birth: 77, who: g.hero, ordinal: 0 };
-    let _ = g.net.client_mut("Ana").command(Request::Aim { key, target: Target::Controller(foe) });
-    g.net.run(30);
-    assert_eq!(g.truth(foe, "Health"), 100.0);
-}
-
 #[test]
 fn what_a_held_input_starts_by_itself_is_called_alike_on_both_sides() {
     let mut auto = Ability::new("GA_Auto").cost("GE_Cost").cooldown("GE_Cooldown");

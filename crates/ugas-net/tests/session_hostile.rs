@@ -188,6 +188,27 @@ fn definitions_have_a_limit_of_bytes() {
 }
 
 #[test]
+fn ticks_that_are_too_short_or_too_long_are_not_taken() {
+    let welcome = |length| ToClient::Welcome { client: 1, base: 0, length, seed: 1, owned: vec![ControllerId(7)] };
+    let mut forger = Forger::new();
+    let least = SimTime::millis(1);
+    let bad = [SimTime(1), SimTime::ZERO, SimTime(-5), SimTime(least.0 - 1), SimTime::millis(1001), SimTime(i64::MAX)];
+    for length in bad {
+        forger.say(&welcome(length));
+    }
+    forger.talk();
+    assert_eq!((forger.client.state(), forger.client.counts().damaged), (&ClientState::Connecting, 6));
+    forger.say(&welcome(least));
+    forger.talk();
+    assert_eq!(*forger.client.state(), ClientState::Playing, "the shortest there is");
+    for _ in 0..60 {
+        forger.client.update(LENGTH);
+    }
+    let (window, held) = (forger.client.window(), forger.client.held());
+    assert!(window <= 500 && held <= 500, "a window of {window} ticks, {held} held");
+}
+
+#[test]
 fn what_was_never_there_may_go_as_often_as_it_likes() {
     let mut forger = Forger::new();
     let owned = vec![ControllerId(7)];

@@ -18,7 +18,7 @@ fn game(profile: LinkProfile, window: SimTime) -> Game {
     Game::new(Setup { builder: builder().add(asked), profile, window, ..Setup::default() })
 }
 
-// covers: NXT-8.8-03, NXT-13.8-03, NXT-13.8-06
+// covers: NXT-8.8-03
 #[test]
 fn a_long_validation_holds_predictions_back_and_nothing_else() {
     let profiles = [LinkProfile::round_trip(100, 0), LinkProfile::MOBILE];

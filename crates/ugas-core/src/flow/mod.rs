@@ -34,7 +34,7 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::Again;
+pub(crate) use ability::{Again, Ahead};
 pub(crate) use capture::{Arrival, Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use magnitude::About;
@@ -156,6 +156,8 @@ pub(crate) struct Scratch {
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
     /// What combat did in the application under way.
     pub(crate) blows: Vec<combat::Blown>,
+    /// What is aimed at ahead of the authority.
+    pub(crate) ahead: Ahead,
 }
 
 /// A sim's parts, borrowed for one op or one due moment.

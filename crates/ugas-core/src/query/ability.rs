@@ -230,8 +230,10 @@ impl Sim {
     ///
     /// ```
     /// use ugas_core::{InputId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
-    /// let mut sim = Sim::new(Rules::builder().build()?, SimConfig::default());
-    /// let who = sim.spawn(SpawnSpec::default())?;
+    /// use ugas_doc::{Attribute, AttributeSet};
+    /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Mana", 50.0))).build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
     /// sim.run(Op::Press { who, input: InputId(3), target: Target::None })?;
     /// assert_eq!(sim.held_inputs(who)?, [InputId(3)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

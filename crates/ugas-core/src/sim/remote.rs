@@ -7,7 +7,7 @@
 
 use super::Sim;
 use crate::check::closes_circle;
-use crate::flow::{Captured, Journal, Replay, Via};
+use crate::flow::{Ahead, Captured, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::Role;
@@ -326,6 +326,30 @@ impl Sim {
         let mut flow = self.flow();
         flow.back = ago;
         flow.run(id, op)
+    }
+
+    /// Runs an op of a client's like [`Sim::run_late`]. The first tick of what it activates aims where the client's
+    /// predicted tick aimed; the checks of the activation itself look at the op's own target. Second, why it may not aim
+    /// there, as [`Sim::may_aim`] says; the ability then runs with the target it has.
+    pub fn run_aimed(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        ago: SimTime,
+        aim: Target,
+    ) -> (Result<Outcome, Refusal>, Result<(), Refusal>) {
+        self.scratch.ahead = Ahead { first: Some(aim), ..Ahead::default() };
+        let done = self.run_late(id, op, ago);
+        let refused = std::mem::take(&mut self.scratch.ahead).refused;
+        (done, refused.map_or(Ok(()), Err))
+    }
+
+    /// Whether a running ability may aim at what a client that plays it ahead chose: its `OnPredictedTick` must be where
+    /// that is chosen ([`Refusal::Authority`]), and the checks of a target pass as at an activation.
+    pub fn may_aim(&self, key: ActivationKey, target: Target) -> Result<(), Refusal> {
+        let (view, slot) = (self.view(), self.slot(key.who)?);
+        let running = view.row(slot).play().activations.iter().find(|a| a.key(key.who) == key);
+        view.may_aim(slot, running.ok_or(Refusal::StaleHandle)?, target)
     }
 
     /// The definitions made at run time, by number.

@@ -16,8 +16,11 @@ use ugas_net::types::Tick;
 
 /// Verbs that one machine may run, repetitions included.
 const MAX_STEPS: usize = 1_000_000;
-/// More time than this does not pass at once; a machine that slept has slept.
-const MAX_ELAPSED: SimTime = SimTime::millis(1_000);
+/// More time than this does not pass at once: whoever slept for longer has lost its server in any case.
+const MAX_ELAPSED: SimTime = SimTime::millis(120_000);
+/// So much of it at most passes in slices; what a machine slept before passes in pieces as long as this, because nothing of
+/// it can be done at its tick any more.
+const IN_SLICES: SimTime = SimTime::millis(1_000);
 
 /// Why a scenario has no such part.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +92,8 @@ pub struct ClientPart<'s> {
     due: Due<'s>,
     end: Tick,
     slice: SimTime,
+    /// Whether its connection was taken away.
+    is_cut: bool,
 }
 
 impl Scenario {
@@ -146,7 +151,7 @@ impl Scenario {
         let name = name.to_owned();
         // A slice is shorter than a tick, so that no verb is passed over by a clock that is bent.
         let slice = SimTime((network.tick.0 / 4).max(1));
-        Ok(ClientPart { name, runner, client, due, end, slice })
+        Ok(ClientPart { name, runner, client, due, end, slice, is_cut: false })
     }
 
     /// The verbs of one machine with the tick before which each happens, and the tick at which the scenario ends.
@@ -345,6 +350,12 @@ impl ClientPart<'_> {
     /// Time goes on, and what is due is done at its tick.
     pub fn update(&mut self, elapsed: SimTime) {
         let mut left = elapsed.min(MAX_ELAPSED);
+        while left > IN_SLICES {
+            // The client must hear of all time that went by: its server's clock went on too.
+            let piece = (left - IN_SLICES).min(IN_SLICES);
+            left = left - piece;
+            self.client.update(piece);
+        }
         while left > SimTime::ZERO {
             let slice = left.min(self.slice);
             left = SimTime(left.0 - slice.0);
@@ -359,18 +370,23 @@ impl ClientPart<'_> {
 
     /// Begins anew, with nothing remembered.
     pub(super) fn restart(&mut self) {
+        self.is_cut = true;
         self.client = Client::new(self.runner.world.rules.clone(), ClientConfig::default());
     }
 
-    /// Does what is due at a tick of the server's. Who is not in the game yet cannot do anything.
+    /// Does what is due at a tick of the server's. Who is not in the game cannot do anything.
     pub(super) fn run_due_at(&mut self, tick: Tick) {
         self.run_due(tick);
         let late = self.due.front().filter(|(due, _)| *due <= tick && *self.client.state() != ClientState::Playing);
         if let Some(&(_, step)) = late {
             let time = tick.time(self.length().unwrap_or_default());
-            let message = format!(
-                "expected the client to play at {time}, found that it has not joined yet: it takes about two round trips"
-            );
+            let why = match self.client.state() {
+                ClientState::Denied(denial) => format!("the server does not have it: {denial}"),
+                ClientState::Lost(loss) => format!("it has left: {loss}"),
+                _ if self.is_cut => "it was disconnected and has not joined again; `Reconnect` it earlier".to_owned(),
+                _ => "it has not joined yet: it takes about two round trips".to_owned(),
+            };
+            let message = format!("expected the client to play at {time}, found that {why}");
             self.runner.fail(step.place, message, None);
             self.due.clear();
         }

@@ -246,7 +246,6 @@ impl World {
         let _ = self.apply_now(&spec, key);
     }
 
-    /// Everybody around, the nearest first.
     /// Others within a radius, the nearest first.
     fn around(&self, who: u32, radius: f64) -> Vec<(f64, u32)> {
         let mut found: Vec<(f64, u32)> = self

@@ -3,6 +3,7 @@
 use super::told::Certainty;
 use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::authority::check_numbers;
+use crate::echo::is_shown;
 use crate::message::{Command, Request, encode};
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -63,7 +64,7 @@ impl Client {
         }
         let next = self.tick.plus(1);
         self.open_base(next);
-        let mut command = Command { tick: next, base: self.base, sub: self.sub, request };
+        let mut command = Command { tick: next, base: self.base, sub: self.sub, request, aim: None };
         if encode(&command).len() > MAX_COMMAND as usize {
             // The server would not read it.
             return Err(Refusal::BadValue { what: BadValue::Number });
@@ -84,7 +85,7 @@ impl Client {
                 // The input is down all the same: a press that activates nothing is still a press.
                 self.counts.refused += u64::from(refusal.is_misuse());
             }
-            self.take_aims(Some((&mut command.request, &outcome)));
+            command.aim = self.take_aims(Some(&outcome));
             done = Commanded::Predicted(id, outcome);
             self.tell(next);
             self.watch();
@@ -106,19 +107,17 @@ impl Client {
         }
     }
 
-    /// What abilities aimed at while they were played ahead: the server's are to aim there too. What the one that a
-    /// command itself activated aims at goes with the command, so that the server's first tick knows it.
-    pub(super) fn take_aims(&mut self, activated: Option<(&mut Request, &Outcome)>) {
+    /// What predicted ticks aimed at: the server's are to aim there too. What the first tick of the ability that a command
+    /// itself activated aims at goes with the command, so that the server's first tick knows it.
+    pub(super) fn take_aims(&mut self, done: Option<&Outcome>) -> Option<Target> {
         self.sim.take_aims(&mut self.aimed);
-        let Some((request, outcome)) = activated else { return };
-        let first = match outcome {
+        let first = match done? {
             Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } => *key,
-            _ => return,
+            _ => return None,
         };
-        if let Some(&(_, target)) = self.aimed.iter().rev().find(|a| a.0 == first) {
-            request.aim_at(target);
-        }
+        let target = self.aimed.iter().rev().find(|a| a.0 == first).map(|a| a.1);
         self.aimed.retain(|a| a.0 != first);
+        target
     }
 
     /// Says what the ticks of abilities aimed at in the tick just played. The server plays that tick later: it knows
@@ -135,7 +134,8 @@ impl Client {
             return;
         }
         self.open_base(tick);
-        let command = Command { tick, base: self.base, sub: self.sub, request: Request::Aim { key, target } };
+        let request = Request::Aim { key, target };
+        let command = Command { tick, base: self.base, sub: self.sub, request, aim: None };
         self.sub = self.sub.saturating_add(1);
         // One whose ability is over by now is said all the same: its last tick is still to come there.
         let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
@@ -173,6 +173,9 @@ impl Client {
                 return if may { Ok(self.execution(*ability)) } else { Err(Refusal::Authority) };
             }
             Request::Press { who, input, .. } => return self.policy_of_input(*who, *input),
+            Request::Aim { key, target } => {
+                return self.sim.may_aim(*key, *target).map(|()| NetExecution::LocalPredicted);
+            }
             _ => return Ok(NetExecution::LocalPredicted),
         };
         match self.execution(*ability) {
@@ -210,7 +213,7 @@ impl Client {
             let own = other.is_none();
             match (fact.kind, other) {
                 // Nobody tells what it really is.
-                (FactKind::AttributeChanged { attribute, .. }, Some(other)) if !other.shows(attribute) => continue,
+                (_, Some(other)) if !is_shown(&self.sim, other.shape(), fact) => continue,
                 (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) => {
                     other.foresee(burst_key(fact.key, fact.root, fact.who), tag);
                 }

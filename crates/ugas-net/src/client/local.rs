@@ -18,7 +18,7 @@ pub(crate) struct Local {
 const LOCAL: u16 = u16::MAX;
 
 impl Local {
-    /// Runs a request on a copy of the controller as it is now. What ran on an older copy of it goes.
+    /// Runs a request on a copy of the controller as it is now; while something runs on an older copy, on that one.
     pub(crate) fn run(&mut self, from: &Sim, request: &Request, out: &mut NetFacts) -> Result<Outcome, Refusal> {
         let who = request.who();
         let sim = self.sim.get_or_insert_with(|| Sim::new(from.rules().clone(), from.config().clone()));

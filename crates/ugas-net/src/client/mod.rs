@@ -24,6 +24,7 @@ pub use leap::Loss;
 pub use told::{Certainty, NetFacts};
 
 use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
@@ -207,7 +208,7 @@ impl Client {
         // An empty queue takes it.
         let _ = carrier.push(&encode(&hello));
         let sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..config.sim.clone() });
-        let length = SimTime::frames(1, 60);
+        let (length, hidden) = (SimTime::frames(1, 60), hidden_from_owners(&rules));
         Client {
             sim,
             carrier,
@@ -233,7 +234,7 @@ impl Client {
             base: 0,
             sub: 0,
             base_tick: Tick(0),
-            waiting: Waiting::default(),
+            waiting: Waiting::new(hidden),
             out: NetFacts::default(),
             said: None,
             untrue: Vec::new(),
@@ -320,7 +321,7 @@ impl Client {
     /// What is kept because the server may still speak about it: journals, ticks, facts. For tests of bounds.
     pub fn held(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.journal_len(r.who)).sum();
-        let proxies: usize = self.touched.keys().map(|&who| self.sim.journal_len(who)).sum();
+        let proxies: usize = self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.journal_len(who)).sum();
         rows + proxies + self.pending.len() + self.waiting.len()
     }
 
@@ -401,14 +402,7 @@ impl Client {
                 row.keep_stops(window);
             }
         }
-        for (&who, marks) in &mut self.touched {
-            marks.push_back((self.tick, self.sim.mark(who)));
-        }
-        let journalled = self.proxies.iter().map(|p| p.who()).filter(|&who| self.sim.journal_len(who) > 0);
-        for who in journalled.collect::<Vec<_>>() {
-            let mark = self.sim.mark(who);
-            self.touched.entry(who).or_insert_with(|| VecDeque::from([(self.tick, mark)]));
-        }
+        self.mark_proxies(window);
     }
 
     /// The server is at a tick this client has not played yet: it goes there at once. What it would have been in between

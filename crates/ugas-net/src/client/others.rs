@@ -6,6 +6,7 @@ use super::told::Certainty;
 use crate::types::Tick;
 use crate::view::{Change, burst_key, read_next};
 use crate::wire::bits::{BitReader, WireError};
+use std::collections::VecDeque;
 use ugas_core::{
     ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, OpId, ProxyRow, RemoveReason, RowImage, Simulated,
 };
@@ -152,10 +153,34 @@ impl Client {
         }
     }
 
-    /// The last tick up to which the server has heard every command.
+    /// The last tick up to which the server has heard every command. One it has kept its word back about for longer than
+    /// anything is run again does not count: else a single one that is never judged would keep everything since.
     pub(super) fn heard_up_to(&self, tick: Tick) -> Tick {
-        let open = self.pending.iter().filter(|p| p.played).map(|p| p.command.tick.minus(1)).min();
+        let open = self.pending.iter().filter(|p| p.played && !self.is_ancient(p.command.tick));
+        let open = open.map(|p| p.command.tick.minus(1)).min();
         open.map_or(tick, |open| open.min(tick))
+    }
+
+    /// Notes where the journals of others something was done to here stand at the end of the tick just played. So many
+    /// are kept at most; what is older will not be played again, as with own controllers.
+    pub(super) fn mark_proxies(&mut self, most: usize) {
+        for (&who, marks) in &mut self.touched {
+            let mark = self.sim.mark(who);
+            // Where nothing was noted since, the older mark says the same.
+            if marks.back().is_none_or(|(_, last)| *last != mark) {
+                marks.push_back((self.tick, mark));
+            }
+            while marks.len() > most
+                && let Some((_, oldest)) = marks.pop_front()
+            {
+                self.sim.forget_journal(who, oldest);
+            }
+        }
+        let journalled = self.proxies.iter().map(|p| p.who()).filter(|&who| self.sim.journal_len(who) > 0);
+        for who in journalled.collect::<Vec<_>>() {
+            let mark = self.sim.mark(who);
+            self.touched.entry(who).or_insert_with(|| VecDeque::from([(self.tick, mark)]));
+        }
     }
 
     /// What was done here to others up to a tick the server has spoken about goes: what it says of them holds.
@@ -231,5 +256,60 @@ impl Client {
                 put(kind, burst.key, no_effect);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Client, Pending};
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::message::{Command, Request};
+    use crate::server::{Secret, Server, ServerConfig};
+    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect};
+
+    /// A server that judges every command but one must not make a client remember all it does to others from then on.
+    #[test]
+    fn a_verdict_that_never_comes_does_not_keep_what_is_done_to_others() {
+        let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
+        let dot = Effect::lasting("GE_Dot", 5.0).every(0.05).add("Health", -1.0);
+        let task = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Dot");
+        let rules = Rules::builder().add(set).add(dot).add(Ability::new("GA").task(task)).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let (who, foe) = (spawn(&mut sim), spawn(&mut sim));
+        let ability = rules.ability("GA").unwrap();
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
+        net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
+        net.run(60);
+        let ask = || Request::Activate { who, ability, target: Target::Controller(foe) };
+        let ana = net.client_mut("Ana");
+        ana.command(ask()).unwrap();
+        // The server never hears of this one, and the client believes that it has.
+        let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
+        ana.pending.push_back(Pending { command, played: true, heard: true });
+        let marks = |ana: &Client| ana.touched.get(&foe).map_or(0, |marks| marks.len());
+        let mut most = 0;
+        for n in 0..61 * 60 {
+            if n % 20 == 0 && n < 40 * 60 {
+                net.client_mut("Ana").command(ask()).unwrap();
+            }
+            net.step();
+            let ana = net.client("Ana");
+            assert!(marks(ana) <= ana.window() as usize, "{} marks of {} ticks", marks(ana), ana.window());
+            // Fifteen of them run at once, each every third tick.
+            assert!(ana.sim.journal_len(foe) <= 6 * ana.window() as usize, "{}", ana.sim.journal_len(foe));
+            assert!(ana.held() >= marks(ana) + ana.sim.journal_len(foe), "what is kept is counted");
+            most = most.max(marks(ana));
+        }
+        assert!(most > 10, "there was something to keep");
+        net.run(60);
+        let ana = net.client("Ana");
+        assert_eq!((ana.unanswered(), ana.touched.len()), (1, 0), "after a minute nobody waits for it");
+        let health = |sim: &Sim| sim.get(foe, rules.attribute("Health").unwrap()).unwrap();
+        assert_eq!(health(&ana.sim), health(net.server().sim()));
     }
 }

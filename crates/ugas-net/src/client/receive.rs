@@ -6,10 +6,10 @@ use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
 use super::{Client, ClientState, MAX_DEFINED, Pending};
-use crate::echo::ECHO_BITS;
+use crate::echo::read_echoes;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_ECHOES, MAX_VERDICTS};
-use crate::types::{MAX_OWNED, Tick};
+use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
+use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
@@ -57,7 +57,7 @@ impl Client {
     pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, base, length, seed, owned } => {
-                let sound = length > SimTime::ZERO && length <= SimTime::seconds(1.0) && owned.len() <= MAX_OWNED;
+                let sound = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !sound {
                     self.counts.damaged += 1;
                     return;
@@ -99,9 +99,13 @@ impl Client {
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
-                match read.and_then(|_| self.image_at(at, tick, &tokens)) {
-                    Ok(image) => {
+                let own = read.and_then(|_| read_echoes(tick, &mut from));
+                match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
+                    Ok(((echoes, said), image)) => {
+                        echoes.into_iter().for_each(|(at, echo)| self.waiting.hear(echo, at));
+                        self.said = Some(said);
                         self.correct(at, tick, image, tokens);
+                        self.said = None;
                         self.watch();
                     }
                     Err(_) => self.counts.damaged += 1,
@@ -142,7 +146,7 @@ impl Client {
             let (struck, undone) = self.take_verdicts(&verdicts);
             self.said = own.as_ref().map(|own| own.1);
             let own = own.into_iter().flat_map(|own| own.0);
-            echoes.into_iter().chain(own).for_each(|echo| self.waiting.hear(echo));
+            echoes.into_iter().chain(own).for_each(|(at, echo)| self.waiting.hear(echo, at));
             for (at, news) in news.into_iter().enumerate() {
                 self.take_owned(at, tick, struck, news);
             }
@@ -268,32 +272,13 @@ pub(super) enum OwnerNews {
     Gone,
 }
 
-/// What the client's doings did, and up to which tick that is all.
-fn read_echoes(tick: Tick, from: &mut BitReader) -> Result<(Vec<u32>, Tick), WireError> {
-    if !from.bit()? {
-        return Ok((Vec::new(), tick));
-    }
-    let count = get_uint_to(from, MAX_ECHOES, "happenings")?;
-    let mut echoes = Vec::with_capacity(count as usize);
-    for _ in 0..count {
-        echoes.push(from.bits(ECHO_BITS)? as u32);
-    }
-    let behind = get_uint(from)?;
-    Ok((echoes, tick.minus(behind.min(u32::MAX as u64) as u32)))
-}
-
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
     let mut verdicts = Vec::new();
-    let mut bytes = Vec::new();
     for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
         let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
         let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
         let mut done = None;
-        if from.bit()? {
-            let length = get_uint_to(from, 256, "bytes of a refusal")?;
-            bytes.clear();
-            from.bytes(length as usize, &mut bytes)?;
-        } else {
+        if !from.bit()? {
             let done = done.insert(Vec::new());
             for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
                 done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
@@ -308,12 +293,12 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
 mod tests {
     use crate::harness::Harness;
     use crate::link::LinkProfile;
-    use crate::message::{Request, encode};
+    use crate::message::Request;
     use crate::server::{NOTHING, Secret, Server, ServerConfig};
     use crate::view::ActorList;
     use crate::wire::bits::BitWriter;
     use crate::wire::number::{put_int, put_uint};
-    use ugas_core::{AbilityGrant, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
     use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
 
     /// A server's packet with nothing but verdicts.
@@ -326,9 +311,9 @@ mod tests {
             put_uint(&mut out, base as u64);
             put_uint(&mut out, sub as u64);
             out.bit(refused);
-            let bytes = if refused { encode(&Refusal::Pending) } else { Vec::new() };
-            put_uint(&mut out, bytes.len() as u64);
-            out.bytes(&bytes);
+            if !refused {
+                put_uint(&mut out, 0);
+            }
         }
         out.bit(false);
         out.bit(false);

@@ -4,7 +4,7 @@ use crate::echo::echo_of;
 use crate::types::Tick;
 use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
-use ugas_core::{ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, SimTime};
+use ugas_core::{AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, SimTime};
 
 /// Facts told ahead that may wait for the server.
 const MAX_WAITING: usize = 16_384;
@@ -93,16 +93,28 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     list: VecDeque<Entry>,
+    /// Attributes of own controllers of which the server never speaks.
+    hidden: Vec<AttributeId>,
 }
 
 impl Waiting {
+    /// Nothing waits yet. The server does not speak of what is hidden from owners.
+    pub(crate) fn new(hidden: Vec<AttributeId>) -> Waiting {
+        Waiting { list: VecDeque::new(), hidden }
+    }
+
     /// Tells a fact of a tick ahead, about an own controller or somebody else's.
     pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, own: bool, from: &Facts, out: &mut NetFacts) {
         out.push(*fact, Some(from), Certainty::Predicted);
         if self.list.len() >= MAX_WAITING {
             self.list.pop_front();
         }
-        self.list.push_back(Entry { tick, fact: *fact, own, echo: echo_of(fact), heard: false });
+        let is_hidden = match fact.kind {
+            FactKind::AttributeChanged { attribute, .. } => own && self.hidden.contains(&attribute),
+            _ => false,
+        };
+        let echo = echo_of(fact).filter(|_| !is_hidden);
+        self.list.push_back(Entry { tick, fact: *fact, own, echo, heard: false });
     }
 
     /// What was told did not happen, or nobody will ever say. Gives what was told of others.
@@ -147,9 +159,27 @@ impl Waiting {
         undone
     }
 
-    /// The server says that something happened.
-    pub(crate) fn hear(&mut self, echo: u32) {
-        self.list.iter_mut().filter(|e| e.echo == Some(echo)).for_each(|e| e.heard = true);
+    /// The server says that something happened in a tick. What comes again, like a period, is called the same each time:
+    /// later ones are not heard of by that. At others a command that came late counts later than it was shown here, and
+    /// so does what follows from it.
+    pub(crate) fn hear(&mut self, echo: u32, tick: Tick) {
+        let mut nearest: Option<(Tick, OpId)> = None;
+        for e in self.list.iter_mut().filter(|e| e.echo == Some(echo)) {
+            if e.own {
+                // One that was run again may have it a tick later.
+                e.heard |= e.tick <= tick.plus(1);
+            } else if e.tick <= tick && nearest.is_none_or(|n| n.0 < e.tick) {
+                nearest = Some((e.tick, e.fact.root));
+            }
+        }
+        let Some((shown, root)) = nearest else { return };
+        let late = tick.0 - shown.0;
+        for e in self.list.iter_mut().filter(|e| !e.own && e.fact.root == root) {
+            e.heard |= e.tick == shown && e.echo == Some(echo);
+            if e.tick >= shown {
+                e.tick = e.tick.plus(late);
+            }
+        }
     }
 
     /// Whether a fact about somebody else that the test picks waits for the server.

@@ -103,9 +103,9 @@ impl Bandwidth {
         Bandwidth { per_second, most, saved: most as i64 * FLICKS_PER_SECOND }
     }
 
-    /// Half as many bytes, saved up to half as many, but never less than a few packets need.
+    /// Half as many bytes, saved up to half as many, but never less than a packet.
     pub fn half(&self) -> Bandwidth {
-        Bandwidth::new(self.per_second / 2, (self.most / 2).max(1200))
+        Bandwidth::new(self.per_second / 2, (self.most / 2).max(crate::types::MAX_DATAGRAM as u32))
     }
 
     /// Time went on.

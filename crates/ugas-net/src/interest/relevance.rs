@@ -8,7 +8,7 @@ use ugas_core::ControllerId;
 pub struct Viewer<'a> {
     /// What belongs to it.
     pub owned: &'a [ControllerId],
-    /// Whom its controllers aim at.
+    /// Whom its controllers did something to that it has no word of yet. A server lists only those it is told of already.
     pub targets: &'a [ControllerId],
     /// Where it looks from; none sees the same everywhere.
     pub place: Option<[f64; 3]>,
@@ -25,9 +25,9 @@ impl Viewer<'_> {
 /// When a relevance is asked about a controller again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Never: what it once said stays, until the client owns or aims at another.
+    /// Never: what it once said stays, until the client owns another or its [`targets`](Viewer::targets) are others.
     Once,
-    /// When the controller changes or moves, when the client moves, and when the client owns or aims at another.
+    /// When the controller changes or moves, when the client moves, and when it owns another or its targets are others.
     OnChange,
     /// Then, and after so many ticks at the latest, because it looks at something else too. Each tick a part of all is
     /// asked about.
@@ -61,7 +61,8 @@ impl Relevance for Everything {
 }
 
 /// A client is told of who comes near, until he is clearly away again: the second distance is the larger one, so that
-/// nobody flickers at the edge. Who has no place, belongs to the client or is aimed at is always relevant.
+/// nobody flickers at the edge. Who has no place or belongs to the client is always relevant. Whom the client did something
+/// to stays relevant until it has word of it, however far away that one goes.
 ///
 /// ```
 /// use ugas_core::ControllerId;

@@ -1,7 +1,7 @@
-//! What a client's doings did to others, kept until the client has heard of it.
+//! What a client's doings did, kept until the client has heard of it: one list of what happened to others, one of what
+//! happened to its own controllers.
 
-use super::MAX_ECHOES;
-use crate::echo::ECHO_BITS;
+use crate::echo::write_echoes;
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use crate::wire::number::put_uint;
@@ -38,12 +38,9 @@ impl Echoes {
         if self.list.is_empty() {
             return self.before;
         }
-        let fit = room / ECHO_BITS as usize;
-        let count = self.list.len().min(fit).min(MAX_ECHOES as usize);
-        put_uint(out, count as u64);
-        self.list.iter().take(count).for_each(|(_, echo)| out.bits(*echo as u64, ECHO_BITS));
+        let count = write_echoes(self.list.iter(), tick, out, room);
         let whole = self.list.get(count).map_or(tick, |left| left.0.minus(1));
-        put_uint(out, (tick.0 - whole.0.min(tick.0)) as u64);
+        put_uint(out, tick.0.saturating_sub(whole.0) as u64);
         self.before + count as u64
     }
 
@@ -65,19 +62,17 @@ impl Echoes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::echo::{ECHO_BITS, read_echoes};
     use crate::wire::bits::BitReader;
-    use crate::wire::number::get_uint;
 
-    fn written(echoes: &Echoes, tick: u32, room: usize) -> (u64, Vec<u64>, u64) {
+    type Written = (u64, Vec<(u32, u32)>, u32);
+
+    fn written(echoes: &Echoes, tick: u32, room: usize) -> Written {
         let mut out = BitWriter::new();
         let heard = echoes.write(Tick(tick), &mut out, room);
         let mut from = BitReader::new(out.finish());
-        if !from.bit().unwrap() {
-            return (heard, Vec::new(), 0);
-        }
-        let count = get_uint(&mut from).unwrap();
-        let list = (0..count).map(|_| from.bits(ECHO_BITS).unwrap()).collect();
-        (heard, list, get_uint(&mut from).unwrap())
+        let (list, whole) = read_echoes(Tick(tick), &mut from).unwrap();
+        (heard, list.into_iter().map(|(at, echo)| (at.0, echo)).collect(), tick - whole.0)
     }
 
     #[test]
@@ -86,15 +81,16 @@ mod tests {
         for (tick, echo) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
             echoes.note(Tick(tick), echo);
         }
-        assert_eq!(written(&echoes, 9, 1000), (4, vec![1, 2, 3, 4], 0));
-        assert_eq!(written(&echoes, 9, 3 * ECHO_BITS as usize), (3, vec![1, 2, 3], 2), "whole up to tick 7");
-        assert_eq!(written(&echoes, 9, 2 * ECHO_BITS as usize), (2, vec![1, 2], 4));
+        assert_eq!(written(&echoes, 9, 1000), (4, vec![(5, 1), (5, 2), (6, 3), (8, 4)], 0));
+        let room = |count: usize| count * (ECHO_BITS as usize + 8);
+        assert_eq!(written(&echoes, 9, room(3)), (3, vec![(5, 1), (5, 2), (6, 3)], 2), "whole up to tick 7");
+        assert_eq!(written(&echoes, 9, room(2)), (2, vec![(5, 1), (5, 2)], 4));
         echoes.heard(3);
         echoes.heard(2);
-        assert_eq!(written(&echoes, 9, 1000), (4, vec![4], 0));
+        assert_eq!(written(&echoes, 9, 1000), (4, vec![(8, 4)], 0));
         echoes.note(Tick(9), 5);
         echoes.forget_until(Tick(8));
-        assert_eq!(written(&echoes, 9, 1000), (5, vec![5], 0));
+        assert_eq!(written(&echoes, 9, 1000), (5, vec![(9, 5)], 0));
         echoes.heard(9);
         assert_eq!(written(&echoes, 9, 1000), (5, vec![], 0));
     }

@@ -25,6 +25,7 @@ use crate::view::Board;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
+use bystand::Bystand;
 use numbers::Numbers;
 pub use secret::Secret;
 
@@ -49,13 +50,13 @@ pub(crate) const LEAST_HELLO: usize = 256;
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
 /// Verdicts in one packet at most.
 pub(crate) const MAX_VERDICTS: u64 = 64;
-/// Happenings at others in one packet at most.
-pub(crate) const MAX_ECHOES: u64 = 64;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Length of a tick.
+    /// Length of a tick. Clients take one within [`TICK_LENGTHS`] and no other.
+    ///
+    /// [`TICK_LENGTHS`]: crate::types::TICK_LENGTHS
     pub length: SimTime,
     /// How controllers are replicated for which nobody says otherwise.
     pub mode: ControllerReplication,
@@ -172,6 +173,7 @@ pub struct Server {
     interest: Interest,
     effects: Whitelist,
     claims: Claims,
+    bystand: Bystand,
     counts: Counts,
     facts: Facts,
     /// The facts of the tick under way.
@@ -206,6 +208,7 @@ impl Server {
             remade: BTreeSet::new(),
             reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
+            bystand: Bystand::default(),
             interest: Interest::default(),
             counts: Counts::default(),
             facts: Facts::default(),

@@ -20,6 +20,17 @@ pub(crate) const DELTA: u64 = 2;
 /// It is gone.
 pub(crate) const GONE: u64 = 3;
 
+/// What was written of an owned controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// That it is right, or nothing.
+    Word,
+    /// Its state.
+    State,
+    /// Nothing: its state was too long for the room, and is in the tokens last kept.
+    TooLong,
+}
+
 /// One owned controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Owned {
@@ -135,8 +146,7 @@ impl Owned {
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
     }
 
-    /// Writes how the controller stands; `peek` gives what its owner may know of it. An error if it is away. `false` if it
-    /// was too long for the room: nothing was written then, and the state is in the tokens last kept.
+    /// Writes how the controller stands; `peek` gives what its owner may know of it. An error if it is away.
     pub(crate) fn write(
         &mut self,
         sim: &Sim,
@@ -145,7 +155,7 @@ impl Owned {
         delta: &mut Coder,
         out: &mut BitWriter,
         room_bits: usize,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<Written, Refusal> {
         if self.is_away || !sim.exists(self.who) {
             self.leave();
             return Err(Refusal::StaleHandle);
@@ -153,12 +163,12 @@ impl Owned {
         if let Some(matched) = self.matched.filter(|&m| self.is_still(m)) {
             out.bits(MATCHED, 2);
             put_uint(out, (tick.0 - matched.0) as u64);
-            return Ok(true);
+            return Ok(Written::Word);
         }
         // A whole state in the ordered stream takes its time.
         if self.have.is_none() && self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {
             out.bits(NOTHING, 2);
-            return Ok(true);
+            return Ok(Written::Word);
         }
         let mut portable = peek(self.who)?;
         portable.strip();
@@ -190,7 +200,7 @@ impl Owned {
         if self.states.back().is_none_or(|(t, _)| *t < tick) {
             self.states.push_back((tick, tokens));
         }
-        Ok(fits)
+        Ok(if fits { Written::State } else { Written::TooLong })
     }
 
     /// There was no room for it in the ordered stream.
@@ -203,9 +213,9 @@ impl Owned {
         self.matched
     }
 
-    /// Whether its state was written for a tick.
-    pub(crate) fn was_written(&self, tick: Tick) -> bool {
-        self.states.back().is_some_and(|(at, _)| *at == tick)
+    /// Whether it is not there, or its owner is told no more than others.
+    pub(crate) fn is_away(&self) -> bool {
+        self.is_away
     }
 
     /// The state last kept as a difference to nothing, for the ordered stream.

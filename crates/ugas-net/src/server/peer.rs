@@ -100,6 +100,8 @@ pub(crate) struct Peer {
     waiting: BTreeMap<(u32, u16), (Command, u64)>,
     /// Keys of commands that were done or refused, with the commands' prints, the oldest first.
     decided: VecDeque<((u32, u16), u64)>,
+    /// The highest key that was decided and is not kept any more: nobody can tell what came under it or below.
+    forgotten: Option<(u32, u16)>,
     /// The last key that was done, and its tick.
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
@@ -137,6 +139,7 @@ impl Peer {
             rows: Vec::new(),
             waiting: BTreeMap::new(),
             decided: VecDeque::new(),
+            forgotten: None,
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
@@ -174,8 +177,12 @@ impl Peer {
 
     fn may_wait(&mut self, command: &Command, now: Tick, limits: Limits) -> Result<(), Reason> {
         let key = (command.base, command.sub);
-        if self.last.is_some_and(|last| key <= last) || command.base <= self.number.base {
+        if Some(key) <= self.last.max(self.forgotten) || command.base <= self.number.base {
             return Err(Reason::Key);
+        }
+        // Paid for whatever becomes of it: what is refused for another reason gives its ability something to do, too.
+        if self.waiting.len() >= MAX_WAITING || !self.commands.take() {
+            return Err(Reason::CommandRate);
         }
         check_tick(command.tick, now, limits.ahead, limits.behind)?;
         // A base for each tick at most: nobody uses up the bases of those who have the number later.
@@ -190,15 +197,12 @@ impl Peer {
         if command.tick < self.last_tick || !self.waiting.values().all(fits) {
             return Err(Reason::Key);
         }
-        if self.waiting.len() >= MAX_WAITING || !self.commands.take() {
-            return Err(Reason::CommandRate);
-        }
         Ok(())
     }
 
     fn decide(&mut self, key: (u32, u16), print: u64) {
         if self.decided.len() >= MAX_DECIDED {
-            self.decided.pop_front();
+            self.forgotten = self.forgotten.max(self.decided.pop_front().map(|d| d.0));
         }
         self.decided.push_back((key, print));
     }

@@ -9,7 +9,6 @@ use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, dec
 use crate::types::{PeerId, Tick};
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::{get_int, get_uint_to};
-use ugas_core::Refusal;
 
 impl Server {
     /// Takes in a datagram. What is wrong with it is counted, never an error: it is the client's.
@@ -114,7 +113,7 @@ fn read_payload(
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
                     p.deny(&command, reason);
-                    p.judged(Verdict { base, sub, refused: Some(Refusal::Pending), done: Vec::new() });
+                    p.judged(Verdict { base, sub, refused: true, done: Vec::new() });
                 }
             }
             None => counts.add(Reason::Payload),

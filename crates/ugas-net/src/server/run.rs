@@ -2,11 +2,11 @@
 
 use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server, is_exact};
-use crate::authority::{Judge, Reason};
-use crate::echo::echo_of;
+use crate::authority::{Judge, Reason, misaimed};
+use crate::echo::{echo_of, is_shown};
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, AttributeId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
 
 impl Server {
     /// One tick: commands, then time, then what changed.
@@ -33,25 +33,25 @@ impl Server {
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
             let refused = match result {
-                Ok(()) => None,
-                Err((reason, refusal)) => {
+                Ok(()) => false,
+                Err((reason, _)) => {
                     p.deny(&command, reason);
                     self.counts.add(reason);
-                    Some(told(refusal, &self.hidden))
+                    true
                 }
             };
             p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
         }
     }
 
-    /// The abilities a command activated.
+    /// The abilities of the client's own that a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
         let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed begins anew.
         let new = facts.get(before..).unwrap_or(facts);
         let of = |f: &Fact| match f.kind {
-            FactKind::AbilityActivated { ability, .. } if f.root == key => Some(ability),
+            FactKind::AbilityActivated { ability, .. } if f.root == key && p.owned.contains(&f.who) => Some(ability),
             _ => None,
         };
         new.iter().filter_map(of).collect()
@@ -64,7 +64,16 @@ impl Server {
         }
         let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
         let op = judge.judge(command)?;
+        let aim = match command.aim.map(|aim| judge.judge_first_aim(command, aim).map(|()| aim)) {
+            // The use stands: only what it would have chosen ahead does not.
+            Some(Err((reason, _))) => {
+                self.counts.add(reason);
+                None
+            }
+            aim => aim.transpose()?,
+        };
         let key = command.id(p.number.client);
+        self.bystand.note(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
             if !known {
@@ -72,11 +81,20 @@ impl Server {
             }
         }
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
-        let result = if claimed >= now {
-            self.sim.run_as(key, &op)
+        let ago = if claimed >= now {
+            SimTime::ZERO
         } else {
-            let from = self.claims.counted_from(&self.sim, &command.request, claimed)?;
-            self.sim.run_late(key, &op, now - from.min(now))
+            now - self.claims.counted_from(&self.sim, &command.request, claimed)?.min(now)
+        };
+        let result = match aim {
+            Some(aim) => {
+                let (result, aimed) = self.sim.run_aimed(key, &op, ago, aim);
+                if let Err(refusal) = aimed {
+                    self.counts.add(misaimed(refusal).0);
+                }
+                result
+            }
+            None => self.sim.run_late(key, &op, ago),
         };
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
@@ -127,28 +145,32 @@ impl Server {
         self.noted = facts;
     }
 
-    /// Notes what clients did, to others and to their own: they have shown it ahead.
+    /// Notes what clients did, to others and to their own: they have shown it ahead. Nobody is told of what it may not
+    /// see, not even that there is something.
     pub(super) fn echo(&mut self, facts: &Facts) {
         let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
+        let Server { peers, board, sim, hidden, tick, .. } = self;
         for fact in facts.list.iter().filter(may_be) {
-            let is_by = |p: &&mut Peer| p.number.client == fact.root.client() || p.owned.contains(&fact.source);
-            let Some(p) = self.peers.values_mut().find(is_by) else { continue };
-            if p.owned.contains(&fact.who) {
-                if let Some(echo) = echo_of(fact).filter(|_| p.number.client == fact.root.client()) {
-                    p.own.note(self.tick, echo);
-                }
-                continue;
-            }
-            p.views.touch(fact.who, self.tick);
-            let is_seen = match fact.kind {
-                FactKind::AttributeChanged { attribute, .. } => self.board.shows(fact.who, attribute),
+            let Some(echo) = echo_of(fact) else { continue };
+            let is_open = match fact.kind {
+                FactKind::AttributeChanged { attribute, .. } => !hidden.contains(&attribute),
                 _ => true,
             };
-            if is_seen
-                && p.views.is_told_of(fact.who)
-                && let Some(echo) = echo_of(fact)
-            {
-                p.echoes.note(self.tick, echo);
+            let is_shown = board.shape(fact.who).is_some_and(|shape| is_shown(sim, shape, fact));
+            // Whoever asked for it has played it ahead, and whoever owns its source: two clients, if what one does sets
+            // off something at the other.
+            let asked = |p: &Peer| fact.root.client() != 0 && p.number.client == fact.root.client();
+            for p in peers.values_mut().filter(|p| asked(p) || p.owned.contains(&fact.source)) {
+                if p.owned.contains(&fact.who) {
+                    if is_open && asked(p) {
+                        p.own.note(*tick, echo);
+                    }
+                } else if is_shown {
+                    p.views.touch(fact.who, *tick);
+                    if p.views.is_told_of(fact.who) {
+                        p.echoes.note(*tick, echo);
+                    }
+                }
             }
         }
     }
@@ -170,16 +192,5 @@ impl Server {
                 self.modes.remove(&who);
             }
         }
-    }
-}
-
-/// A refusal without numbers that its client may not know.
-fn told(refusal: Refusal, hidden: &[AttributeId]) -> Refusal {
-    match refusal {
-        Refusal::Cost { attribute, .. } if hidden.contains(&attribute) => {
-            Refusal::Cost { attribute, have: 0.0, need: 0.0 }
-        }
-        Refusal::Chance { .. } => Refusal::Chance { rolled: 0.0, needed: 0.0 },
-        other => other,
     }
 }

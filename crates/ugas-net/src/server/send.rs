@@ -1,7 +1,7 @@
 //! What clients are sent: verdicts, the states of their own controllers, views of others.
 
 use super::observe::{Message, Sight};
-use super::owner::Owned;
+use super::owner::{Owned, Written};
 use super::peer::{Phase, Told};
 use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
 use crate::mask::{Eye, is_seen};
@@ -75,7 +75,8 @@ impl Server {
         let mut more = false;
         let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
-        if let Some(matched) = rows.iter().map(Owned::matched).min().flatten() {
+        // One that is away is not played.
+        if let Some(matched) = rows.iter().filter(|row| !row.is_away()).map(Owned::matched).min().flatten() {
             p.own.forget_until(matched);
         }
         let (echoes, own) = (&p.echoes, &p.own);
@@ -123,11 +124,14 @@ impl Server {
                     }
                     let peek = |who| sim.peek_without(who, hidden, &knows);
                     match row.write(sim, peek, tick, coder, writer, reserved) {
-                        Ok(true) => written |= row.was_written(tick),
-                        Ok(false) => {
+                        Ok(Written::Word) => {}
+                        Ok(Written::State) => written = true,
+                        Ok(Written::TooLong) => {
                             writer.bits(NOTHING, 2);
                             let mut whole = BitWriter::new();
                             if row.whole(tick, coder, &mut whole) {
+                                // A packet may be lost; it says what was heard of.
+                                own.write(tick, &mut whole, usize::MAX);
                                 let state = whole.finish().to_vec();
                                 streamed.push((at, encode(&ToClient::Owner { who: row.who, tick, state })));
                             }
@@ -182,12 +186,8 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, ro
         let before = body.bit_len();
         put_uint(&mut body, v.base as u64);
         put_uint(&mut body, v.sub as u64);
-        body.bit(v.refused.is_some());
-        if let Some(refusal) = &v.refused {
-            let bytes = encode(refusal);
-            put_uint(&mut body, bytes.len() as u64);
-            body.bytes(&bytes);
-        } else {
+        body.bit(v.refused);
+        if !v.refused {
             put_uint(&mut body, v.done.len() as u64);
             v.done.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
         }

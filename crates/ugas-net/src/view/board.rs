@@ -2,13 +2,12 @@
 
 use super::code::Cx;
 use super::record::{Memo, Record, Scratch};
-use super::{Pose, Shapes};
+use super::{Pose, Shape, Shapes};
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
 use ugas_core::{
-    AttributeId, ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime,
-    TagId,
+    ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId,
 };
 use ugas_doc::ControllerReplication;
 
@@ -262,10 +261,10 @@ impl Board {
         }
     }
 
-    /// Whether observers see an attribute of a controller.
-    pub fn shows(&self, who: ControllerId, attribute: AttributeId) -> bool {
+    /// What observers see of a controller; none if they see nothing.
+    pub(crate) fn shape(&self, who: ControllerId) -> Option<&Shape> {
         let record = self.ids.binary_search(&who).ok().and_then(|at| self.records.get(self.slots[at] as usize));
-        record.and_then(Option::as_ref).is_some_and(|r| r.shape.fields.iter().any(|f| f.attribute == attribute))
+        record.and_then(Option::as_ref).map(|r| &*r.shape)
     }
 
     /// Takes over one cue that plays once.

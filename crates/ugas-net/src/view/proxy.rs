@@ -154,7 +154,7 @@ impl Proxy {
 
     /// Whether an attribute of it is sent.
     pub fn shows(&self, attribute: AttributeId) -> bool {
-        self.shape.fields.iter().any(|f| f.attribute == attribute)
+        self.shape.shows(attribute)
     }
 
     /// Its explicit tags, by rising id.

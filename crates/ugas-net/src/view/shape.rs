@@ -53,6 +53,11 @@ impl Shape {
         Shape { sets: sets.into(), mode, fields, effects, tags, cues }
     }
 
+    /// Whether an attribute is among what observers see.
+    pub(crate) fn shows(&self, attribute: AttributeId) -> bool {
+        self.fields.iter().any(|f| f.attribute == attribute)
+    }
+
     /// Bits that name one of its attributes.
     pub(super) fn index_bits(&self) -> u32 {
         width(self.fields.len())

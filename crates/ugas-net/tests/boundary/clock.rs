@@ -57,6 +57,45 @@ fn ticks_of_the_past_are_refused() {
 }
 
 #[test]
+fn what_is_refused_for_its_tick_is_paid_for_like_what_is_done() {
+    let most = u64::from(ServerConfig::default().commands) * 16;
+    refused(&[(Reason::Past, most), (Reason::CommandRate, 1)], |rig| {
+        let late = |rig: &mut Rig| Command { tick: Tick(1), ..rig.command(rig.activate("GA_Risky", Target::None)) };
+        for _ in 0..4 {
+            let commands: Vec<Command> = (0..most / 4).map(|_| late(rig)).collect();
+            rig.give(&commands);
+            // Said again they are no others.
+            rig.give(&commands);
+        }
+        let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+        rig.give(&[command]);
+    });
+}
+
+#[test]
+fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
+    let mut rig = Rig::new();
+    let (who, ability, target) = (rig.rogue, rig.ability("GA_Risky"), Target::None);
+    let mana = |rig: &Rig| rig.server.sim().get(who, rig.rules.attribute("Mana").unwrap()).unwrap();
+    // Under high keys, so that what is done meanwhile has lower ones.
+    let request = rig.activate("GA_Risky", target);
+    let late = |base| Command { tick: Tick(1), base, sub: 0, request: request.clone(), aim: None };
+    let sorry = Request::Mispredicted { who, base: 500, sub: 0, ability, target };
+    rig.give(&[late(500)]);
+    rig.ask(sorry.clone());
+    assert_eq!(mana(&rig), 999.0);
+    // More than the server keeps.
+    for base in 501..801 {
+        rig.give(&[late(base)]);
+        rig.step();
+    }
+    rig.give(&[late(500)]);
+    rig.ask(sorry);
+    assert_eq!(mana(&rig), 999.0, "once");
+    assert_eq!(rig.count(Reason::Key), 2, "the command that came again, and the second wish to clean up");
+}
+
+#[test]
 fn a_late_command_that_claims_a_moment_of_its_cooldown_is_refused() {
     // The cooldown of half a second ends at the tick; the claim lies before.
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {

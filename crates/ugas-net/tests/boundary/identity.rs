@@ -213,8 +213,13 @@ fn level_and_magnitude_cannot_be_said() {
         let command = rig.command(rig.apply("GA_Beam", "GE_Beam", rig.foe));
         let mut longer = command.to_bytes();
         tail(&mut longer);
-        let head =
-            Command { tick: Tick(1), base: 1, sub: 0, request: Request::Release { who: rig.rogue, input: InputId(0) } };
+        let head = Command {
+            tick: Tick(1),
+            base: 1,
+            sub: 0,
+            request: Request::Release { who: rig.rogue, input: InputId(0) },
+            aim: None,
+        };
         let mut unknown = head.to_bytes();
         unknown[3] = 9;
         let mut attribute = vec![1, 1, 0, 200];

@@ -40,7 +40,7 @@ fn a_key_that_was_used_is_not_used_again() {
         rig.step();
         // Older than the last one done, and never seen.
         let tick = rig.server.tick().plus(1);
-        rig.give(&[Command { tick, base: 0, sub: 7, request: other.clone() }]);
+        rig.give(&[Command { tick, base: 0, sub: 7, request: other.clone(), aim: None }]);
         rig.step();
         // While the first with it still waits.
         let mut waits = rig.command(Request::Release { who, input: super::rig::FIRE });
@@ -49,7 +49,7 @@ fn a_key_that_was_used_is_not_used_again() {
         rig.give(&[Command { request: other.clone(), ..waits.clone() }]);
         // A later key for an earlier tick.
         let tick = rig.server.tick().plus(2);
-        rig.give(&[Command { tick, base: waits.base + 1, sub: 0, request: other }]);
+        rig.give(&[Command { tick, base: waits.base + 1, sub: 0, request: other, aim: None }]);
         rig.step();
     });
 }
@@ -76,12 +76,12 @@ fn a_stolen_key_is_ones_own() {
     for base in 1..40 {
         let request = hit.activate("GA_Bolt", Target::Controller(hit.far));
         let tick = hit.server.tick().plus(1);
-        hit.give(&[Command { tick, base, sub: 0, request: request.clone() }]);
+        hit.give(&[Command { tick, base, sub: 0, request: request.clone(), aim: None }]);
         hit.step();
     }
     let move_on = Request::Release { who: hit.rogue, input: super::rig::FIRE };
     let tick = hit.server.tick().plus(1);
-    hit.give(&[Command { tick, base: u32::MAX, sub: u16::MAX, request: move_on }]);
+    hit.give(&[Command { tick, base: u32::MAX, sub: u16::MAX, request: move_on, aim: None }]);
     hit.step();
     calm.run_to(200);
     hit.run_to(200);

@@ -7,5 +7,6 @@ mod keys;
 mod mutated;
 mod packets;
 mod policy;
+mod refusals;
 mod rig;
 mod wishes;

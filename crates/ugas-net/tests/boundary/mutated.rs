@@ -254,7 +254,7 @@ impl Attacker {
                         let any = tick.plus(chance.below(80) as u32).minus(10);
                         let tick = if chance.below(32) == 0 { any } else { tick.plus(1) };
                         let request = wish(chance, session);
-                        let command = Command { tick, base: self.base, sub: 0, request };
+                        let command = Command { tick, base: self.base, sub: 0, request, aim: None };
                         let mut bytes = command.to_bytes();
                         if chance.below(3) == 0 {
                             mutate(chance, &mut bytes, recorded);

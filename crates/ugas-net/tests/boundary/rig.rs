@@ -5,7 +5,7 @@ use ugas_core::{
     AbilityGrant, AbilityId, Anchor, ControllerId, EffectId, InputId, NoHost, Op, Rules, Sim, SimConfig, SimTime,
     SpawnSpec, Target,
 };
-use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, NetExecution};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution};
 use ugas_net::authority::Reason;
 use ugas_net::carrier::{Carrier, CarrierConfig};
 use ugas_net::client::{Client, ClientConfig};
@@ -31,6 +31,19 @@ fn task(name: &str) -> AbilityTask {
 
 fn strike(effect: &str) -> AbilityTask {
     task("ApplyEffectToTarget").param("EffectClass", effect)
+}
+
+fn cast() -> Cast {
+    Cast { length: 1.0, ticks: Some(1), ..Cast::default() }
+}
+
+/// An ability whose client chooses whom its tick hits, among those who are marked.
+fn seeker(name: &str, net: NetExecution) -> Ability {
+    let mut seeker = Ability::new(name).cast_as(cast()).net(net).range(500.0);
+    seeker.target_required_tags.push("State.Marked".into());
+    seeker.on_predicted_tick.push(task("SetTarget").param("Target", "Nearest"));
+    seeker.on_server_tick.push(strike("GE_Bolt"));
+    seeker
 }
 
 pub(crate) fn rules() -> Arc<Rules> {
@@ -66,6 +79,21 @@ pub(crate) fn rules() -> Arc<Rules> {
         )
         .add(Ability::new("GA_Judged").validated("Server", Some(60_000)).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Never").task(strike("GE_Bolt")))
+        .add(seeker("GA_Seek", NetExecution::LocalPredicted))
+        .add(seeker("GA_Led", NetExecution::ServerInitiated))
+        .add({
+            let mut hex = Ability::new("GA_Hex").cast_as(cast());
+            hex.target_required_tags.push("State.Marked".into());
+            hex.on_tick.push(strike("GE_Bolt"));
+            hex
+        })
+        .add({
+            let mut risky = Ability::new("GA_Risky");
+            risky.on_mispredicted.push(task("ApplyEffectToOwner").param("EffectClass", "GE_Sorry"));
+            risky
+        })
+        .add(Effect::instant("GE_Sorry").add("Mana", -1.0))
+        .add(Effect::infinite("GE_Mark").grants("State.Marked"))
         .add(Ability::new("GA_Server").net(NetExecution::ServerOnly).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Local").net(NetExecution::LocalOnly).task(strike("GE_Bolt")))
         .add({
@@ -212,7 +240,7 @@ impl Rig {
     /// A command under the next key, for the next tick.
     pub(crate) fn command(&mut self, request: Request) -> Command {
         self.base += 1;
-        Command { tick: self.server.tick().plus(1), base: self.base, sub: 0, request }
+        Command { tick: self.server.tick().plus(1), base: self.base, sub: 0, request, aim: None }
     }
 
     /// Mallory sends commands as they are.

@@ -1,9 +1,9 @@
 //! Numbers and targets.
 
-use super::rig::{Rig, refused};
-use ugas_core::{Anchor, Answer, ControllerId, Hit, Sim, Target, TaskKey};
+use super::rig::{FIRE, Rig, refused, refused_in};
+use ugas_core::{Anchor, Answer, ControllerId, Hit, Sim, Spec, Target, TaskKey};
 use ugas_net::authority::{Reach, Reason};
-use ugas_net::message::Request;
+use ugas_net::message::{Command, Request};
 
 const BAD: [f64; 8] =
     [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE / 2.0, 1e10, -f64::NAN];
@@ -15,7 +15,7 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
         for bad in BAD {
             let point = Target::Point([0.0, bad, 0.0]);
             rig.ask(rig.activate("GA_Bolt", point));
-            rig.ask(Request::Press { who, input: super::rig::FIRE, target: point });
+            rig.ask(Request::Press { who, input: FIRE, target: point });
             rig.ask(Request::Move { who, anchor: Anchor::at([bad, 0.0, 0.0]) });
             rig.ask(Request::Move { who, anchor: Anchor { position: [0.0; 3], facing: [0.0, bad, 0.0] } });
             for (position, distance) in [(Some([0.0, 0.0, bad]), None), (None, Some(bad))] {
@@ -42,7 +42,7 @@ fn targets_out_of_range_are_refused_and_those_within_are_not() {
     refused(&[(Reason::Target, 3)], |rig| {
         rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.far)));
         rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.far));
-        rig.ask(Request::Press { who: rig.rogue, input: super::rig::FIRE, target: Target::Controller(rig.far) });
+        rig.ask(Request::Press { who: rig.rogue, input: FIRE, target: Target::Controller(rig.far) });
     });
     let mut rig = Rig::new();
     let before = rig.health(rig.foe);
@@ -70,7 +70,7 @@ fn the_host_may_refuse_any_target_and_any_place() {
     let mut rig = Rig::new();
     rig.server.set_reach(Nobody);
     rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
-    rig.ask(Request::Press { who: rig.rogue, input: super::rig::FIRE, target: Target::Controller(rig.foe) });
+    rig.ask(Request::Press { who: rig.rogue, input: FIRE, target: Target::Controller(rig.foe) });
     assert_eq!(rig.count(Reason::Target), 2);
     rig.ask(Request::Move { who: rig.rogue, anchor: Anchor::at([300.0, 0.0, 0.0]) });
     assert_eq!(rig.count(Reason::Pose), 1);
@@ -87,11 +87,11 @@ fn dead_and_forged_targets_are_refused() {
         rig.step();
         rig
     });
-    super::rig::refused_in(pair, &[(Reason::Target, 9)], |rig| {
+    refused_in(pair, &[(Reason::Target, 9)], |rig| {
         for gone in [rig.far, ControllerId(77_777), ControllerId::NONE] {
             rig.ask(rig.activate("GA_Bolt", Target::Controller(gone)));
             rig.ask(rig.apply("GA_Beam", "GE_Beam", gone));
-            rig.ask(Request::Press { who: rig.rogue, input: super::rig::FIRE, target: Target::Controller(gone) });
+            rig.ask(Request::Press { who: rig.rogue, input: FIRE, target: Target::Controller(gone) });
         }
     });
 }
@@ -110,7 +110,7 @@ fn aiming() -> ([Rig; 2], TaskKey) {
 #[test]
 fn targets_of_an_answer_are_named_once_exist_and_are_within_reach() {
     let (pair, key) = aiming();
-    super::rig::refused_in(pair, &[(Reason::Target, 4)], |rig| {
+    refused_in(pair, &[(Reason::Target, 4)], |rig| {
         let foe = rig.foe;
         let many: Vec<ControllerId> = (0..65).map(|n| ControllerId(n % 4)).collect();
         for targets in [vec![foe, rig.hero, foe], vec![foe, ControllerId(5_555)], vec![foe, rig.far], many] {
@@ -144,7 +144,7 @@ fn a_client_does_not_answer_its_own_validation() {
         assert_eq!(waits.state, ugas_core::AbilityState::PendingConfirmation);
         rig
     });
-    super::rig::refused_in(pair, &[(Reason::Task, 40)], |rig| {
+    refused_in(pair, &[(Reason::Task, 40)], |rig| {
         for seq in 0..40 {
             let key = TaskKey { seq, who: rig.rogue };
             rig.ask(Request::Complete { key, answer: Answer::default() });
@@ -155,8 +155,89 @@ fn a_client_does_not_answer_its_own_validation() {
 #[test]
 fn tags_of_a_hit_that_do_not_exist_are_refused() {
     let (pair, key) = aiming();
-    super::rig::refused_in(pair, &[(Reason::Rules, 1)], |rig| {
+    refused_in(pair, &[(Reason::Rules, 1)], |rig| {
         let hit = Some(Hit { position: None, distance: None, tags: vec![ugas_core::TagId(60_000)] });
         rig.ask(Request::Complete { key, answer: Answer { hit, ..Answer::default() } });
     });
+}
+
+/// Sessions in which an ability of Mallory's runs at Ann, who is marked.
+fn at_ann(name: &str) -> [Rig; 2] {
+    [Rig::new(), Rig::new()].map(|mut rig| {
+        let (mark, hero) = (rig.effect("GE_Mark"), rig.hero);
+        rig.server.sim_mut().apply(&Spec::new(mark, hero)).unwrap();
+        rig.ask(rig.activate(name, Target::Controller(rig.hero)));
+        assert_eq!(rig.server.sim().activations(rig.rogue).unwrap().count(), 1);
+        rig
+    })
+}
+
+fn aim(rig: &Rig, target: Target) -> Request {
+    let key = rig.server.sim().activations(rig.rogue).unwrap().next().unwrap().key;
+    Request::Aim { key, target }
+}
+
+#[test]
+fn a_running_ability_aims_only_at_whom_it_might_be_used_on() {
+    refused_in(at_ann("GA_Seek"), &[(Reason::Target, 3)], |rig| {
+        // Not marked, out of range, no controller.
+        for target in [Target::Controller(rig.foe), Target::Controller(rig.far), Target::Point([1.0, 0.0, 0.0])] {
+            rig.ask(aim(rig, target));
+        }
+    });
+    // It may aim at another who is marked.
+    let [mut rig, _] = at_ann("GA_Seek");
+    let (mark, foe) = (rig.effect("GE_Mark"), rig.foe);
+    rig.server.sim_mut().apply(&Spec::new(mark, foe)).unwrap();
+    rig.ask(aim(&rig, Target::Controller(foe)));
+    assert_eq!(rig.server.sim().activations(rig.rogue).unwrap().next().unwrap().target, Target::Controller(foe));
+    assert_eq!(rig.server.counts().iter().count(), 0);
+}
+
+#[test]
+fn only_an_ability_that_leaves_the_choice_to_its_client_is_aimed_by_it() {
+    for name in ["GA_Hex", "GA_Led"] {
+        refused_in(at_ann(name), &[(Reason::Policy, 2)], |rig| {
+            rig.ask(aim(rig, Target::None));
+            rig.ask(aim(rig, Target::Controller(rig.rogue)));
+        });
+    }
+}
+
+#[test]
+fn nothing_that_does_not_run_is_aimed() {
+    refused(&[(Reason::Idle, 1)], |rig| {
+        let key = ugas_core::ActivationKey { birth: 77, who: rig.rogue, ordinal: 0 };
+        rig.ask(Request::Aim { key, target: Target::Controller(rig.foe) });
+    });
+}
+
+#[test]
+fn what_a_command_says_its_first_tick_chose_is_looked_at_too() {
+    // It has no tick that chooses; it does not choose; nobody is there; it activates nothing.
+    let pair = [Rig::new(), Rig::new()].map(|mut rig| {
+        let (mark, hero) = (rig.effect("GE_Mark"), rig.hero);
+        rig.server.sim_mut().apply(&Spec::new(mark, hero)).unwrap();
+        rig
+    });
+    let [mut calm, mut hit] = pair;
+    for (rig, attacks) in [(&mut calm, false), (&mut hit, true)] {
+        let first = |aim| if attacks { Some(aim) } else { None };
+        for (name, asked, aimed) in [
+            ("GA_Jab", rig.foe, Target::Controller(rig.hero)),
+            ("GA_Bolt", rig.foe, Target::Controller(rig.far)),
+            ("GA_Dash", rig.foe, Target::Controller(ControllerId(999))),
+        ] {
+            let command = rig.command(rig.activate(name, Target::Controller(asked)));
+            rig.give(&[Command { aim: first(aimed), ..command }]);
+            rig.step();
+        }
+        let command = rig.command(Request::Release { who: rig.rogue, input: FIRE });
+        rig.give(&[Command { aim: first(Target::None), ..command }]);
+        rig.step();
+        rig.run_to(120);
+    }
+    let counts: Vec<_> = hit.server.counts().iter().collect();
+    assert_eq!(counts, [(Reason::Policy, 1), (Reason::Target, 3)]);
+    assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash(), "each use counts, at whom it asked for");
 }

@@ -89,10 +89,13 @@ impl Flow<'_> {
         }
         let seq = self.push_activation(slot, at, wish);
         let key = self.key_of(slot, seq);
+        self.meant_first(slot, seq);
         // Whoever plays ahead does not wait where the author lets him.
         if let Some(v) = def.validation.as_ref().filter(|v| !(v.predicted && self.work.role == Role::Client)) {
             let now = self.row(slot).clock.local(self.st.now);
             let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
+            // Its first tick comes when the answer does.
+            self.aim_first(slot, seq);
             self.ask(slot, seq, deadline, def, from);
             return Ok(key);
         }
@@ -193,7 +196,7 @@ impl Flow<'_> {
         seq
     }
 
-    pub(super) fn key_of(&self, slot: usize, seq: u64) -> ActivationKey {
+    pub(crate) fn key_of(&self, slot: usize, seq: u64) -> ActivationKey {
         let row = self.row(slot);
         row.play().activation(seq).map_or(ActivationKey::NONE, |a| a.key(row.id))
     }

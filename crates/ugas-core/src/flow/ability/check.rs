@@ -99,7 +99,7 @@ const _: () = {
 };
 
 /// Checks that look at the target: never part of a status.
-const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
+pub(super) const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
 
 /// Checks that only look at what runs.
 const OF_PLAY: u32 = Check::AlreadyActive.bit()

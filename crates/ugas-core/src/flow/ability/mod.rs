@@ -1,6 +1,7 @@
 //! Abilities: granted, tried, committed, ended.
 
 mod activate;
+mod ahead;
 mod cancel;
 mod check;
 mod commit;
@@ -16,6 +17,7 @@ mod trigger;
 mod validate;
 mod view;
 
+pub(crate) use ahead::Ahead;
 pub(crate) use finish::EndHow;
 pub(crate) use status::Again;
 

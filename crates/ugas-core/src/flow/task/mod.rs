@@ -37,6 +37,9 @@ pub(crate) enum ListKind {
     Mispredicted,
 }
 
+/// The place of what is run ahead among the lists of a moment.
+const AHEAD: usize = 1;
+
 /// Sleeping tasks of one controller.
 const TASKS: usize = 1024;
 
@@ -109,14 +112,27 @@ impl<'r> Flow<'r> {
             Role::Authority => [common, NO_PC, decided],
             Role::Client => [common, ahead, NO_PC],
         };
+        let is_tick = list == ListKind::Tick;
         if starts.iter().all(|&pc| pc == NO_PC) {
+            if is_tick {
+                self.aim_first(slot, seq);
+            }
             return;
         }
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(def.program.regs as usize, 0);
         }
-        for &pc in starts.iter().filter(|&&pc| pc != NO_PC) {
-            self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
+        for (at, pc) in starts.into_iter().enumerate() {
+            let is_ahead = is_tick && at == AHEAD;
+            if is_ahead {
+                self.aim_first(slot, seq);
+            }
+            if pc != NO_PC {
+                let ticking = is_ahead.then(|| self.key_of(slot, seq));
+                let outer = std::mem::replace(&mut self.sc.ahead.ticking, ticking);
+                self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
+                self.sc.ahead.ticking = outer;
+            }
         }
         self.tasks_moved(slot);
     }

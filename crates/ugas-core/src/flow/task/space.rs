@@ -31,7 +31,8 @@ impl Flow<'_> {
         found.into_iter().map(|f| f.1).collect()
     }
 
-    /// An ability aims at somebody else from now on. What a sim that plays ahead aims at, the authority is told.
+    /// An ability aims at somebody else from now on. What its predicted tick aims at the authority is told: it does not
+    /// run that list. All others it runs itself.
     pub(super) fn set_target(
         &mut self,
         slot: usize,
@@ -55,13 +56,26 @@ impl Flow<'_> {
             TargetPick::Nobody => None,
         };
         let target = found.map_or(Target::None, Target::Controller);
+        let ahead = self.work.role == Role::Client && self.sc.ahead.ticking == Some(key);
+        if ahead && !self.may_say(slot, of, target) {
+            return;
+        }
         self.put_aim(slot, key, target);
-        if self.work.role == Role::Client && self.replay.is_none() {
+        if ahead && self.replay.is_none() {
             if self.log.aims.len() >= AIMS {
                 self.log.aims.remove(0);
             }
             self.log.aims.push((key, target));
         }
+    }
+
+    /// Whether the authority would take over what is aimed at ahead of it.
+    fn may_say(&mut self, slot: usize, of: u64, target: Target) -> bool {
+        if let Target::Controller(other) = target {
+            self.journal_source(self.row(slot).id, other);
+        }
+        let a = self.row(slot).play().activation(of);
+        a.is_some_and(|a| self.view().may_aim(slot, a, target).is_ok())
     }
 
     /// An activation aims at something else.
@@ -75,7 +89,7 @@ impl Flow<'_> {
         if self.put_aim(slot, key, target) { Ok(()) } else { Err(Refusal::StaleHandle) }
     }
 
-    fn put_aim(&mut self, slot: usize, key: ActivationKey, target: Target) -> bool {
+    pub(crate) fn put_aim(&mut self, slot: usize, key: ActivationKey, target: Target) -> bool {
         let who = key.who;
         let activations = &mut self.row_mut(slot).play_mut().activations;
         let found = activations.iter_mut().find(|a| a.key(who) == key);

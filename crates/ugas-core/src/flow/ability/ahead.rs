@@ -1,0 +1,72 @@
+//! What an ability aims at because a machine that plays it ahead chose so. Only its `OnPredictedTick` may choose, and the
+//! authority takes a choice over only where the ability leaves one and the checks of a target pass.
+
+use super::super::{Flow, View};
+use super::check::{OF_TARGET, Try};
+use crate::sim::Role;
+use crate::state::Activation;
+use crate::{ActivationKey, Refusal, Target};
+use ugas_doc::{AbilityTask, NetExecution};
+
+/// What is known of choices while an op runs; nothing between ops.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ahead {
+    /// The activation whose predicted tick runs.
+    pub(crate) ticking: Option<ActivationKey>,
+    /// What the first tick of what the op activates is to aim at.
+    pub(crate) first: Option<Target>,
+    /// The activation that is for, as soon as there is one.
+    pub(crate) meant: Option<ActivationKey>,
+    /// Why it may not.
+    pub(crate) refused: Option<Refusal>,
+}
+
+fn sets_target(tasks: &[AbilityTask]) -> bool {
+    let sets = |t: &AbilityTask| {
+        t.kind == "SetTarget" || sets_target(&t.tasks) || sets_target(&t.then) || sets_target(&t.r#else)
+    };
+    tasks.iter().any(sets)
+}
+
+impl View<'_> {
+    /// Whether an activation may aim at what a machine that plays it ahead chose.
+    pub(crate) fn may_aim(&self, slot: usize, a: &Activation, target: Target) -> Result<(), Refusal> {
+        let def = self.ability(a.ability).ok_or(Refusal::StaleHandle)?;
+        if def.doc.net_execution != NetExecution::LocalPredicted || !sets_target(&def.doc.on_predicted_tick) {
+            return Err(Refusal::Authority);
+        }
+        match target {
+            // Whom to spare is always free.
+            Target::None => return Ok(()),
+            // No task picks one.
+            Target::Point(_) => return Err(Refusal::NoTarget),
+            Target::Controller(_) => {}
+        }
+        let grant = self.row(slot).grant(a.grant).ok_or(Refusal::NotGranted)?;
+        let t = Try { slot, grant, def: &def, level: a.level, target, source: a.source, skip: 0 };
+        self.refusal_in(&t, OF_TARGET)
+    }
+}
+
+impl Flow<'_> {
+    /// Something was activated: what the op says of its first tick is for the first that is.
+    pub(super) fn meant_first(&mut self, slot: usize, seq: u64) {
+        if self.sc.ahead.first.is_some() && self.sc.ahead.meant.is_none() {
+            self.sc.ahead.meant = Some(self.key_of(slot, seq));
+        }
+    }
+
+    /// Aims where the first predicted tick aimed, in its place.
+    pub(crate) fn aim_first(&mut self, slot: usize, seq: u64) {
+        let Some(key) = self.sc.ahead.meant else { return };
+        if self.work.role != Role::Authority || self.key_of(slot, seq) != key {
+            return;
+        }
+        let Some(target) = self.sc.ahead.first.take() else { return };
+        let Some(a) = self.row(slot).play().activation(seq) else { return };
+        match self.view().may_aim(slot, a, target) {
+            Ok(()) => drop(self.put_aim(slot, key, target)),
+            Err(refusal) => self.sc.ahead.refused = Some(refusal),
+        }
+    }
+}
