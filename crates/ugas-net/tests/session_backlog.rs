@@ -142,3 +142,18 @@ fn who_joins_beside_a_busy_stream_plays() {
     });
     assert!(playing.is_some());
 }
+
+#[test]
+fn a_state_waits_for_the_definitions_it_names() {
+    let mut busy = Busy::new(&["Small"], 256 * 1024);
+    (0..40).for_each(|_| busy.define());
+    let last = Effect::infinite("GE_Last").add("Small0", 5.0);
+    let sim = busy.net.server_mut().sim_mut();
+    let ugas_core::DefId::Effect(last) = sim.define(last).unwrap() else { panic!("an effect") };
+    sim.apply(&Spec::new(last, busy.hero)).unwrap();
+    busy.net.run(120);
+    let ana = busy.net.client("Ana");
+    assert_eq!((ana.settled(busy.hero).is_some(), ana.counts().damaged), (true, 0));
+    let small = busy.rules.attribute("Small0").unwrap();
+    assert_eq!(ana.sim().get(busy.hero, small), busy.net.server().sim().get(busy.hero, small));
+}

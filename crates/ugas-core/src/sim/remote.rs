@@ -367,6 +367,13 @@ impl Sim {
         self.state.definitions.list.len() as u32
     }
 
+    /// How many of them another sim must have been given to understand a controller: one more than the highest number that
+    /// the controller uses; 0 if it uses none.
+    pub fn definitions_needed(&self, who: ControllerId) -> u32 {
+        let used = |row| self.state.definitions.used_by(row).map(|(id, _)| (id & !RUNTIME_BIT) + 1).max();
+        self.row(who).ok().and_then(used).unwrap_or(0)
+    }
+
     /// Takes over a definition another sim made, under its number. Numbers in between stay free for good.
     pub fn adopt_definition(&mut self, id: DefId, doc: &Doc) -> Result<(), InsertError> {
         let number = match id {

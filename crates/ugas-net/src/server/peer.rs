@@ -122,6 +122,10 @@ pub(crate) struct Peer {
     pub(crate) slack: i32,
     /// Definitions made at run time that were told.
     pub(crate) defined: u32,
+    /// Those that have not arrived yet as far as is known: each message, and how many are there with it.
+    pub(crate) defining: VecDeque<(Receipt, u32)>,
+    /// How many have arrived.
+    pub(crate) arrived: u32,
     /// Bytes heard and not yet answered, while it is not known to be a player: it never gets more than it gave.
     pub(crate) credit: usize,
     /// Its welcome, once it was said: what rides in packets before it arrives the client cannot read.
@@ -153,6 +157,8 @@ impl Peer {
             commands: Bucket::new(config.commands.saturating_mul(16)),
             slack: 0,
             defined: 0,
+            defining: VecDeque::new(),
+            arrived: 0,
             credit: 0,
             welcome: None,
         }

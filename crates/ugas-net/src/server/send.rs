@@ -40,6 +40,9 @@ impl Server {
     pub(super) fn define(&mut self, id: PeerId) {
         let given = self.sim.definitions_given();
         let Some(p) = self.peers.get_mut(&id) else { return };
+        while let Some((_, many)) = p.defining.pop_front_if(|(message, _)| p.carrier.has_arrived(*message)) {
+            p.arrived = many;
+        }
         if p.phase != Phase::Playing || p.defined == given {
             return;
         }
@@ -51,12 +54,12 @@ impl Server {
         for (def, doc) in self.sim.definitions().filter(|(def, _)| number(def) >= known) {
             let Ok(doc) = serde_json::to_string(doc) else { continue };
             // What else must arrive does not wait behind all of them.
-            if p.carrier.queued() > BULK.min(self.config.carrier.backlog / 2)
-                || p.carrier.push(&encode(&ToClient::Define { id: def, doc })).is_err()
-            {
+            if p.carrier.queued() > BULK.min(self.config.carrier.backlog / 2) {
                 return;
             }
+            let Ok(message) = p.carrier.push(&encode(&ToClient::Define { id: def, doc })) else { return };
             p.defined = (number(&def) & !ugas_core::RUNTIME_BIT) + 1;
+            p.defining.push_back((message, p.defined));
         }
         p.defined = given;
     }
@@ -74,6 +77,7 @@ impl Server {
         let mut told = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
+        let arrived = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // One that is away is not played.
         if let Some(matched) = rows.iter().filter(|row| !row.is_away()).map(Owned::matched).min().flatten() {
@@ -119,6 +123,12 @@ impl Server {
                 for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
                     // Who plays ahead of a validation knows better what will be.
                     if sim.awaits_validation(row.who) {
+                        writer.bits(NOTHING, 2);
+                        continue;
+                    }
+                    // What names a definition that has not arrived cannot be read, and neither can the rest of its packet,
+                    // in which the definition may be.
+                    if sim.definitions_given() > arrived && sim.definitions_needed(row.who) > arrived {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
