@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the demo in a browser: a duel under lag. What runs without a command.
+    /// Show the demo in a browser: a duel under lag.
     Demo(DemoArgs),
     /// Open a pack or a scenario in the studio: watch it, ask it, drive it, change it.
     Studio(StudioArgs),
@@ -74,12 +74,6 @@ pub(crate) struct DemoArgs {
     /// End at this tick; with --tty.
     #[arg(long, value_name = "N", requires = "tty")]
     pub(crate) ticks: Option<u32>,
-}
-
-impl Default for DemoArgs {
-    fn default() -> DemoArgs {
-        DemoArgs { tty: false, seed: 7, port: None, ticks: None }
-    }
 }
 
 #[derive(Debug, clap::Args)]

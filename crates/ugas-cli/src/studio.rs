@@ -4,7 +4,6 @@ use crate::args::{DemoArgs, StudioArgs};
 use crate::clock::Watch;
 use crate::output::{Colour, Exit, Out, complain};
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::time::Duration;
 use ugas_studio::serve::Studio;
 use ugas_studio::stage::Stage;
@@ -29,12 +28,8 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
         return open(Box::new(Stage::duel), args.seed, args.port, "a duel under lag", out);
     };
     let (path, title) = (path.clone(), path.display().to_string());
-    let boot: Boot = Box::new(move |seed| stage_of(&path, seed));
+    let boot: Boot = Box::new(move |seed| Stage::of_path(&path, seed));
     open(boot, args.seed, args.port, &title, out)
-}
-
-fn stage_of(path: &Path, seed: u64) -> Result<Stage, String> {
-    Stage::of_path(path, seed)
 }
 
 fn failed(error: &str) -> io::Result<Exit> {

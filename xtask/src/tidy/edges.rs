@@ -18,10 +18,11 @@ const LAYERS: &[&[&str]] = &[
     &["ugas-net", "ugas-store"],
     &["ugas-transport"],
     &["ugas-lab"],
+    &["ugas-studio"],
     HOSTS,
 ];
 
-const HOSTS: &[&str] = &["ugas-studio", "ugas-cli"];
+const HOSTS: &[&str] = &["ugas-cli", "ugas-playground"];
 
 /// What a game adds to its manifest: it re-exports these and holds nothing of its own.
 const FACADE: &str = "ugas";
