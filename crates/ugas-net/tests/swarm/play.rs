@@ -5,6 +5,7 @@ use super::make::{self, Made};
 use std::collections::BTreeMap;
 use ugas_core::{
     AbilityGrant, Anchor, ControllerId, EffectFilter, EffectKey, InputId, Op, OpId, Sim, SimConfig, SimTime, SpawnSpec,
+    Which,
 };
 use ugas_doc::ControllerReplication;
 use ugas_net::client::ClientConfig;
@@ -219,7 +220,7 @@ impl Swarm {
                 self.everybody_agrees();
             }
         }
-        for _ in 0..20 {
+        for round in 0..20 {
             if self.is_still() {
                 break;
             }
@@ -229,6 +230,10 @@ impl Swarm {
                 let sim = self.net.server_mut().sim_mut();
                 let _ = sim.run(Op::SetActive { who, active: true });
                 let _ = sim.run(Op::RemoveMatching { who, filter: all });
+                // Rules whose abilities answer the end of an effect with another one never come to rest by themselves.
+                for grant in sim.grants(who).unwrap_or_default().into_iter().filter(|_| round >= 10) {
+                    let _ = sim.run(Op::Revoke { who, which: Which::Grant(grant.id) });
+                }
             }
             self.marks.clear();
             for _ in 0..self.ticks(0.5) {
