@@ -31,7 +31,6 @@ fn detail<'f>(frame: &'f Value, side: &Value, name: &str) -> &'f Value {
     &frame["details"].as_array().unwrap().iter().find(of).unwrap()["detail"]
 }
 
-// covers: OWN-05
 #[test]
 fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
     let mut desk = duel();
@@ -58,7 +57,6 @@ fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
     assert_eq!(hash(&mut desk), end, "as if it never was");
 }
 
-// covers: OWN-15
 #[test]
 fn a_link_leads_to_the_same_moment() {
     let mut desk = duel();
@@ -93,7 +91,6 @@ fn the_rate_of_fire_stays_and_the_other_sinks() {
     assert_eq!(frame(&mut desk)["twice"], 0);
 }
 
-// covers: OWN-01
 #[test]
 fn a_number_says_where_it_comes_from() {
     let mut desk = duel();
@@ -105,7 +102,6 @@ fn a_number_says_where_it_comes_from() {
     assert_eq!(wrong["error"], "there is no attribute AtackPower; did you mean AttackPower?");
 }
 
-// covers: OWN-02
 #[test]
 fn a_greyed_ability_says_every_reason_and_when_it_heals() {
     let mut desk = duel();
@@ -129,7 +125,6 @@ fn a_greyed_ability_says_every_reason_and_when_it_heals() {
     assert!(kinds.contains(&("Cooldown".to_owned(), true)), "{kinds:?}");
 }
 
-// covers: OWN-03
 #[test]
 fn a_death_leads_back_to_the_key() {
     let mut desk = duel();
