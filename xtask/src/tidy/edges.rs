@@ -112,7 +112,7 @@ mod tests {
     fn tests_may_reach_up_but_never_to_a_host() {
         assert_eq!(forbidden("ugas-core", "ugas-lab", true), None);
         assert!(forbidden("ugas-lab", "ugas-cli", true).is_some());
-        assert!(forbidden("ugas-cli", "ugas-studio", false).is_some());
+        assert!(forbidden("ugas-cli", "ugas-playground", false).is_some());
     }
 
     #[test]
