@@ -137,6 +137,12 @@ impl Request {
         }
     }
 
+    /// Whether it only lets go: a key that was let go stays down, and an ability goes on, if nobody hears of it, so that
+    /// it is asked for past the window and never comes too late.
+    pub(crate) fn lets_go(&self) -> bool {
+        matches!(self, Request::Release { .. } | Request::Cancel { .. })
+    }
+
     /// What abilities activated by it aim at.
     pub(crate) fn aim(&self) -> Option<Target> {
         match self {
