@@ -131,8 +131,12 @@ pub struct ClientCounts {
     pub longest: u64,
     /// Commands the server refused.
     pub refused: u64,
-    /// Packets that could not be read.
+    /// Packets and messages that could not be read.
     pub damaged: u64,
+    /// Packets that had been read before: networks double some.
+    pub duplicate: u64,
+    /// Packets older than the newest that was read: they were overtaken on their way. What they said is said again.
+    pub outdated: u64,
     /// Commands that were not played because the window was closed.
     pub closed: u64,
     /// Sections about controllers that are not shown because too many are shown already.
