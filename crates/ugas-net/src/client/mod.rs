@@ -56,7 +56,8 @@ const MAX_DEFINED: usize = 16 * 1024 * 1024;
 /// How a client is set up.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// How far the client may run ahead of the last state the server spoke about; at most half a second.
+    /// How far the client may run ahead of the last state the server spoke about; at most half a second. Beyond it commands
+    /// are refused as pending ([`Client::command`]).
     pub window: SimTime,
     /// Differences of attributes above this share of the larger value ask for a blend.
     pub blend: f64,
