@@ -402,6 +402,20 @@ fn sim_prints_what_happens_line_by_line() {
 }
 
 #[test]
+fn every_command_stands_in_the_book() {
+    let help = Folder::new("commands").ugas(&["--help"]).out;
+    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next()).expect("a list of commands");
+    let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.contains(&"serve") && names.contains(&"bot"), "{names:?}");
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/scenarios.md");
+    let book = std::fs::read_to_string(book).expect("the page of the command line");
+    for name in names {
+        assert!(book.contains(&format!("| `ugas {name} ")), "the book's table of commands has no {name}");
+    }
+}
+
+#[test]
 fn counts_are_told_in_good_english() {
     let one = Folder::new("one").with("a.yaml", GOOD.replace("Attribute: Health", "Attribute: Helth"));
     let ran = one.ugas(&["check", "."]);
