@@ -3,7 +3,7 @@
 import { canvas, paint } from "./dom.js";
 
 const RING = 16;
-const FLAT = 0.62;
+const FLAT = 0.55;
 const LOOK = { Pyra: "--fire", Brann: "--steel" };
 
 // A ring on a canvas. It remembers what it showed, so that blows and losses are seen when this side learns of them.
@@ -38,12 +38,13 @@ export function watch(ring, side, details) {
 // A prediction about somebody was corrected: it is shown where it happened.
 export function correct(ring, who) {
   ring.corrected.set(who, performance.now());
+  ring.el.dataset.corrected = who;
 }
 
 export function draw(ring, side, { ghosts = [], lit = null } = {}) {
-  const { cx, width, height } = canvas(ring.el, 0.6);
-  const scale = Math.min(width / 2 - 26, (height / 2 - 40) / FLAT) / (RING - 2);
-  const place = (a) => [width / 2 + a.x * scale, height * 0.54 + a.z * scale * FLAT];
+  const { cx, width, height } = canvas(ring.el, 0.58);
+  const scale = Math.min(width / 2 - 20, (height / 2 - 18) / FLAT) / (RING - 1.2);
+  const place = (a) => [width / 2 + a.x * scale, height * 0.53 + a.z * scale * FLAT];
   floor(cx, width, height, scale);
   const find = (name) => side.actors.find((a) => a.name === name);
   for (const ghost of ghosts) {
@@ -77,7 +78,7 @@ export function draw(ring, side, { ghosts = [], lit = null } = {}) {
 function floor(cx, width, height, scale) {
   const oval = (r) => {
     cx.beginPath();
-    cx.ellipse(width / 2, height * 0.54, r * scale, r * scale * FLAT, 0, 0, 7);
+    cx.ellipse(width / 2, height * 0.53, r * scale, r * scale * FLAT, 0, 0, 7);
   };
   cx.fillStyle = paint("--floor");
   oval(RING - 1.2);

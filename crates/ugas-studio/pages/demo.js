@@ -122,7 +122,7 @@ function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  for (const line of frame.news) if (line.certainty === "Undone" && line.client === "You") correct(ui.left, line.who);
+  for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
   watch(ui.right, server, details(null));
   if (you) {
     watch(ui.left, you, details("You"));
@@ -140,19 +140,23 @@ function show(frame) {
 
 function counters(frame, you) {
   const [ahead, asking] = frame.shots ?? [0, 0];
-  ui.ahead.textContent = number(ahead);
-  ui.asking.textContent = number(asking);
+  ui.ahead.textContent = ahead.toFixed(0);
+  ui.asking.textContent = asking.toFixed(0);
   const last = shots.at(-1)?.[0] ?? -1;
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
   plot();
   fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
-    fill(ui.net, `${you.ahead} ${you.corrections}`, () => [`Your client is ${you.ahead} ticks ahead of what the server has confirmed; ${you.corrections} times the server said otherwise and it was put right.`]);
+    const hurries = you.bent > 1;
+    fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what the server has confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " The link got slower: its clock runs faster until it is far enough ahead; so long its orders come late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
   fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
 }
+
+// What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
+const tookBack = (line) => line.certainty === "Undone" && /Died|Ability|Effect|Damage|Cast|Attribute|Cooldown/.test(line.kind);
 
 function sliders(frame) {
   for (const [part, value, text] of [[ui.trip, frame.round_trip, `${frame.round_trip} ms`], [ui.loss, Math.round(frame.loss * 100), `${Math.round(frame.loss * 100)} %`]]) {
@@ -235,7 +239,7 @@ function use(who, a) {
 }
 
 function log(frame) {
-  const lines = studio.news.filter((n) => n.tick <= frame.tick && (n.certainty === "Undone" || /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
+  const lines = studio.news.filter((n) => n.tick <= frame.tick && (tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind)))).slice(-40).reverse();
   fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
     lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, (l.tick / 60).toFixed(2)), h("button", { "data-kind": l.kind, onclick: () => chain(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
   );

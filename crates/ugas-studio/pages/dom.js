@@ -91,7 +91,7 @@ export function icon(name) {
     step: "M3 2.5v11l7-5.5zM11 2.5h2v11h-2z",
     back: "M13 2.5v11L6 8zM3 2.5h2v11H3z",
     undo: "M6 2 2 6l4 4V7.2h3.2a2.4 2.4 0 0 1 0 4.8H5v2h4.2a4.4 4.4 0 0 0 0-8.8H6z",
-    theme: "M8 1.5a6.5 6.5 0 1 0 0 13zm0 0a6.5 6.5 0 0 1 0 13",
+    theme: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 1.6v9.8a4.9 4.9 0 0 0 0-9.8z",
     help: "M7 11h2v2H7zm1-9a4 4 0 0 0-4 4h2a2 2 0 1 1 3 1.7c-1 .6-2 1.2-2 2.8h2c0-.9.7-1.2 1.4-1.7A4 4 0 0 0 8 2z",
   };
   const space = "http://www.w3.org/2000/svg";
@@ -99,6 +99,7 @@ export function icon(name) {
   for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", fill: "currentColor" })) svg.setAttribute(key, value);
   const path = document.createElementNS(space, "path");
   path.setAttribute("d", paths[name]);
+  path.setAttribute("fill-rule", "evenodd");
   svg.append(path);
   return svg;
 }

@@ -57,7 +57,7 @@ function open(main, owner) {
       h(
         "div",
         { class: "grid" },
-        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("h2", {}, "Bytes a second from the server"), ui.plot),
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction is a state of the server that differs from what the client had played: what others did to it cannot be foreseen, and while its clock still hurries to be far enough ahead its orders come late."), h("h2", {}, "Bytes a second from the server"), ui.plot),
         h("div", { class: "grid two" }, panel("Client beside server; what differs is marked", h("div", { class: "scroll" }, ui.values)), panel("Predictions that were taken back", ui.undone)),
       ),
     ),
@@ -89,12 +89,12 @@ function people(clients) {
     known.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
   const fresh = (c) => now - known.get(c.client).at < 1000;
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, fresh(c)])) || "none", () => [
-    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Ticks ahead", "Corrections", "Refused"].map((t) => h("th", { class: "n" }, t)))),
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.bent), fresh(c)])) || "none", () => [
+    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Ticks ahead", "Clock", "Corrections", "Refused"].map((t) => h("th", { class: "n" }, t)))),
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 4, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${c.bent > 0 ? "+" : "−"}${Math.abs(c.bent).toFixed(0)} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
     ),
   ]);
 }

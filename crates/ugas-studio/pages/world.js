@@ -49,7 +49,7 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), h("div", { class: "row" }, ui.sides, h("span", { style: "flex:1" }, ui.find)), ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
@@ -175,7 +175,13 @@ function point(key, tick, value) {
 }
 
 function values(detail, frame) {
-  if (frame.live && side === null) for (const a of detail.attributes) point(`${actor}.${a.name}`, frame.tick, a.value);
+  if (frame.live && side === null) {
+    for (const a of detail.attributes) {
+      // Nothing was told of it: it was so from the beginning.
+      if (!history.has(`${actor}.${a.name}`)) point(`${actor}.${a.name}`, frame.start, a.value);
+      point(`${actor}.${a.name}`, frame.tick, a.value);
+    }
+  }
   if (!ui.shown.size && detail.attributes.length) {
     const wanted = detail.attributes.filter((a) => /^(health|mana|stamina)$/i.test(a.name));
     (wanted.length ? wanted : detail.attributes.slice(0, 1)).forEach((a) => ui.shown.add(a.name));
@@ -192,7 +198,7 @@ function values(detail, frame) {
           { "data-key": `${actor}.${a.name}` },
           h("td", {}, h("button", { class: "bare", "aria-pressed": String(ui.shown.has(a.name)), title: ui.shown.has(a.name) ? "Take its plot away" : "Plot it", onclick: () => toggle(a.name) }, h("span", { class: ui.shown.has(a.name) ? "hot" : "" }, a.name))),
           h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, "aria-label": `${a.name} ${number(a.value)}: where does it come from?`, onclick: () => explain(a.name) }, number(a.value))),
-          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, style: "text-align:right;width:5.2rem", value: number(a.base), onchange: (e) => write(a.name, e.target) })),
+          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), onchange: (e) => write(a.name, e.target) })),
         ),
       ),
     ),
