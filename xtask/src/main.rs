@@ -17,10 +17,11 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  conformance [--log FILE] [--scenarios FILE] [--check] [--allow-fall]
-      runs the tests and scenarios, counts the requirements they show and writes conformance/MATRIX.md
+  conformance [--log FILE] [--scenarios FILE] [--browser FILE] [--check] [--allow-fall]
+      runs the tests, scenarios and browser tests, counts the requirements they show and writes conformance/MATRIX.md
         --log FILE        reuse the output (stdout and stderr) of an earlier `cargo test --workspace`
         --scenarios FILE  reuse the report of an earlier `ugas test scenarios --report FILE`
+        --browser FILE    reuse the report of an earlier `tests/browser/run` (target/browser-tests.tsv)
         --check           write nothing; fail if the matrix in the tree is not the one that would be written
         --allow-fall      accept a lower count than the committed one (a deliberate removal)
   soak [--minutes M] [--seeds N] [--only NAME] [--fuzz]

@@ -404,7 +404,8 @@ fn sim_prints_what_happens_line_by_line() {
 #[test]
 fn every_command_stands_in_the_book() {
     let help = Folder::new("commands").ugas(&["--help"]).out;
-    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next()).expect("a list of commands");
+    let list =
+        help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next()).expect("a list of commands");
     let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     let names: Vec<&str> = names.filter(|name| *name != "help").collect();
     assert!(names.contains(&"serve") && names.contains(&"bot"), "{names:?}");

@@ -51,7 +51,7 @@ fn without_a_command_the_demo_opens() {
 fn the_demo_is_drawn_in_a_terminal() {
     let (code, out, _) = ran(&["demo", "--tty", "--ticks", "600"]);
     assert_eq!(code, Some(0));
-    for part in ["tick 600", "Hero", "█", "shots a minute", "modifier shown twice: 0 frames"] {
+    for part in ["tick 600", "Brann", "█", "shots a minute", "modifier shown twice: 0 frames"] {
         assert!(out.contains(part), "{part} is missing in\n{out}");
     }
     assert_eq!(ran(&["demo", "--tty", "--ticks", "600"]).1, out, "the same seed, the same picture");
