@@ -187,7 +187,13 @@ fn what_keeps_a_bot_out_is_told_apart() {
         ("no token", bot(["--connect", &server.udp]), 1, ["the server did not answer", "use --token FILE"], true),
         ("no token", bot(["--connect", &server.websocket]), 1, ["the server refused", "use --token FILE"], true),
         ("nobody", bot(["--connect", &nobody]), 1, ["nobody listens there", "start `ugas serve` first"], is_sure),
-        ("old token", bot(["--token", "others/Ana.udp.token"]), 1, ["nobody listens", "server it was made by"], is_sure),
+        (
+            "old token",
+            bot(["--token", "others/Ana.udp.token"]),
+            1,
+            ["nobody listens", "server it was made by"],
+            is_sure,
+        ),
         ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "is the server running"], true),
     ];
     for (case, bot, code, words, is_sure) in cases {

@@ -82,7 +82,8 @@ fn every_scenario_in_the_documentation_holds() {
 #[test]
 fn the_pages_that_should_show_scenarios_do() {
     for (name, text) in pages() {
-        let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md", "book/src/cookbook.md"].contains(&name.as_str());
+        let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md", "book/src/cookbook.md"]
+            .contains(&name.as_str());
         assert!(!needs || text.contains("\n```yaml\nScenario:"), "{name} shows no scenario");
     }
 }
@@ -117,7 +118,10 @@ fn every_page_with_rust_is_compiled_by_some_crate() {
         for block in blocks(&text).iter().filter(|b| b.language.starts_with("rust")) {
             let line = block.lines.first().map_or(0, |(line, _)| *line);
             assert!(!block.language.contains("ignore"), "{name}:{line}: nobody compiles it");
-            assert!(crates.contains(&format!("include_str!(\"../../../{name}\")")), "{name}:{line}: nobody compiles it");
+            assert!(
+                crates.contains(&format!("include_str!(\"../../../{name}\")")),
+                "{name}:{line}: nobody compiles it"
+            );
         }
     }
 }

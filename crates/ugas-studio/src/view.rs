@@ -15,6 +15,8 @@ pub(crate) struct Side {
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
+    /// Percent by which the client's clock runs faster than the server's, to get as far ahead as its link needs.
+    pub(crate) bent: f64,
     pub(crate) actors: Vec<Actor>,
 }
 
@@ -112,6 +114,7 @@ pub(crate) fn sides(stage: &Stage) -> Vec<Side> {
         ahead: 0,
         corrections: 0,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
+        bent: 0.0,
         actors: actors(server.sim(), &[]),
     }];
     for player in stage.net().players() {
@@ -123,6 +126,7 @@ pub(crate) fn sides(stage: &Stage) -> Vec<Side> {
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
             refused: client.counts().refused,
+            bent: client.bent(),
             actors: actors(client.sim(), client.owned()),
         });
     }
