@@ -95,6 +95,7 @@ async function fromFolder(page, folder) {
 // A page of a running program. `faults` gathers what the console and the scripts complain of.
 export async function visit(browser, address, { hash = "", query = "", width = 1280, height = 720, scheme = "light", touch = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch });
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   if (process.env.UGAS_PAGES) await fromFolder(page, process.env.UGAS_PAGES);
   page.faults = [];
@@ -104,11 +105,11 @@ export async function visit(browser, address, { hash = "", query = "", width = 1
   for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
   url.hash = hash;
   await page.goto(url.href);
-  await page.waitForFunction(() => window.studio?.frame, null, { timeout: 20_000 });
+  await page.waitForFunction(() => window.studio?.frame, null, { timeout: 60_000 });
   return page;
 }
 
 export const ask = (page, question) => page.evaluate((q) => window.studio.link.ask(q), question);
 export const frame = (page) => page.evaluate(() => ({ ...window.studio.frame, news: undefined }));
 // Waits until the page shows a frame with that property.
-export const until = (page, test, arg, timeout = 15_000) => page.waitForFunction(test, arg, { timeout, polling: 50 });
+export const until = (page, test, arg, timeout = 60_000) => page.waitForFunction(test, arg, { timeout, polling: 50 });

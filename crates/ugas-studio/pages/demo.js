@@ -10,7 +10,7 @@ const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
 const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const HERO = "Pyra";
 const FOE = "Brann";
-const SHOWN = ["Health", "Mana", "Shield", "AttackPower", "SpellPower", "Armor"];
+const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
 // Ticks after a death in which the bar shows what caused it.
 const NEAR = 60;
 
@@ -175,7 +175,7 @@ function people(el, side) {
         "div",
         { class: "hero", "data-key": name },
         h("div", { class: "values" }, h("span", { class: "who" }, name), ...numbers(side, name, detail)),
-        h("div", { class: "abilities" }, ...(detail?.abilities ?? []).filter((a) => a.input).map((a) => ability(side, name, a))),
+        h("div", { class: "abilities" }, ...abilities(side, name, detail)),
       ),
     ),
   );
@@ -183,10 +183,16 @@ function people(el, side) {
 
 function numbers(side, name, detail) {
   if (!detail) return [h("span", { class: "quiet" }, "not heard of yet")];
-  const wanted = detail.attributes.filter((a) => SHOWN.includes(a.name) && (a.name !== "Shield" || a.value !== 0));
+  const wanted = detail.attributes.filter((a) => SHOWN[name].includes(a.name) && (a.name !== "Shield" || a.value !== 0));
   return wanted.map((a) =>
     h("span", { "data-key": a.name }, h("span", { class: "quiet" }, `${a.name} `), h("button", { class: "number", "aria-label": `${name} ${a.name} ${number(a.value)}: where does it come from?`, title: "Where does this come from?", "data-attribute": a.name, "data-actor": name, onclick: () => explain(side, name, a.name) }, number(a.value))),
   );
+}
+
+function abilities(side, name, detail) {
+  const used = (detail?.abilities ?? []).filter((a) => a.input);
+  if (!used.length && detail) return [h("span", { class: "quiet" }, "what others can do is not told to a client")];
+  return used.map((a) => ability(side, name, a));
 }
 
 function ability(side, name, a) {
@@ -279,6 +285,9 @@ function plot() {
     cx.lineTo(width, y(v));
     cx.stroke();
   }
+  cx.fillStyle = paint("--quiet");
+  cx.font = "10px system-ui, sans-serif";
+  for (const v of [60, 120]) cx.fillText(String(v), 3, y(v) - 2);
   if (shots.length < 2) return;
   const first = shots[0][0];
   const span = Math.max(600, shots.at(-1)[0] - first);
