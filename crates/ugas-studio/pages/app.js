@@ -1,7 +1,7 @@
 // The frame of the studio: pages, time, the footer, and the loop that asks for what is shown.
 
 import { connect, latest, must } from "./link.js";
-import { alertOf, fill, h, icon, number, repaint, seconds } from "./dom.js";
+import { alertOf, fill, h, icon, number, plain, repaint, seconds } from "./dom.js";
 import { demo } from "./demo.js";
 import { world } from "./world.js";
 import { data } from "./data.js";
@@ -233,6 +233,7 @@ function hear(frame) {
     studio.deaths = studio.deaths.filter((n) => n.tick <= frame.end);
   }
   for (const line of frame.news) {
+    line.text = plain(line.text);
     studio.news.push(line);
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }

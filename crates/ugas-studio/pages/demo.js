@@ -1,6 +1,6 @@
 // The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
 
-import { canvas, fill, h, number, paint, seconds } from "./dom.js";
+import { canvas, fill, h, number, paint, plain, seconds } from "./dom.js";
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
@@ -235,7 +235,7 @@ function refusal() {
   const heals = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · time alone does not heal this") : h("b", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`));
   fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.heals?.toFixed(1)])), () => [
     h("h2", { "aria-live": "polite" }, a.ready ? `${who} can use ${a.title} now` : `Why can ${who} not use ${a.title} now?`),
-    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${r.text}`, heals(r)))),
+    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, heals(r)))),
   ]);
 }
 
@@ -258,7 +258,7 @@ async function chain(line) {
   ui.lit = { serial: line.serial, shown };
   say(
     "What caused it, back to the key",
-    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
+    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${plain(s.text)}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
     h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began")),
   );
 }

@@ -1,6 +1,6 @@
 // The world as it is: who there is, their values over time, effects, tags, abilities.
 
-import { canvas, fill, h, number, paint, seconds } from "./dom.js";
+import { canvas, fill, h, number, paint, plain, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
 import { drive, place } from "./drive.js";
 import { rows } from "./rows.js";
@@ -302,7 +302,7 @@ function abilities(detail, now) {
               h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
               status(a),
               h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
-              h("td", {}, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${r.text}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`)))),
+              h("td", {}, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`)))),
               h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => studio.put({ Act: { Activate: { ability: a.name, who: actor, target: document.getElementById("d-target").value.trim() || null } } }) }, "activate")),
             ),
           )
@@ -318,5 +318,5 @@ function log(frame) {
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))));
+  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${plain(s.text)}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))));
 }
