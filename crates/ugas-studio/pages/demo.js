@@ -122,7 +122,7 @@ function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
+  if (!frame.anew) for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
   watch(ui.right, server, details(null));
   if (you) {
     watch(ui.left, you, details("You"));
@@ -146,7 +146,7 @@ function counters(frame, you) {
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
   plot();
-  fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
+  fill(ui.twice, `${frame.twice} ${frame.missing}`, () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`), frame.missing === undefined ? "" : h("span", { class: "quiet" }, `, missing: ${frame.missing}`)]);
   if (you) {
     const hurries = you.bent > 1;
     fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what the server has confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " The link got slower: its clock runs faster until it is far enough ahead; so long its orders come late.") : ""]);

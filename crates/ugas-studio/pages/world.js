@@ -28,6 +28,7 @@ function open(main, owner) {
   ui = {
     sides: h("select", { id: "side", "aria-label": "Whose view", onchange: (e) => ((side = e.target.value || null), watch()) }),
     find: h("input", { id: "find", type: "search", placeholder: "Find by name", "aria-label": "Find an actor by name", size: 8 }),
+    category: h("select", { id: "category", "aria-label": "Category", hidden: (studio.hello.categories ?? []).length < 2, onchange: (e) => (studio.category = e.target.value || null) }, h("option", { value: "" }, "Every category"), ...(studio.hello.categories ?? []).map((c) => h("option", { value: c }, c))),
     count: h("span", { class: "quiet", id: "count" }),
     actors: rows("actors", "Actors", (name) => choose(name)),
     map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map: where everybody is", onclick: pick, ondblclick: walk }),
@@ -49,7 +50,7 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
@@ -62,8 +63,6 @@ function open(main, owner) {
     ),
   );
   ui.find.addEventListener("input", () => (ui.found = ui.find.value.trim().toLowerCase()));
-  heard = 0;
-  hear(studio.news);
   watch();
 }
 
@@ -74,9 +73,11 @@ function choose(name) {
 
 function watch() {
   studio.watch = actor ? [[side, actor]] : [];
+  studio.listen(actor ? [actor] : []);
 }
 
 function show(frame) {
+  if (frame.anew) heard = 0;
   hear(frame.news);
   const sides = frame.sides.map((s) => s.client ?? "");
   fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `${s}’s client` : "The server")));
