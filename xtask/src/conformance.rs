@@ -1,9 +1,10 @@
 //! `cargo xtask conformance`: which requirements are shown by tests that ran and passed.
 //!
-//! Goes in: the two catalogues, the marks in Rust tests and scenarios, the outcome of one test run. Comes out:
+//! Goes in: the two catalogues, the marks in Rust tests, scenarios and browser tests, the outcome of one run of each. Comes out:
 //! `conformance/MATRIX.md`. A mark is a claim, so the command is strict with it: unknown ids, more than six ids on one
 //! test, marks that belong to no test and a falling count are errors; a test that did not pass shows nothing.
 
+mod browser;
 mod catalogue;
 mod log;
 mod matrix;
@@ -31,6 +32,7 @@ const RUST_FOLDERS: [&str; 4] = ["crates/", "xtask/", "benches/", "examples/"];
 struct Options {
     log: Option<PathBuf>,
     scenarios: Option<PathBuf>,
+    browser: Option<PathBuf>,
     check: bool,
     allow_fall: bool,
 }
@@ -44,6 +46,7 @@ impl Options {
             match arg.as_str() {
                 "--log" => options.log = Some(file()?),
                 "--scenarios" => options.scenarios = Some(file()?),
+                "--browser" => options.browser = Some(file()?),
                 "--check" => options.check = true,
                 "--allow-fall" => options.allow_fall = true,
                 other => bail!("conformance has no option `{other}`"),
@@ -58,6 +61,7 @@ impl Options {
 enum Place {
     Rust { path: Vec<String> },
     Scenario,
+    Browser,
 }
 
 /// A test or scenario with its claims.
@@ -98,6 +102,16 @@ impl Claims {
         for scenario in found.scenarios {
             let (line, name, ids) = (scenario.line, scenario.name, scenario.ids);
             self.claims.push(Claim { file: file.into(), line, name, ids, place: Place::Scenario });
+        }
+    }
+
+    fn add_browser(&mut self, file: &str, text: &str) {
+        let (tests, loose) = browser::find(text);
+        for line in loose {
+            self.errors.push(format!("{file}:{line}: this mark stands above no `test(\"…\"`"));
+        }
+        for browser::Marked { name, line, ids } in tests {
+            self.claims.push(Claim { file: file.into(), line, name, ids, place: Place::Browser });
         }
     }
 
@@ -144,14 +158,16 @@ fn claims_of_tree(root: &Path, files: &[String], catalogue: &Catalogue) -> Resul
     let mut claims = Claims::default();
     for file in files {
         let is_rust = file.ends_with(".rs") && RUST_FOLDERS.iter().any(|folder| file.starts_with(folder));
-        if !is_rust && !is_scenario_file(file) {
+        if !is_rust && !is_scenario_file(file) && !browser::is_test_file(file) {
             continue;
         }
         let Some(text) = repo::read_text(root, file)? else { bail!("{file} is not UTF-8 text") };
         if is_rust {
             claims.add_rust(file, &text);
-        } else {
+        } else if is_scenario_file(file) {
             claims.add_scenarios(file, &text);
+        } else {
+            claims.add_browser(file, &text);
         }
     }
     claims.check(catalogue);
@@ -178,6 +194,11 @@ fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -
         }
         None => scenarios::Report::new(),
     };
+    let pages = match &options.browser {
+        Some(file) => browser::read(file)?,
+        None if claims.iter().any(|claim| matches!(claim.place, Place::Browser)) => browser::run(root)?,
+        None => browser::Report::new(),
+    };
     let roots = roots(root)?;
 
     let mut shown = Shown::new();
@@ -188,6 +209,7 @@ fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -
             Place::Scenario => report
                 .get(&(claim.file.clone(), claim.line))
                 .map(|passed| if *passed { Outcome::Passed } else { Outcome::Failed }),
+            Place::Browser => pages.get(&(claim.file.clone(), claim.name.clone())).copied(),
         };
         let reason = match outcome {
             Some(Outcome::Passed) => {

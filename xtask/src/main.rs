@@ -4,6 +4,7 @@
 //! command reads the tree, says what it found with file and line, and exits 1 when something is wrong.
 
 mod conformance;
+mod playground;
 mod repo;
 mod soak;
 mod text;
@@ -16,10 +17,11 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  conformance [--log FILE] [--scenarios FILE] [--check] [--allow-fall]
-      runs the tests and scenarios, counts the requirements they show and writes conformance/MATRIX.md
+  conformance [--log FILE] [--scenarios FILE] [--browser FILE] [--check] [--allow-fall]
+      runs the tests, scenarios and browser tests, counts the requirements they show and writes conformance/MATRIX.md
         --log FILE        reuse the output (stdout and stderr) of an earlier `cargo test --workspace`
         --scenarios FILE  reuse the report of an earlier `ugas test scenarios --report FILE`
+        --browser FILE    reuse the report of an earlier `tests/browser/run` (target/browser-tests.tsv)
         --check           write nothing; fail if the matrix in the tree is not the one that would be written
         --allow-fall      accept a lower count than the committed one (a deliberate removal)
   soak [--minutes M] [--seeds N] [--only NAME] [--fuzz]
@@ -29,7 +31,10 @@ usage: cargo xtask <command>
   tidy
       checks crate edges, what the core may use, paths in documents, leftovers and file sizes
   bench [ARGS...]
-      runs the bench program in release mode; `bench net` runs the network peer's program before it, to stand beside
+      runs the bench program in the bench profile; `bench net` runs the network peer's program before it, to stand beside
+  playground [--out DIR] [--check]
+      builds the demo as a folder of plain files, the runtime in it as wasm, into target/playground
+        --check           runs it under node and compares every hash with the native one
 ";
 
 fn main() -> ExitCode {
@@ -55,6 +60,7 @@ fn dispatch(args: &[String]) -> Result<bool> {
         "soak" => soak::run(rest),
         "tidy" => tidy::run(rest),
         "bench" => bench(rest),
+        "playground" => playground::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(true)
@@ -66,7 +72,7 @@ fn dispatch(args: &[String]) -> Result<bool> {
 fn bench(args: &[String]) -> Result<bool> {
     let root = repo::root()?;
     let mut bench = repo::cargo(&root);
-    bench.args(["run", "--release", "--quiet", "-p", "ugas-bench", "--"]).args(args);
+    bench.args(["run", "--profile", "bench", "--quiet", "-p", "ugas-bench", "--"]).args(args);
     if args.iter().any(|word| word == "net") && !args.iter().any(|word| word == "--peer") {
         // Outside the workspace: an engine is not among what the project builds on.
         let manifest = root.join("peers/replicon/Cargo.toml");

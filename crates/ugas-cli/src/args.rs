@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use crate::machines::Endpoint;
 
 const EXAMPLES: &str = "\
+Without a command: the demo, as `ugas demo`.
+
 Examples, from the root of the repository:
   ugas init my_game
   ugas test scenarios
@@ -13,6 +15,9 @@ Examples, from the root of the repository:
   ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
 
 Without an installed ugas, write `cargo run -q --` in its place.";
+
+/// The seed of everything that happens where none is asked for.
+const SEED: u64 = 7;
 
 /// Scenarios and documents of a gameplay-ability runtime, on the command line.
 #[derive(Debug, Parser)]
@@ -66,7 +71,7 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     pub(crate) tty: bool,
     /// The seed of everything that happens.
-    #[arg(long, value_name = "S", default_value_t = 7)]
+    #[arg(long, value_name = "S", default_value_t = SEED)]
     pub(crate) seed: u64,
     /// The port of this machine's own address; 7700 or any free one by default.
     #[arg(long, value_name = "PORT")]
@@ -76,13 +81,20 @@ pub(crate) struct DemoArgs {
     pub(crate) ticks: Option<u32>,
 }
 
+/// Without a command.
+impl Default for DemoArgs {
+    fn default() -> DemoArgs {
+        DemoArgs { tty: false, seed: SEED, port: None, ticks: None }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct StudioArgs {
     /// A folder with a pack, a document or a scenario file; the demo's world without it.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     /// The seed of everything that happens.
-    #[arg(long, value_name = "S", default_value_t = 7)]
+    #[arg(long, value_name = "S", default_value_t = SEED)]
     pub(crate) seed: u64,
     /// The port of this machine's own address; 7700 or any free one by default.
     #[arg(long, value_name = "PORT")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ugas_lab::{ClientPart, Scenario};
 use ugas_net::client::ClientState;
-use ugas_transport::{Caller, CallerConfig, ClientTransport, Identity, State, Token};
+use ugas_transport::{Caller, CallerConfig, ClientTransport, Gone, Identity, State, Token};
 
 use crate::args::BotArgs;
 use crate::clock::{Watch, since_epoch};
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
             return Ok(Exit::Unreadable);
         }
     };
-    let mut player = Player { part, caller, watch: Watch::start(), said: Duration::ZERO };
+    let mut player = Player { part, caller, watch: Watch::start(), said: Duration::ZERO, stage: Stage::Calling };
+    complain(&format!("connecting as {} to {}", args.name, player.caller.server()));
     match player.play(args) {
         Ok(()) => player.tell(out),
         Err(why) => {
@@ -59,12 +60,43 @@ fn call(args: &BotArgs, scenario: &Scenario) -> Result<Caller, String> {
     Caller::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
 }
 
+/// How far it is, as it is told on the way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Calling,
+    Waiting,
+    Playing,
+}
+
 struct Player<'s> {
     part: ClientPart<'s>,
     caller: Caller,
     watch: Watch,
     /// When it said something last.
     said: Duration,
+    stage: Stage,
+}
+
+/// Why there is no connection, with what to look at. A server never says what is wrong with a token, but the bot knows
+/// whether it has one.
+fn why_gone(gone: Gone, args: &BotArgs, is_playing: bool) -> String {
+    let help = match (gone, &args.token) {
+        (Gone::Nobody, None) => "start `ugas serve` first, and connect to the address it prints",
+        (Gone::Nobody, Some(_)) => {
+            "the token names the server it was made by; start `ugas serve --tokens` and use the tokens it writes then"
+        }
+        (Gone::NoAnswer | Gone::Refused, None) => {
+            "if the server was started with --tokens, it lets in only who has one: use --token FILE; else look at the \
+             address, and whether somebody plays this client already"
+        }
+        (Gone::NoAnswer | Gone::Refused | Gone::Expired, Some(_)) => {
+            "a token is good for one connection to the server that wrote it, and each start of `ugas serve` writes new \
+             ones: use the file of the server that runs now, once"
+        }
+        (Gone::ByServer, _) if !is_playing => "the server plays already, or somebody plays this client",
+        _ => return gone.to_string(),
+    };
+    format!("{gone}\n    {help}")
 }
 
 impl Player<'_> {
@@ -74,20 +106,39 @@ impl Player<'_> {
         while !self.part.is_over() {
             std::thread::sleep(length / 4);
             let is_playing = self.step(length)?;
+            self.tell_stage();
             match (self.caller.state(), self.part.client().state()) {
-                (_, ClientState::Denied(denial)) => return Err(denial.to_string()),
+                (_, ClientState::Denied(denial)) => {
+                    return Err(format!("{denial}. Does the server play this very file?"));
+                }
                 (_, ClientState::Lost(loss)) => return Err(loss.to_string()),
                 // The server leaves last; what it confirmed until then counts.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
-                (State::Disconnected(gone), _) => return Err(gone.to_string()),
+                (State::Disconnected(gone), _) => return Err(why_gone(gone, args, is_playing)),
                 (State::Connecting | State::Connected, ClientState::Connecting) if self.watch.total() > wait => {
-                    return Err(format!("the game did not begin in {} s", wait.as_secs()));
+                    return Err(format!("the game did not begin in {} s: is everybody there?", wait.as_secs()));
                 }
                 (State::Connecting | State::Connected, ClientState::Connecting | ClientState::Playing) => {}
             }
         }
         self.caller.disconnect();
         Ok(())
+    }
+
+    /// Says when it is let in and when it plays.
+    fn tell_stage(&mut self) {
+        let stage = match (self.caller.state(), self.part.client().state()) {
+            (_, ClientState::Playing) => Stage::Playing,
+            (State::Connected, _) => Stage::Waiting,
+            _ => return,
+        };
+        if stage != self.stage {
+            self.stage = stage;
+            complain(match stage {
+                Stage::Playing => "playing",
+                _ => "connected, waiting for the game to begin",
+            });
+        }
     }
 
     /// A moment of real time; whether the client plays.

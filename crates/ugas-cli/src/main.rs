@@ -25,8 +25,8 @@ mod test;
 mod watch;
 mod why_not;
 
-use args::{Args, Command};
-use clap::{CommandFactory, Parser};
+use args::{Args, Command, DemoArgs};
+use clap::Parser;
 use output::{Exit, Out};
 use std::io;
 use std::process::ExitCode;
@@ -46,10 +46,7 @@ fn main() -> ExitCode {
 
 fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
     match args.command {
-        None => {
-            out.text(&Args::command().render_long_help().to_string())?;
-            Ok(Exit::Good)
-        }
+        None => studio::demo(&DemoArgs::default(), out),
         Some(Command::Demo(args)) => studio::demo(&args, out),
         Some(Command::Studio(args)) => studio::studio(&args, out),
         Some(Command::Init(args)) => init::run(&args, out),

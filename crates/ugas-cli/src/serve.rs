@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ugas_lab::{RunOptions, Scenario, ServerPart};
-use ugas_net::server::Secret;
+use ugas_net::server::{Secret, Server};
 use ugas_transport::{
     Auth, Event, Key, Limits, Listener, ListenerConfig, PeerId, ServerTransport, TransportError, random_bytes,
 };
@@ -20,6 +20,8 @@ use crate::sim::pick;
 
 /// Pauses while nothing has to happen at a certain time.
 const PAUSE: Duration = Duration::from_millis(2);
+/// Whoever may not play is told why and leaves; who stays longer is sent away.
+const LAST_WORD: Duration = Duration::from_secs(2);
 /// A server that is further behind than this lets the time go: it does not race after it.
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
@@ -41,7 +43,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
             return Ok(Exit::Unreadable);
         }
     };
-    let mut host = Host { scenario: &scenario, part, listener, here: BTreeMap::new(), watch: Watch::start() };
+    let watch = Watch::start();
+    let mut host = Host { scenario: &scenario, part, listener, here: BTreeMap::new(), denied: BTreeMap::new(), watch };
     host.announce(args, out)?;
     match host.play(args, out)? {
         Ok(()) => host.tell(out),
@@ -75,11 +78,18 @@ fn write_secret(file: &Path, text: &str) -> io::Result<()> {
     options.open(file)?.write_all(text.as_bytes())
 }
 
+/// Whether a peer has not said what it is.
+fn is_silent(server: &Server, peer: PeerId) -> bool {
+    !server.playing().any(|playing| playing == peer) && !server.denied().any(|(denied, _)| denied == peer)
+}
+
 struct Host<'s> {
     scenario: &'s Scenario,
     part: ServerPart<'s>,
     listener: Listener,
     here: BTreeMap<PeerId, String>,
+    /// Who may not play, and since when that is known.
+    denied: BTreeMap<PeerId, Duration>,
     watch: Watch,
 }
 
@@ -121,19 +131,17 @@ impl Host<'_> {
         }
         out.line("playing")?;
         out.flush()?;
-        Ok(self.begin(wait).and_then(|()| self.run_timeline()).and_then(|()| self.settle()))
+        Ok(self.run_timeline().and_then(|()| self.settle()))
     }
 
-    /// Waits until every client that the file names is connected.
+    /// Waits until every client that the file names is connected and has said what it is. Who has other rules or another
+    /// version is told so, and the place is free again.
     fn gather(&mut self, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
-        while self.here.len() < self.names().len() {
+        while self.part.server().playing().count() < self.names().len() {
             if self.watch.total() > wait {
-                let missing = self.names().into_iter().filter(|name| !self.here.values().any(|here| here == name));
-                let missing: Vec<&str> = missing.collect();
-                return Ok(Err(format!("nobody came as {} in {} s", missing.join(", "), wait.as_secs())));
+                return Ok(Err(self.who_is_missing(wait)));
             }
             std::thread::sleep(PAUSE);
-            // Nobody is part of the session yet, so there is nobody to hear datagrams.
             let (come, gone) = match self.poll(false) {
                 Ok(news) => news,
                 Err(why) => return Ok(Err(why)),
@@ -144,27 +152,45 @@ impl Host<'_> {
             for name in gone {
                 out.line(&format!("{name} left"))?;
             }
+            for why in self.send_away() {
+                out.line(&why)?;
+            }
             out.flush()?;
         }
         Ok(Ok(()))
     }
 
-    /// Makes everybody part of the session; the first tick waits until all of them have said hello.
-    fn begin(&mut self, wait: Duration) -> Result<(), String> {
-        for (&peer, name) in &self.here {
-            let owns = self.part.owned_by(name).unwrap_or_default();
-            self.part.server_mut().connect(peer, &owns).map_err(|error| error.to_string())?;
+    /// Who did not come, or came and never said hello.
+    fn who_is_missing(&self, wait: Duration) -> String {
+        let is_here = |name: &&str| self.here.values().any(|here| here == name);
+        let (silent, missing): (Vec<&str>, Vec<&str>) = self.names().into_iter().partition(is_here);
+        match missing.is_empty() {
+            false => format!("nobody came as {} in {} s", missing.join(", "), wait.as_secs()),
+            true => format!("of {} not everybody says hello; are they the same version?", silent.join(", ")),
         }
-        let begun = self.watch.total();
-        while self.part.server().playing().count() < self.here.len() {
-            std::thread::sleep(PAUSE);
-            self.need_everybody()?;
-            self.send();
-            if self.watch.total() - begun > wait {
-                return Err("a client is connected and does not say hello; is it the same version?".into());
+    }
+
+    /// Tells those who may not play why; what there is to say of them, once each.
+    fn send_away(&mut self) -> Vec<String> {
+        let now = self.watch.total();
+        let Host { part, listener, here, denied, .. } = self;
+        let told: Vec<(PeerId, String)> =
+            part.server().denied().map(|(peer, denial)| (peer, denial.to_string())).collect();
+        let mut said = Vec::new();
+        for (peer, why) in told {
+            let since = *denied.entry(peer).or_insert_with(|| {
+                let name = here.get(&peer).map_or("somebody", String::as_str);
+                said.push(format!("{name} may not play: {why}"));
+                now
+            });
+            part.server_mut().send_to(peer, &mut |datagram| {
+                let _ = listener.send(peer, datagram);
+            });
+            if now - since > LAST_WORD {
+                listener.disconnect(peer);
             }
         }
-        Ok(())
+        said
     }
 
     /// Plays tick by tick, as time goes by.
@@ -202,15 +228,18 @@ impl Host<'_> {
     }
 
     /// Takes what the carriers have; who came and who went.
-    fn poll(&mut self, is_session: bool) -> Result<(Vec<String>, Vec<String>), String> {
+    fn poll(&mut self, is_playing: bool) -> Result<(Vec<String>, Vec<String>), String> {
         let elapsed = self.watch.lap();
         let (mut come, mut gone, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
-        let Host { scenario, part, listener, here, .. } = self;
+        let Host { scenario, part, listener, here, denied, .. } = self;
         let polled = listener.poll(elapsed, &mut |event| match event {
             Event::Connected(peer, user_data) => {
                 let name = String::from_utf8_lossy(user_data).into_owned();
                 let is_known = number_of(scenario, &name).is_some();
-                if is_session || !is_known || here.values().any(|other| *other == name) {
+                let is_taken = here.values().any(|other| *other == name);
+                let owns = part.owned_by(&name).unwrap_or_default();
+                // The session hears what it is; nothing is played before everybody is there.
+                if is_playing || !is_known || is_taken || part.server_mut().connect(peer, &owns).is_err() {
                     unwanted.push(peer);
                 } else {
                     come.push(name.clone());
@@ -219,9 +248,13 @@ impl Host<'_> {
             }
             Event::Disconnected(peer, _) => {
                 part.server_mut().disconnect(peer);
+                denied.remove(&peer);
                 gone.extend(here.remove(&peer));
             }
-            Event::Datagram(peer, datagram) if is_session => part.server_mut().receive(peer, datagram),
+            // Until it begins there is nothing to hear but a hello, and no tick that would let anybody say more.
+            Event::Datagram(peer, datagram) if is_playing || is_silent(part.server(), peer) => {
+                part.server_mut().receive(peer, datagram);
+            }
             Event::Datagram(..) => {}
         });
         unwanted.into_iter().for_each(|peer| self.listener.disconnect(peer));

@@ -61,6 +61,7 @@ fn open(boot: Boot, seed: u64, port: Option<u16>, path: Option<&PathBuf>, out: &
     };
     out.line(&format!("{title}: open {}", out.paint(Colour::Green, &studio.address()?)))?;
     out.line("it runs until you press Ctrl+C; the address is for this machine and this run only")?;
+    out.line("everything else: `ugas help`")?;
     out.flush()?;
     studio.run(desk)?;
     Ok(Exit::Good)

@@ -296,10 +296,10 @@ fn check_lists_what_is_not_portable_on_demand() {
 }
 
 #[test]
-fn without_a_command_help_shows_examples_that_work() {
+fn help_shows_examples_that_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let ugas = |args: &[&str]| ran(Command::new(env!("CARGO_BIN_EXE_ugas")).current_dir(&root).args(args).output());
-    let help = ugas(&[]);
+    let help = ugas(&["help"]);
     assert_eq!(help.code, Some(0));
     let examples: Vec<&str> = help.out.lines().filter_map(|l| l.strip_prefix("  ugas ")).collect();
     assert_eq!(examples.len(), 4, "{}", help.out);
@@ -399,6 +399,21 @@ fn sim_prints_what_happens_line_by_line() {
     assert!(ran.out.contains("0.5 s Hero: Health 100 → 90, base 100 → 90 (GE_Hit)\n"), "{}", ran.out);
     let ran = folder.ugas(&["sim", "good.yaml", "--format", "facts", "--runs", "3"]);
     assert_eq!(ran.code, Some(2));
+}
+
+#[test]
+fn every_command_stands_in_the_book() {
+    let help = Folder::new("commands").ugas(&["--help"]).out;
+    let list =
+        help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next()).expect("a list of commands");
+    let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.contains(&"serve") && names.contains(&"bot"), "{names:?}");
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/scenarios.md");
+    let book = std::fs::read_to_string(book).expect("the page of the command line");
+    for name in names {
+        assert!(book.contains(&format!("| `ugas {name} ")), "the book's table of commands has no {name}");
+    }
 }
 
 #[test]

@@ -138,8 +138,14 @@ fn play(server: Serving, bots: Vec<(&str, Running)>) -> Result<String, Vec<Strin
     }
     assert!(code == Some(0) && refused.is_empty(), "{code:?} {lines:#?}");
     for (name, output) in bots {
-        let hash = text_of(&output);
-        assert!(output.status.success(), "{name}: {hash}");
+        assert!(output.status.success(), "{name}: {}", text_of(&output));
+        let progress = String::from_utf8_lossy(&output.stderr);
+        let told: Vec<&str> = progress.lines().collect();
+        let [connecting, "connected, waiting for the game to begin", "playing"] = told[..] else {
+            panic!("{name}: {progress}");
+        };
+        assert!(connecting.starts_with(&format!("connecting as {name} to ")), "{connecting}");
+        let hash = String::from_utf8_lossy(&output.stdout);
         assert_eq!(hash.lines().count(), 1, "{name} owns one actor: {hash}");
         let line = format!("{name} {}", hash.trim_end());
         assert!(lines.contains(&line), "{line} is not in {lines:#?}");
@@ -168,19 +174,75 @@ fn two_clients_over_udp_and_one_over_websocket_come_to_the_same_state() {
 }
 
 #[test]
-fn a_server_that_wants_tokens_does_not_hear_who_has_none() {
+fn what_keeps_a_bot_out_is_told_apart() {
     let folder = Folder::new("tokens");
     let server = folder.serve(&["--tokens", "tokens"]);
-    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--connect", &server.websocket]);
-    assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("the server refused"), "{text}");
-
-    // A token knows its server, and that one is gone.
     let other = folder.serve(&["--tokens", "others"]);
+    let nobody = other.udp.clone();
     drop(other);
-    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "others/Ana.ws.token"]);
-    assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("cannot reach"), "{text}");
+    let bot = |way: [&str; 2]| folder.bot(&[&["--as", "Ana"][..], &way].concat());
+    // No system must say that nobody listens; Linux does.
+    let is_sure = cfg!(target_os = "linux");
+    let cases = [
+        ("no token", bot(["--connect", &server.udp]), 1, ["the server did not answer", "use --token FILE"], true),
+        ("no token", bot(["--connect", &server.websocket]), 1, ["the server refused", "use --token FILE"], true),
+        ("nobody", bot(["--connect", &nobody]), 1, ["nobody listens there", "start `ugas serve` first"], is_sure),
+        (
+            "old token",
+            bot(["--token", "others/Ana.udp.token"]),
+            1,
+            ["nobody listens", "server it was made by"],
+            is_sure,
+        ),
+        ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "is the server running"], true),
+    ];
+    for (case, bot, code, words, is_sure) in cases {
+        let output = bot.finish();
+        let text = text_of(&output);
+        assert_eq!(output.status.code(), Some(code), "{case}: {text}");
+        assert!(!is_sure || words.iter().all(|word| text.contains(word)), "{case}: {text}");
+    }
+
+    // A token works once, and the one who has it plays.
+    let first = folder.bot(&["--as", "Ana", "--token", "tokens/Ana.ws.token", "--wait", "20"]);
+    let mut server = server;
+    let mut line = String::new();
+    while line != "Ana is here\n" {
+        line.clear();
+        assert!(server.out.read_line(&mut line).expect("the server writes text") > 0, "the server left");
+    }
+    let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "tokens/Ana.ws.token"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("a token is good for one connection"), "{text}");
+    drop(first);
+}
+
+#[test]
+fn who_has_other_rules_is_sent_away_and_the_others_play() {
+    let folder = Folder::new("rules");
+    let other = DUEL.replace("Value: -7", "Value: -700");
+    assert_ne!(other, DUEL);
+    std::fs::write(folder.0.join("other.yaml"), other).expect("a file for the test");
+
+    let server = folder.serve(&["--insecure", "--seed", "0"]);
+    let udp = server.udp.clone();
+    let bot = |name: &str| folder.bot(&["--as", name, "--connect", &udp]);
+    let (ben, cem) = (bot("Ben"), bot("Cem"));
+    let (code, text) = folder.ugas(&["bot", "other.yaml", "--as", "Ana", "--connect", &udp]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("the server's rules have the hash"), "{text}");
+    assert!(text.contains("Does the server play this very file?"), "{text}");
+
+    let ana = bot("Ana");
+    for (name, bot) in [("Ana", ana), ("Ben", ben), ("Cem", cem)] {
+        let output = bot.finish();
+        assert!(output.status.success(), "{name}: {}", text_of(&output));
+    }
+    let (code, lines) = server.finish();
+    assert_eq!(code, Some(0), "{lines:#?}");
+    let sent_away = lines.iter().position(|line| line.starts_with("Ana may not play: the server's rules"));
+    let playing = lines.iter().position(|line| line == "playing");
+    assert!(sent_away.is_some() && sent_away < playing, "{lines:#?}");
 }
 
 #[test]

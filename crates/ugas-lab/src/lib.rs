@@ -42,3 +42,11 @@ pub use run::rewind::Rewound;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{NetClient, Network, Place, Scenario, parse_time};
 pub use why_not::why_not;
+
+// What the book shows in Rust is compiled with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/packs.md")]
+mod book_packs {}
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/scenarios.md")]
+mod book_scenarios {}

@@ -82,8 +82,93 @@ fn every_scenario_in_the_documentation_holds() {
 #[test]
 fn the_pages_that_should_show_scenarios_do() {
     for (name, text) in pages() {
-        let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md"].contains(&name.as_str());
+        let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md", "book/src/cookbook.md"]
+            .contains(&name.as_str());
         assert!(!needs || text.contains("\n```yaml\nScenario:"), "{name} shows no scenario");
+    }
+}
+
+/// Each recipe can be played, changed and opened in the studio, so it is a file; and the page says what the file says.
+#[test]
+fn every_recipe_of_the_cookbook_is_a_file_and_the_other_way_round() {
+    let page = fs::read_to_string(root().join("book/src/cookbook.md")).expect("the cookbook");
+    let blocks = blocks(&page);
+    let shown = blocks.iter().filter(|b| b.language == "yaml");
+    let shown: Vec<String> = shown.map(|b| b.lines.iter().map(|(_, l)| format!("{l}\n")).collect()).collect();
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root().join("scenarios/cookbook")).expect("the recipes") {
+        let path = entry.expect("an entry").path();
+        let text = fs::read_to_string(&path).expect("a recipe");
+        assert!(shown.contains(&text), "{} is not in the cookbook as it stands there", path.display());
+        files.push(text);
+    }
+    for recipe in &shown {
+        assert!(files.contains(recipe), "no file has this recipe: {}", recipe.lines().next().unwrap_or_default());
+    }
+}
+
+/// Rust that is not compiled is not true for long.
+#[test]
+fn every_page_with_rust_is_compiled_by_some_crate() {
+    let mut crates = String::new();
+    for entry in fs::read_dir(root().join("crates")).expect("the crates") {
+        crates += &fs::read_to_string(entry.expect("an entry").path().join("src/lib.rs")).unwrap_or_default();
+    }
+    for (name, text) in pages() {
+        for block in blocks(&text).iter().filter(|b| b.language.starts_with("rust")) {
+            let line = block.lines.first().map_or(0, |(line, _)| *line);
+            assert!(!block.language.contains("ignore"), "{name}:{line}: nobody compiles it");
+            assert!(
+                crates.contains(&format!("include_str!(\"../../../{name}\")")),
+                "{name}:{line}: nobody compiles it"
+            );
+        }
+    }
+}
+
+/// The anchor that mdBook and code hosts give a heading.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let pages = pages();
+    let summary = &pages.iter().find(|(name, _)| name.ends_with("SUMMARY.md")).expect("a summary").1;
+    for (name, text) in &pages {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let is_listed = file == "SUMMARY.md" || file == "README.md" || summary.contains(&format!("]({file})"));
+        assert!(is_listed, "{name} stands in no summary");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (path, part) = link.split_once('#').unwrap_or((link, ""));
+            if path.contains("://") || !(path.is_empty() || path.ends_with(".md")) {
+                continue;
+            }
+            let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+            let to = if path.is_empty() { name.clone() } else { folder.join(path).display().to_string() };
+            let there = fs::read_to_string(root().join(&to)).unwrap_or_else(|_| panic!("{name}: there is no {link}"));
+            let mut headings = there.lines().filter(|line| line.starts_with('#')).map(anchor);
+            assert!(part.is_empty() || headings.any(|h| h == part), "{name}: {to} has no part {part}");
+        }
+    }
+}
+
+/// A promise is worth the test that shows it.
+#[test]
+fn the_tests_that_the_security_page_names_exist() {
+    let page = fs::read_to_string(root().join("book/src/security.md")).expect("the page");
+    let mut tests = String::new();
+    for entry in fs::read_dir(root().join("crates/ugas-net/tests/boundary")).expect("the tests") {
+        tests += &fs::read_to_string(entry.expect("an entry").path()).expect("a test");
+    }
+    let rows = page.lines().filter_map(|l| l.strip_prefix("| ")?.split(" | ").nth(1)).filter(|c| c.starts_with('`'));
+    let names = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).filter(|name| !name.contains("::"));
+    let names: Vec<&str> = names.collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(tests.contains(&format!("#[test]\nfn {name}(")), "there is no test {name}");
     }
 }
 

@@ -192,6 +192,33 @@ fn what_does_not_hold_on_a_client_is_told_with_its_name() {
 }
 
 #[test]
+fn an_expectation_about_what_is_hidden_says_so() {
+    let explained = |text: &str| -> Vec<String> {
+        let results = run_str("net.yaml", text);
+        results.reports.iter().flat_map(|r| &r.failures).filter_map(|f| f.explanation.clone()).collect()
+    };
+    let look = timeline("Expect: {Hero.Health: 1, Ogre.Health: 1}\n        On: Ana");
+    let told = explained(&look);
+    assert!(!told[0].contains("not shown"), "an own attribute is known: {told:?}");
+    assert!(told[1].contains("not shown Health of Ogre") && told[1].contains("`Mixed`"), "{told:?}");
+    assert!(told[1].contains("`ReplicationMode: Full`"), "{told:?}");
+
+    let controller = |attribute: &str| {
+        look.replace(
+            "Actors:\n",
+            "  - {Kind: gameplay_controller, OwnerActor: {ActorID: Brute}, ReplicationMode: Full, AttributeSets: [{Name: V}]}\nActors:\n",
+        )
+        .replace("Ogre: {AttributeSets: [V]}", "Ogre: {Controller: Brute}")
+        .replace("{Name: Health,", attribute)
+    };
+    let told = explained(&controller("{Name: Health,"));
+    assert!(!told[1].contains("not shown"), "in mode Full it is shown: {told:?}");
+    let told = explained(&controller("{Name: Health, ReplicationMode: OwnerOnly,"));
+    assert!(told[1].contains("the attribute's own `ReplicationMode`"), "{told:?}");
+    assert!(!told[0].contains("not shown"), "{told:?}");
+}
+
+#[test]
 fn the_server_is_what_is_sampled_and_explained() {
     let text = timeline("Activate: {Actor: Hero, Ability: GA_Strike, Target: Ogre}\n        On: Ana") + "  - At: 2\n";
     let scenario = read(&text).expect("it is sound");

@@ -7,6 +7,7 @@ mod claims;
 
 pub use claims::Claims;
 
+use crate::carrier::CarrierError;
 use crate::message::{Command, Request};
 use crate::types::Tick;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +23,12 @@ use ugas_doc::{Ability, AbilityTask, NetExecution, Value};
 pub enum Reason {
     /// More packets than one client may send.
     PacketRate,
-    /// A datagram that cannot be read: too long, damaged, replayed, out of date.
+    /// A datagram that cannot be read: too long, damaged, of nobody who is connected, or with claims that cannot be true.
     Packet,
+    /// A datagram that was read before. Networks double some, and whoever replays what he recorded sends them.
+    Duplicate,
+    /// A datagram older than the newest that was read: it was overtaken on its way. What it said is said again.
+    Outdated,
     /// A payload that cannot be read.
     Payload,
     /// A reliable message that cannot be read or does not belong here.
@@ -61,6 +66,16 @@ pub enum Reason {
     Early,
     /// The rules of the game refused it.
     Rules,
+}
+
+impl From<&CarrierError> for Reason {
+    fn from(error: &CarrierError) -> Reason {
+        match error {
+            CarrierError::Duplicate { .. } => Reason::Duplicate,
+            CarrierError::Stale { .. } => Reason::Outdated,
+            _ => Reason::Packet,
+        }
+    }
 }
 
 /// Targets that one answer may name.

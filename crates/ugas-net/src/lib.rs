@@ -4,6 +4,11 @@
 //! the authority and lets the other act at once: a client runs its own controller ahead with the same code, the server
 //! says what really happened, and what differs is rolled back and replayed within the tick it is heard of.
 //!
+//! - [`server::Server`] and [`client::Client`]: the two sessions; [`client::Client::command`] takes a [`message::Request`];
+//! - [`client::NetFacts`]: what a client hears, each fact with how sure it is;
+//! - [`harness::Harness`]: both over a [`link::LinkProfile`] in virtual time, for tests of games;
+//! - [`authority::Reach`], [`interest::Relevance`]: what a host adds to what may be reached and who is told of whom.
+//!
 //! Nothing here opens a socket, reads a clock or starts a thread: a host passes datagrams and ticks in and out, so that
 //! a test can run a whole session in virtual time ([`link`], [`harness`]) and any transport can carry it.
 

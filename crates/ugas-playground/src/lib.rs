@@ -76,17 +76,27 @@ pub extern "C" fn ask(length: usize) -> usize {
     })
 }
 
+/// What becomes of the scenarios of a text, a line for each: whether it holds, the hash at its end, its name.
+///
+/// ```
+/// let text = "Scenario: Nothing happens\nActors: {}\nTimeline: [{At: 1, Do: []}]\n";
+/// let line = ugas_playground::outcomes(text);
+/// assert!(line.starts_with("holds ") && line.ends_with(" Nothing happens"), "{line}");
+/// ```
+pub fn outcomes(text: &str) -> String {
+    let results = ugas_lab::run_str("scenario.yaml", text);
+    let lines = results.reports.iter().map(|report| {
+        let holds = report.failures.is_empty() && report.errors.is_empty();
+        format!("{} {:016x} {}", if holds { "holds" } else { "fails" }, report.hash, report.scenario)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Runs a scenario whose text was written into the room; the answer says whether it holds, and the hash at its end.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario(length: usize) -> usize {
     with(|module| {
-        let text = module.text(length);
-        let results = ugas_lab::run_str("scenario.yaml", &text);
-        let lines = results.reports.iter().map(|report| {
-            let holds = report.failures.is_empty() && report.errors.is_empty();
-            format!("{} {:016x} {}", if holds { "holds" } else { "fails" }, report.hash, report.scenario)
-        });
-        module.said = lines.collect::<Vec<_>>().join("\n");
+        module.said = outcomes(&module.text(length));
         module.said.len()
     })
 }

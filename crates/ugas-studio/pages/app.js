@@ -1,7 +1,7 @@
 // The frame of the studio: pages, time, the footer, and the loop that asks for what is shown.
 
-import { connect, must } from "./link.js";
-import { alertOf, fill, h, number, seconds } from "./dom.js";
+import { connect, latest, must } from "./link.js";
+import { alertOf, fill, h, icon, number, repaint, seconds } from "./dom.js";
 import { demo } from "./demo.js";
 import { world } from "./world.js";
 import { data } from "./data.js";
@@ -11,19 +11,25 @@ import { figures } from "./figures.js";
 
 const PAGES = { demo, scenario, world, data, network, figures };
 const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Figures" };
+// Asking these changes nothing, so that their success says nothing about what failed before.
+const LOOKS = ["frame", "figures", "files", "file", "check", "explain", "chain", "hello", "moment"];
+// News that are kept here.
+const MOST_NEWS = 5000;
 
 export const studio = {
   link: null,
   hello: null,
   frame: null,
   news: [],
+  // Of the news, who died.
+  deaths: [],
   page: "demo",
   // What pages want details of: side and actor.
   watch: [],
   async ask(question) {
     try {
       const answer = await must(this.link, question);
-      alertOf("");
+      if (!LOOKS.includes(question.ask)) alertOf("");
       return answer;
     } catch (error) {
       alertOf(error.message);
@@ -42,73 +48,28 @@ const at = new URLSearchParams(location.search);
 
 function route() {
   const wanted = location.hash.slice(1).split("/")[0];
+  if (wanted === "main") return document.getElementById("main").focus();
   const known = Object.keys(PAGES).filter((p) => (p !== "demo" || studio.hello.duel) && (p !== "scenario" || studio.hello.scenario));
   studio.page = known.includes(wanted) ? wanted : known[0];
   const main = document.getElementById("main");
   main.replaceChildren();
+  main.scrollTop = 0;
   studio.watch = [];
-  const tabs = document.getElementById("tabs");
-  tabs.replaceChildren(
-    ...known.map((p) => h("a", { href: `#${p}`, "aria-current": p === studio.page ? "page" : undefined }, TITLES[p])),
-  );
+  fill(document.getElementById("tabs"), studio.page, () => known.map((p) => h("a", { "data-key": p, href: `#${p}`, "aria-current": p === studio.page ? "page" : undefined }, TITLES[p])));
   document.title = `${TITLES[studio.page]} · ugas studio`;
   PAGES[studio.page].open(main, studio);
 }
 
-function clock() {
-  const el = document.getElementById("clock");
-  const button = (name, text, act) => h("button", { onclick: act, "aria-label": name, title: name }, text);
-  el.replaceChildren(
-    h("button", { id: "run", onclick: () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" }) }, "Pause"),
-    button("One tick", "Step", async () => {
-      await studio.ask({ ask: "pause" });
-      await studio.ask({ ask: "step" });
-    }),
-    h(
-      "select",
-      { "aria-label": "Speed", onchange: (e) => studio.ask({ ask: "speed", times: Number(e.target.value) }) },
-      ...[0.1, 0.25, 0.5, 1, 2, 4].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)),
-    ),
-    button("Take back what was done last", "Undo", () => studio.ask({ ask: "undo" })),
-    button("Light or dark", "Theme", () => {
-      const root = document.documentElement;
-      const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-      root.dataset.theme = dark ? "light" : "dark";
-    }),
-  );
+const run = () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" });
+const undo = () => studio.ask({ ask: "undo" });
+const seek = latest((tick) => studio.ask({ ask: "seek", tick }));
+
+async function step() {
+  await studio.ask({ ask: "pause" });
+  await studio.ask({ ask: "step" });
 }
 
-function scrub() {
-  const el = document.getElementById("scrub");
-  const range = h("input", { type: "range", id: "time", "aria-label": "Moment", min: 0, max: 1, value: 1 });
-  const text = h("span", { class: "quiet", id: "moment" });
-  const marks = h("div", { class: "marks", id: "deaths" });
-  range.addEventListener("input", () => studio.ask({ ask: "seek", tick: Number(range.value) }));
-  el.replaceChildren(
-    h("div", { class: "track" }, marks, range),
-    h(
-      "div",
-      { class: "row between" },
-      text,
-      h("span", { class: "row" }, h("button", { id: "fork", onclick: () => fork() }, "Go on from here"), h("button", { id: "now", onclick: () => toNow() }, "Back to now")),
-    ),
-  );
-  return (frame) => {
-    range.min = frame.start;
-    range.max = frame.end;
-    if (document.activeElement !== range || frame.running) range.value = frame.tick;
-    text.textContent = frame.live ? `live, ${seconds(frame.tick)}` : `${seconds(frame.tick)} of ${seconds(frame.end)}`;
-    const deaths = studio.news.filter((n) => n.kind === "Died" && n.client === null);
-    fill(marks, `${frame.end} ${deaths.length}`, () =>
-      deaths.map((n) =>
-        h("b", {
-          style: `left:${(100 * (n.tick - frame.start)) / Math.max(1, frame.end - frame.start)}%`,
-          title: `${n.who} dies`,
-        }),
-      ),
-    );
-  };
-}
+const stepBack = () => seek(Math.max(studio.frame.start, studio.frame.tick - 1));
 
 async function fork() {
   await studio.ask({ ask: "fork" });
@@ -120,6 +81,95 @@ async function toNow() {
   await studio.ask({ ask: "play" });
 }
 
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  repaint();
+}
+
+const SHORTCUTS = {
+  p: ["Pause or play", run],
+  ",": ["One tick back", stepBack],
+  ".": ["One tick on", step],
+  f: ["Go on from here (what came after is forgotten)", fork],
+  n: ["Back to now", toNow],
+  u: ["Undo what was done last", undo],
+  t: ["Light or dark", theme],
+  "?": ["This list", help],
+};
+
+function shortcut(event) {
+  const free = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat && !document.querySelector("dialog[open]");
+  if (!free || event.target.matches?.("input:not([type=range]), textarea, select") || !SHORTCUTS[event.key]) return;
+  event.preventDefault();
+  SHORTCUTS[event.key][1]();
+}
+
+function dialog(title, ...content) {
+  const el = document.getElementById("help");
+  el.replaceChildren(h("h2", { id: "help-title" }, title), ...content, h("form", { method: "dialog" }, h("button", { class: "main", autofocus: true }, "Close")));
+  el.showModal();
+}
+
+function help() {
+  const keys = Object.entries(SHORTCUTS).map(([key, [text]]) => h("tr", {}, h("td", {}, h("kbd", {}, key.toUpperCase())), h("td", {}, text)));
+  const duel = [["WASD or arrows", "Walk"], ["Space", "Firebolt; hold it to keep firing"], ["1 2 3", "Fireball, Blink, Life Drain"]].map(([key, text]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, text)));
+  dialog("Keys", h("table", {}, h("tbody", {}, ...keys, ...(studio.hello.duel ? duel : []))));
+}
+
+function tools() {
+  const button = (id, name, picture, act) => h("button", { id, class: "tool", onclick: act, "aria-label": name, title: name }, icon(picture));
+  document.getElementById("tools").replaceChildren(
+    button("undo", "Undo what was done last (U)", "undo", undo),
+    button("theme", "Light or dark (T)", "theme", theme),
+    button("keys", "Keys (?)", "help", help),
+  );
+  document.getElementById("dismiss").addEventListener("click", () => alertOf(""));
+  window.addEventListener("keydown", shortcut);
+  return (frame) => (document.getElementById("undo").disabled = frame.done === 0);
+}
+
+function transport() {
+  const button = (id, name, picture, act) => h("button", { id, class: "tool", onclick: act, "aria-label": name, title: name }, icon(picture));
+  const toggle = button("run", "Pause (P)", "pause", run);
+  const range = h("input", { type: "range", id: "time", "aria-label": "Moment", min: 0, max: 1, value: 1 });
+  const text = h("span", { class: "quiet", id: "moment" });
+  const marks = h("div", { class: "marks", id: "deaths" });
+  const speed = h("select", { id: "speed", "aria-label": "Speed", onchange: (e) => studio.ask({ ask: "speed", times: Number(e.target.value) }) }, ...[0.1, 0.25, 0.5, 1, 2, 4].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)));
+  const forks = h("button", { id: "fork", onclick: fork, title: "What came after this moment is forgotten (F)" }, "Go on from here");
+  const now = h("button", { id: "now", onclick: toNow, title: "To the end of what was recorded (N)" }, "Back to now");
+  range.addEventListener("input", () => seek(Number(range.value)));
+  document.getElementById("transport").replaceChildren(button("back", "One tick back (,)", "back", stepBack), toggle, button("step", "One tick on (.)", "step", step), speed, h("div", { class: "track" }, marks, range), text, forks, now);
+  let ran = true;
+  return (frame) => {
+    if (ran !== frame.running) {
+      ran = frame.running;
+      toggle.replaceChildren(icon(ran ? "pause" : "play"));
+      toggle.setAttribute("aria-label", ran ? "Pause (P)" : "Play (P)");
+      toggle.title = ran ? "Pause (P)" : "Play (P)";
+    }
+    range.min = frame.start;
+    range.max = Math.max(frame.end, frame.start + 1);
+    if (document.activeElement !== range || frame.running) range.value = frame.tick;
+    range.setAttribute("aria-valuetext", seconds(frame.tick));
+    if (document.activeElement !== speed) speed.value = frame.speed;
+    text.classList.toggle("live", frame.live && frame.running);
+    text.textContent = frame.live ? (frame.running ? `live ${seconds(frame.tick)}` : seconds(frame.tick)) : `${seconds(frame.tick)} of ${seconds(frame.end)}`;
+    forks.hidden = frame.live;
+    now.hidden = frame.live;
+    deaths(marks, frame);
+  };
+}
+
+function deaths(marks, frame) {
+  const all = studio.deaths.slice(-60);
+  const span = Math.max(1, frame.end - frame.start);
+  fill(marks, `${Math.round(frame.end / 12)} ${all.at(-1)?.serial} ${all.length}`, () =>
+    all.map((n) => h("button", { "data-key": n.serial, tabindex: -1, style: `left:${(100 * (n.tick - frame.start)) / span}%`, title: `${n.who} dies at ${seconds(n.tick)}`, "aria-label": `${n.who} dies at ${seconds(n.tick)}`, onclick: () => seek(n.tick) })),
+  );
+}
+
 async function copyMoment(button) {
   const moment = await studio.ask({ ask: "moment" });
   if (!moment) return;
@@ -127,16 +177,18 @@ async function copyMoment(button) {
   url.search = `?seed=${moment.seed}&tick=${moment.tick}`;
   if (moment.inputs.length) {
     const bytes = new TextEncoder().encode(JSON.stringify(moment.inputs));
-    url.search += `&ops=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+    url.search += `&ops=${btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   }
   button.dataset.link = url.href;
   try {
     await navigator.clipboard.writeText(url.href);
     button.textContent = "copied";
+    setTimeout(() => (button.textContent = "copy this moment"), 1500);
   } catch {
-    prompt("The link to this moment", url.href);
+    const field = h("input", { readonly: true, "aria-label": "Link to this moment", value: url.href, style: "width:100%" });
+    dialog("This moment as a link", h("p", { class: "quiet" }, "It holds the seed and what was done; the same program shows the same moment."), field);
+    field.select();
   }
-  setTimeout(() => (button.textContent = "copy this moment"), 1500);
 }
 
 // A link names a seed, a tick and what was done until then.
@@ -150,43 +202,63 @@ async function openMoment() {
       inputs = JSON.parse(new TextDecoder().decode(bytes));
     }
   } catch {
-    alertOf("this link is damaged: what was done cannot be read from it");
+    return alertOf("this link is damaged: what was done cannot be read from it");
   }
   await studio.ask({ ask: "open", seed: Number(at.get("seed")), tick: Number(at.get("tick") ?? 0), inputs });
 }
 
 function footer() {
-  const el = document.getElementById("footer");
   const copy = h("button", { id: "copy" }, "copy this moment");
   copy.addEventListener("click", () => copyMoment(copy));
   const part = (id) => h("span", { id });
-  el.replaceChildren(part("f-tick"), h("span", {}, "state ", h("code", { id: "hash" })), part("f-step"), part("f-bytes"), copy);
+  const parts = ["f-tick", "f-step", "f-bytes"].map(part);
+  const hash = h("code", { id: "hash" });
+  document.getElementById("footer").replaceChildren(parts[0], h("span", {}, "state ", hash), parts[1], parts[2], copy);
+  let shown = 0;
   return (frame) => {
-    document.getElementById("run").textContent = frame.running ? "Pause" : "Play";
-    document.getElementById("f-tick").textContent = `tick ${frame.tick}`;
-    document.getElementById("hash").textContent = frame.hash;
-    document.getElementById("f-step").textContent = `${number(frame.step_us)} µs a step`;
-    document.getElementById("f-bytes").textContent = `${number(frame.bytes_a_second / 1000)} kB/s from the server`;
+    parts[0].textContent = `tick ${frame.tick}`;
+    hash.textContent = frame.hash;
+    // Figures that nobody could read sixty times a second.
+    if (performance.now() - shown < 250) return;
+    shown = performance.now();
+    parts[1].textContent = `${number(frame.step_us)} µs a step`;
+    parts[2].textContent = `${number(frame.bytes_a_second / 1000)} kB/s from the server`;
   };
+}
+
+function hear(frame) {
+  // A past that has another future tells other things.
+  if (studio.frame && frame.end < studio.frame.end) {
+    studio.news = studio.news.filter((n) => n.tick <= frame.end);
+    studio.deaths = studio.deaths.filter((n) => n.tick <= frame.end);
+  }
+  for (const line of frame.news) {
+    studio.news.push(line);
+    if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
+  }
+  if (studio.news.length > MOST_NEWS) studio.news.splice(0, studio.news.length - MOST_NEWS);
+  studio.frame = frame;
 }
 
 async function loop(parts) {
   let since = 0;
+  let next = studio.link.ask({ ask: "frame", since, watch: studio.watch });
   for (;;) {
-    const frame = await studio.link.ask({ ask: "frame", since, watch: studio.watch });
+    const frame = await next;
     if (frame.error) {
       alertOf(frame.error);
+      if (studio.stopped) return;
     } else {
-      // A past that has another future tells other things.
-      if (studio.frame && frame.end < studio.frame.end) studio.news = studio.news.filter((n) => n.tick <= frame.end);
-      studio.news.push(...frame.news);
-      if (studio.news.length > 5000) studio.news.splice(0, studio.news.length - 5000);
       since = frame.serial;
-      studio.frame = frame;
-      parts.forEach((show) => show(frame));
-      PAGES[studio.page].show?.(frame, studio);
+      hear(frame);
     }
+    // The next one is on its way while this one is drawn.
+    next = studio.link.ask({ ask: "frame", since, watch: studio.watch });
     await new Promise((done) => requestAnimationFrame(done));
+    if (studio.frame) {
+      parts.forEach((show) => show(studio.frame));
+      PAGES[studio.page].show?.(studio.frame, studio);
+    }
   }
 }
 
@@ -197,12 +269,14 @@ async function start() {
     alertOf(error.message);
     return;
   }
-  studio.link.onclose?.((text) => alertOf(text));
+  studio.link.onclose?.((text) => {
+    studio.stopped = true;
+    alertOf(text);
+  });
   await openMoment();
   studio.hello = await studio.ask({ ask: "hello" });
   if (!studio.hello) return;
-  const parts = [scrub(), footer()];
-  clock();
+  const parts = [transport(), tools(), footer()];
   window.addEventListener("hashchange", route);
   route();
   window.studio = studio;

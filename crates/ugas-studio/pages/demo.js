@@ -1,18 +1,23 @@
 // The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
 
-import { canvas, fill, h, number, paint } from "./dom.js";
+import { canvas, fill, h, number, paint, seconds } from "./dom.js";
+import { correct, draw, ring, watch } from "./arena.js";
+import { editor } from "./editor.js";
+import { latest } from "./link.js";
 
-const RING = 16;
 const KEYS = { Space: "Primary", Digit1: "Ability1", Digit2: "Ability2", Digit3: "Ability3", KeyJ: "Primary", KeyK: "Ability1", KeyL: "Ability2" };
+const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
 const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const HERO = "Pyra";
 const FOE = "Brann";
+const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
+// Ticks after a death in which the bar shows what caused it.
+const NEAR = 60;
 
 let studio;
 let ui = {};
 const down = new Set();
-let bolts = [];
-let seen = 0;
+// Shots a minute by tick; kept while other pages are open.
 let shots = [];
 
 export const demo = { open, show };
@@ -20,63 +25,88 @@ export const demo = { open, show };
 function open(main, owner) {
   studio = owner;
   studio.watch = [["You", HERO], ["You", FOE], [null, HERO], [null, FOE]];
-  seen = studio.frame?.serial ?? 0;
-  const slider = (id, title, most, step, act) => {
-    const out = h("output", { id: `${id}-out`, for: id, class: "hot" });
-    const input = h("input", { type: "range", id, min: 0, max: most, step, oninput: () => act() });
-    return { out, input, row: h("div", {}, h("label", { for: id, class: "row between" }, title, out), input) };
+  const slider = (id, title, most, step) => {
+    const out = h("output", { id: `${id}-out`, for: id });
+    const input = h("input", { type: "range", id, min: 0, max: most, step, oninput: () => link() });
+    return { out, input, row: h("div", { class: "slider" }, h("label", { for: id, class: "row between" }, title, out), input) };
   };
-  ui.trip = slider("trip", "Round trip", 300, 5, link);
-  ui.loss = slider("loss", "Lost", 60, 1, link);
-  ui.left = h("canvas", { role: "img", "aria-label": "What your client shows" });
-  ui.right = h("canvas", { role: "img", "aria-label": "What is true on the server" });
-  ui.you = h("div", {});
-  ui.server = h("div", {});
-  ui.ahead = h("div", { class: "big good", id: "shots-ahead" });
-  ui.asking = h("div", { class: "big bad", id: "shots-asking" });
-  ui.plot = h("canvas", { role: "img", "aria-label": "Shots a minute over the last minute" });
-  ui.twice = h("p", { id: "twice" });
-  ui.hint = h("p", { class: "quiet" });
-  ui.answer = h("div", { class: "panel", id: "answer", "aria-live": "polite" }, h("p", { class: "quiet" }, "Click a number to see where it comes from, a greyed ability to see why it cannot be used, a line below to see what caused it."));
-  ui.log = h("ul", { class: "log", id: "log" });
-  ui.drawer = drawer();
+  ui = {
+    trip: slider("trip", "Round trip", 300, 5),
+    loss: slider("loss", "Packets lost", 60, 1),
+    left: ring(h("canvas", { class: "floor", id: "left", role: "img", "aria-label": "What your client shows" })),
+    right: ring(h("canvas", { class: "floor", id: "right", role: "img", "aria-label": "What is true on the server" })),
+    you: h("div", { id: "you" }),
+    server: h("div", { id: "server" }),
+    ahead: h("div", { class: "big good", id: "shots-ahead" }),
+    asking: h("div", { class: "big bad", id: "shots-asking" }),
+    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots a minute over the last minute" }),
+    twice: h("span", {}),
+    net: h("p", { class: "quiet", id: "corrections" }),
+    hint: h("span", { class: "quiet", id: "hint" }),
+    behind: h("span", { class: "quiet" }),
+    answer: h("div", { id: "answer" }),
+    log: h("ul", { class: "log", id: "log" }),
+    drawer: drawer(),
+    corrections: null,
+    refusal: null,
+    lit: null,
+  };
   main.replaceChildren(
+    h("p", { class: "lead" }, h("b", {}, "One fight, seen twice. "), "Drag the round trip: the green rate of fire stays, the red one falls. Click any number, any greyed ability, any line."),
     h(
       "div",
       { class: "grid duel" },
-      h("section", { class: "panel", "aria-label": "Your client" }, h("h2", {}, "Your client"), ui.left, ui.you),
+      h("section", { class: "panel", "aria-label": "Your client" }, h("div", { class: "stagehead" }, h("h2", {}, "Your client"), ui.hint), ui.left.el, ui.you),
       h(
         "section",
         { class: "panel", "aria-label": "Lag" },
+        h("h2", {}, "The link between them"),
         ui.trip.row,
         ui.loss.row,
         h("h2", {}, "Shots a minute"),
-        h("div", {}, ui.ahead, h("div", { class: "quiet" }, "cooldown played ahead")),
-        h("div", {}, ui.asking, h("div", { class: "quiet" }, "cooldown confirmed by the server")),
+        h("div", { class: "counters" }, h("div", {}, ui.ahead, h("small", {}, "cooldown predicted")), h("div", {}, ui.asking, h("small", {}, "cooldown confirmed by the server"))),
         ui.plot,
-        ui.twice,
-        ui.hint,
+        h("p", { id: "twice" }, ui.twice),
+        ui.net,
       ),
-      h("section", { class: "panel", "aria-label": "Server" }, h("h2", {}, "The server"), ui.right, ui.server),
+      h("section", { class: "panel", "aria-label": "Server" }, h("div", { class: "stagehead" }, h("h2", {}, "The server"), ui.behind), ui.right.el, ui.server),
     ),
-    h("div", { class: "grid two", style: "margin-top:.6rem" }, h("div", { class: "grid" }, ui.answer, h("div", { class: "panel" }, h("h2", {}, "What happened"), h("div", { class: "scroll", style: "max-height:9rem" }, ui.log))), ui.drawer.el),
+    h(
+      "div",
+      { class: "grid two", style: "margin-top:var(--gap)" },
+      h("div", { class: "grid" }, h("section", { class: "panel", "aria-label": "Why" }, ui.answer), h("section", { class: "panel" }, h("h2", {}, "What happened"), h("div", { class: "scroll", style: "max-height:13rem" }, ui.log))),
+      ui.drawer.el,
+    ),
   );
+  say("Ask", h("p", { class: "empty" }, "Click a number to see where it comes from, a greyed ability to see why it cannot be used and until when, or a line below to see what caused it."));
   ui.drawer.load();
   window.onkeydown = key;
   window.onkeyup = key;
-  window.onblur = () => (down.clear(), hold());
+  window.onblur = () => down.size && (down.clear(), hold());
 }
 
-function link() {
-  studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } });
+function say(title, ...content) {
+  ui.answer.replaceChildren(h("h2", { "aria-live": "polite" }, title), ...content);
+  delete ui.answer.dataset.shown;
+  ui.refusal = null;
 }
 
+const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
+
+// Any key takes over the hero, except those that do something where the focus is, or for the studio.
 function key(event) {
-  if (studio.page !== "demo" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^(INPUT|TEXTAREA|SELECT|BUTTON)$/.test(event.target.tagName) && event.type === "keydown") return;
-  if (!KEYS[event.code] && !WALK[event.code]) return;
+  if (studio.page !== "demo" || event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.type === "keyup") return down.delete(event.code) && hold();
+  const on = event.target;
+  if (on.matches?.("textarea, select, input:not([type=range])")) return;
+  if (on.matches?.("input[type=range]") && /^(Arrow|Home|End|Page)/.test(event.code)) return;
+  if (on.matches?.("button, a, summary") && /^(Space|Enter)$/.test(event.code)) return;
+  if (!KEYS[event.code] && !WALK[event.code]) {
+    if (/^[a-z0-9]$/i.test(event.key) && !/^[pfnut]$/i.test(event.key)) hold();
+    return;
+  }
   event.preventDefault();
-  event.type === "keydown" ? down.add(event.code) : down.delete(event.code);
+  down.add(event.code);
   hold();
 }
 
@@ -89,111 +119,63 @@ function hold() {
 }
 
 function show(frame) {
-  for (const line of frame.news) {
-    if (line.serial <= seen) continue;
-    seen = line.serial;
-    if (line.kind === "AbilityActivated" && line.client === null) bolts.push({ who: line.who, at: performance.now(), text: line.text });
-  }
-  bolts = bolts.filter((b) => performance.now() - b.at < 350);
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
-  if (you) draw(ui.left, you);
-  draw(ui.right, server);
+  const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
+  for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
+  watch(ui.right, server, details(null));
+  if (you) {
+    watch(ui.left, you, details("You"));
+    draw(ui.left, you, { ghosts: server.actors.filter((a) => a.name === HERO && !a.dead) });
+  }
+  causes(frame);
+  draw(ui.right, server, { lit: ui.lit?.shown });
   sliders(frame);
-  people(ui.you, "You", frame);
-  people(ui.server, null, frame);
-  const [ahead, asking] = frame.shots ?? [0, 0];
-  ui.ahead.textContent = number(ahead);
-  ui.asking.textContent = number(asking);
-  if (frame.running && frame.tick % 6 === 0) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
-  plot();
-  ui.twice.replaceChildren("modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`));
-  const corrected = you ? `; ${you.corrections} predictions corrected, ${you.ahead} ticks ahead` : "";
-  ui.hint.textContent = frame.taken ? `You play ${HERO}: WASD, space, 1 2 3${corrected}` : `Press a key to take over ${HERO}: WASD walk, space and 1 2 3 fight${corrected}`;
+  people(ui.you, "You");
+  people(ui.server, null);
+  counters(frame, you);
+  if (ui.refusal) refusal();
   log(frame);
 }
+
+function counters(frame, you) {
+  const [ahead, asking] = frame.shots ?? [0, 0];
+  ui.ahead.textContent = ahead.toFixed(0);
+  ui.asking.textContent = asking.toFixed(0);
+  const last = shots.at(-1)?.[0] ?? -1;
+  if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
+  if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
+  plot();
+  fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
+  if (you) {
+    const hurries = you.bent > 1;
+    fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what the server has confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " The link got slower: its clock runs faster until it is far enough ahead; so long its orders come late.") : ""]);
+    ui.behind.textContent = `tick ${frame.sides[0].tick}`;
+  }
+  fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
+}
+
+// What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
+const tookBack = (line) => line.certainty === "Undone" && /Died|Ability|Effect|Damage|Cast|Attribute|Cooldown/.test(line.kind);
 
 function sliders(frame) {
   for (const [part, value, text] of [[ui.trip, frame.round_trip, `${frame.round_trip} ms`], [ui.loss, Math.round(frame.loss * 100), `${Math.round(frame.loss * 100)} %`]]) {
     if (document.activeElement !== part.input) part.input.value = value;
-    part.out.textContent = text;
+    if (part.out.textContent !== text) part.out.textContent = text;
+    part.input.setAttribute("aria-valuetext", text);
   }
 }
 
-function draw(el, side) {
-  const { cx, width, height } = canvas(el, 0.62);
-  const scale = Math.min(width, height * 1.35) / (2 * RING);
-  const place = (a) => [width / 2 + a.x * scale, height / 2 + a.z * scale * 0.72];
-  cx.strokeStyle = paint("--edge");
-  cx.lineWidth = 2;
-  cx.beginPath();
-  cx.ellipse(width / 2, height / 2, 14.5 * scale, 14.5 * scale * 0.72, 0, 0, 7);
-  cx.stroke();
-  const find = (name) => side.actors.find((a) => a.name === name);
-  for (const bolt of bolts) {
-    const from = find(bolt.who);
-    const to = find(bolt.who === HERO ? FOE : HERO);
-    if (!from || !to || !/Firebolt|Fireball|LifeDrain|Strike|Bash|Judgement/.test(bolt.text)) continue;
-    const share = (performance.now() - bolt.at) / 350;
-    const [ax, ay] = place(from);
-    const [bx, by] = place(to);
-    cx.strokeStyle = paint(bolt.who === HERO ? "--accent" : "--cool");
-    cx.globalAlpha = 1 - share;
-    cx.beginPath();
-    cx.moveTo(ax + (bx - ax) * share * 0.8, ay + (by - ay) * share * 0.8 - 10);
-    cx.lineTo(ax + (bx - ax) * Math.min(1, share + 0.2), ay + (by - ay) * Math.min(1, share + 0.2) - 10);
-    cx.lineWidth = 4;
-    cx.stroke();
-    cx.globalAlpha = 1;
-  }
-  for (const a of side.actors) {
-    const [x, y] = place(a);
-    cx.globalAlpha = a.dead ? 0.35 : 1;
-    cx.fillStyle = paint(a.name === HERO ? "--accent" : "--cool");
-    cx.beginPath();
-    cx.arc(x, y - 8, 11, 0, 7);
-    cx.fill();
-    if (a.cues.some((c) => c.includes("Burning"))) {
-      cx.strokeStyle = paint("--bad");
-      cx.lineWidth = 3;
-      cx.beginPath();
-      cx.arc(x, y - 8, 15 + 2 * Math.sin(performance.now() / 90), 0, 7);
-      cx.stroke();
-    }
-    const health = a.bars.find((b) => b.name === "Health") ?? a.bars[0];
-    if (health) bar(cx, x - 24, y - 34, 48, 6, health.value / health.most, paint("--good"));
-    if (a.cast) {
-      bar(cx, x - 24, y - 26, 48, 4, a.cast.share, paint("--accent"));
-      cx.fillStyle = paint("--quiet");
-      cx.font = "11px system-ui";
-      cx.textAlign = "center";
-      cx.fillText(a.cast.name.replace("GA_", ""), x, y - 38);
-    }
-    cx.fillStyle = paint("--text");
-    cx.font = "12px system-ui";
-    cx.textAlign = "center";
-    cx.fillText(a.dead ? `${a.name} (down)` : a.name, x, y + 18);
-    cx.globalAlpha = 1;
-  }
-}
-
-function bar(cx, x, y, width, height, share, fill) {
-  cx.fillStyle = paint("--edge");
-  cx.fillRect(x, y, width, height);
-  cx.fillStyle = fill;
-  cx.fillRect(x, y, width * Math.max(0, Math.min(1, share)), height);
-}
-
-function people(el, side, frame) {
+function people(el, side) {
   const details = [HERO, FOE].map((name) => [name, studio.detail(side, name)]);
-  const key = JSON.stringify(details.map(([, d]) => d && [d.attributes.map((a) => [a.name, number(a.value)]), d.abilities.map((a) => [a.ready, a.running, a.charges, a.cooldown && Math.round(a.cooldown.share * 20)])]));
-  fill(el, key, () =>
+  const short = (d) => d && [d.attributes.map((a) => number(a.value)), d.abilities.map((a) => [a.ready, a.running, a.charges, a.cooldown && Math.round(a.cooldown.share * 40)])];
+  fill(el, JSON.stringify(details.map(([, d]) => short(d))), () =>
     details.map(([name, detail]) =>
       h(
         "div",
-        {},
-        h("div", { class: "row" }, h("b", {}, name), ...numbers(side, name, detail, frame)),
-        h("div", { class: "row" }, ...(detail?.abilities ?? []).filter((a) => a.input).map((a) => ability(side, name, a))),
+        { class: "hero", "data-key": name },
+        h("div", { class: "values" }, h("span", { class: "who" }, name), ...numbers(side, name, detail)),
+        h("div", { class: "abilities" }, ...abilities(side, name, detail)),
       ),
     ),
   );
@@ -201,22 +183,28 @@ function people(el, side, frame) {
 
 function numbers(side, name, detail) {
   if (!detail) return [h("span", { class: "quiet" }, "not heard of yet")];
-  const wanted = ["Health", "Mana", "Shield", "AttackPower", "SpellPower"];
-  return detail.attributes
-    .filter((a) => wanted.includes(a.name))
-    .map((a) =>
-      h("span", {}, h("span", { class: "quiet" }, `${a.name} `), h("button", { class: "number", title: "Where does this come from?", "data-attribute": a.name, "data-actor": name, onclick: () => explain(side, name, a.name) }, number(a.value))),
-    );
+  const wanted = detail.attributes.filter((a) => SHOWN[name].includes(a.name) && (a.name !== "Shield" || a.value !== 0));
+  return wanted.map((a) =>
+    h("span", { "data-key": a.name }, h("span", { class: "quiet" }, `${a.name} `), h("button", { class: "number", "aria-label": `${name} ${a.name} ${number(a.value)}: where does it come from?`, title: "Where does this come from?", "data-attribute": a.name, "data-actor": name, onclick: () => explain(side, name, a.name) }, number(a.value))),
+  );
+}
+
+function abilities(side, name, detail) {
+  const used = (detail?.abilities ?? []).filter((a) => a.input);
+  if (!used.length && detail) return [h("span", { class: "quiet" }, "what others can do is not told to a client")];
+  return used.map((a) => ability(side, name, a));
 }
 
 function ability(side, name, a) {
-  const wait = a.cooldown ? h("i", { style: `width:${100 * a.cooldown.share}%` }) : null;
   const charges = a.charges ? ` ${a.charges[0]}/${a.charges[1]}` : "";
+  const cap = name === HERO ? h("kbd", { "aria-hidden": "true" }, CAPS[a.input] ?? a.input) : null;
+  const title = a.ready ? a.text ?? a.name : `${a.text ?? a.name} — not now; click for every reason`;
   return h(
     "button",
-    { class: "ability", "data-ready": String(a.ready), "data-ability": a.name, title: a.text ?? a.name, onclick: () => (a.ready ? use(side, name, a) : whyNot(name, a)) },
-    wait,
-    h("span", {}, `${a.title}${charges}${a.running ? " …" : ""}`),
+    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, title, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not now: why?"}`, onclick: () => (a.ready ? use(name, a) : whyNot(side, name, a.name)) },
+    h("i", { style: `width:${a.cooldown ? 100 * a.cooldown.share : 0}%` }),
+    cap,
+    h("span", {}, `${a.title}${charges}`),
   );
 }
 
@@ -224,59 +212,92 @@ async function explain(side, who, attribute) {
   const why = await studio.ask({ ask: "explain", side, who, attribute });
   if (!why) return;
   const rows = why.lines.map((l) =>
-    h("tr", {}, h("td", {}, l.effect), h("td", {}, `${l.does} ${number(l.magnitude)}`), h("td", {}, l.follows ? `${l.follows[0]} ${number(l.follows[1])}` : ""), h("td", {}, l.place ? `${l.place[0]}:${l.place[1]}` : ""), h("td", {}, l.note ?? "")),
+    h("tr", {}, h("td", {}, l.effect), h("td", {}, `${l.does} ${number(l.magnitude)}`), h("td", {}, l.follows ? `${l.follows[0]} ${number(l.follows[1])}` : "–"), h("td", {}, l.place ? `${l.place[0]}:${l.place[1]}` : "–"), h("td", {}, l.note ?? "counts")),
   );
-  ui.answer.replaceChildren(
-    h("h2", {}, `${who}.${attribute}, ${side ?? "the server"}`),
-    h("p", { id: "why" }, why.text),
-    rows.length ? h("table", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t))), ...rows) : h("p", { class: "quiet" }, "Nothing modifies it: this is its base."),
-  );
-}
-
-function whyNot(who, a) {
-  ui.answer.replaceChildren(
-    h("h2", {}, `Why can ${who} not use ${a.title} now?`),
-    h("ul", { id: "reasons" }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${r.text}`, r.heals !== null ? h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`) : h("span", { class: "quiet" }, " · time does not heal this")))),
+  say(
+    `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${seconds(studio.frame.tick)}`,
+    h("p", { class: "formula", id: "why" }, why.text),
+    rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : h("p", { class: "empty" }, "Nothing modifies it: this is its base."),
   );
 }
 
-function use(side, who, a) {
+function whyNot(side, who, name) {
+  say("");
+  ui.refusal = { side, who, name };
+  refusal();
+}
+
+// The reasons as they are now: what heals is seen to heal.
+function refusal() {
+  const { side, who, name } = ui.refusal;
+  const a = studio.detail(side, who)?.abilities.find((x) => x.name === name);
+  if (!a) return;
+  const heals = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · time alone does not heal this") : h("b", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`));
+  fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.heals?.toFixed(1)])), () => [
+    h("h2", { "aria-live": "polite" }, a.ready ? `${who} can use ${a.title} now` : `Why can ${who} not use ${a.title} now?`),
+    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${r.text}`, heals(r)))),
+  ]);
+}
+
+function use(who, a) {
   const target = who === HERO ? FOE : HERO;
   studio.put({ Act: { Press: { input: a.input, who, target } } }).then(() => studio.put({ Act: { Release: { input: a.input, who } } }));
 }
 
 function log(frame) {
-  const lines = studio.news.filter((n) => n.tick <= frame.tick && (n.certainty === "Undone" || /Died|AbilityActivated|AbilityEnded|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join(), () =>
-    lines.map((l) =>
-      h("li", { class: `${l.kind} ${l.certainty ?? ""}` }, h("button", { "data-kind": l.kind, onclick: () => chain(l) }, `${(l.tick / 60).toFixed(2)} s  ${l.client ? `${l.client}: taken back: ` : ""}${l.who}: ${l.text}`)),
-    ),
+  const lines = studio.news.filter((n) => n.tick <= frame.tick && (tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind)))).slice(-40).reverse();
+  fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
+    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, (l.tick / 60).toFixed(2)), h("button", { "data-kind": l.kind, onclick: () => chain(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
   );
 }
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
   if (!steps) return;
-  ui.answer.replaceChildren(
-    h("h2", {}, "What caused it"),
+  const shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
+  ui.lit = { serial: line.serial, shown };
+  say(
+    "What caused it, back to the key",
     h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
-    h("button", { onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began"),
+    h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began")),
   );
 }
 
+// Where the bar stands behind a death, what caused it is shown without being asked.
+function causes(frame) {
+  const death = frame.live ? null : studio.deaths.findLast((n) => n.tick <= frame.tick && n.tick > frame.tick - NEAR);
+  if (frame.live) ui.lit = null;
+  if (death && ui.lit?.serial !== death.serial) {
+    ui.lit = { serial: death.serial, shown: null };
+    chain(death);
+  }
+}
+
 function plot() {
-  const { cx, width, height } = canvas(ui.plot, 0.35);
+  const { cx, width, height } = canvas(ui.plot, 0.32);
+  const most = 140;
+  const y = (v) => height - 2 - (Math.min(most, v) / most) * (height - 6);
+  cx.strokeStyle = paint("--edge");
+  cx.lineWidth = 1;
+  for (const v of [0, 60, 120]) {
+    cx.beginPath();
+    cx.moveTo(0, y(v));
+    cx.lineTo(width, y(v));
+    cx.stroke();
+  }
+  cx.fillStyle = paint("--quiet");
+  cx.font = "10px system-ui, sans-serif";
+  for (const v of [60, 120]) cx.fillText(String(v), 3, y(v) - 2);
   if (shots.length < 2) return;
   const first = shots[0][0];
-  const span = Math.max(1, shots.at(-1)[0] - first);
+  const span = Math.max(600, shots.at(-1)[0] - first);
   for (const [at, name] of [[1, "--good"], [2, "--bad"]]) {
     cx.strokeStyle = paint(name);
     cx.lineWidth = 2;
     cx.beginPath();
     shots.forEach((s, i) => {
       const x = ((s[0] - first) / span) * width;
-      const y = height - (Math.min(140, s[at]) / 140) * height;
-      i ? cx.lineTo(x, y) : cx.moveTo(x, y);
+      i ? cx.lineTo(x, y(s[at])) : cx.moveTo(x, y(s[at]));
     });
     cx.stroke();
   }
@@ -284,31 +305,35 @@ function plot() {
 
 function drawer() {
   const file = "arena/pyra.yaml";
-  const text = h("textarea", { id: "yaml", spellcheck: "false", "aria-label": "pyra.yaml" });
-  const said = h("div", { id: "said", "aria-live": "polite" });
+  const edit = editor({ id: "yaml", "aria-label": "pyra.yaml" });
+  const said = h("div", { id: "said", "aria-live": "polite" }, h("p", { class: "empty" }, "What you write here counts as soon as it is sound."));
   let timer;
-  const apply = async () => {
-    const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: text.value } } });
-    if (answer.error === undefined) return said.replaceChildren(h("p", { class: "good" }, "taken: the next cast uses it"));
+  const apply = latest(async () => {
+    const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: edit.text.value } } });
+    if (answer.error === undefined) {
+      edit.mark([]);
+      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."));
+    }
     let findings;
     try {
       findings = JSON.parse(answer.error);
     } catch {
       findings = [{ message: answer.error, line: 0, severity: "error" }];
     }
+    edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
     said.replaceChildren(...findings.slice(0, 5).map((f) => h("div", { class: `finding ${f.severity}` }, f.line ? `line ${f.line}: ` : "", f.message, f.help ? h("b", {}, ` ${f.help}`) : "")), h("p", { class: "quiet" }, "The world keeps running with what it had."));
-  };
-  text.addEventListener("input", () => {
+  });
+  edit.text.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(apply, 400);
   });
-  const el = h("details", { class: "panel", open: true }, h("summary", {}, "Pyra’s file: change a number, e.g. the damage of GE_Burn"), text, said);
+  const el = h("details", { class: "panel", open: true }, h("summary", {}, "Pyra’s file — change a number; the next cast uses it"), edit.el, said);
   const load = async () => {
     const got = await studio.ask({ ask: "file", name: file });
     if (!got) return;
-    text.value = got.text;
+    edit.set(got.text);
     const at = got.text.indexOf("Name: GA_Fireball");
-    text.scrollTop = at < 0 ? 0 : (got.text.slice(0, at).split("\n").length - 2) * 18;
+    edit.show(at < 0 ? 1 : got.text.slice(0, at).split("\n").length);
   };
   return { el, load };
 }

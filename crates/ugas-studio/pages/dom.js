@@ -1,23 +1,72 @@
 // Elements without markup: whatever a name holds, it is shown as text.
 
+// What an element answers to, by the element: kept so that `fill` can hand it on.
+const answers = new WeakMap();
+
 export function h(tag, props = {}, ...children) {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
-    if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
+    if (key.startsWith("on")) answer(el, key.slice(2), value);
     else if (key === "class") el.className = value;
     else if (key === "value") el.value = value;
     else el.setAttribute(key, value === true ? "" : value);
   }
+  if (tag === "option" && props.value !== undefined) el.setAttribute("value", props.value);
   el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
   return el;
 }
 
-// Puts new children in place of the old ones only if what they show differs, so that focus and selection stay.
+function answer(el, type, act) {
+  if (!answers.has(el)) answers.set(el, {});
+  answers.get(el)[type] = act;
+  el.addEventListener(type, heard);
+}
+
+function heard(event) {
+  return answers.get(event.currentTarget)?.[event.type]?.call(event.currentTarget, event);
+}
+
+// Shows other children if what they show differs. Elements that stay the same kind of thing stay: whoever has pressed a
+// button, holds the focus or reads with a screen reader is not interrupted by a number that changed.
 export function fill(el, key, make) {
   if (el.dataset.shown === key) return;
   el.dataset.shown = key;
-  el.replaceChildren(...[make()].flat());
+  children(el, [make()].flat().map((c) => (c instanceof Node ? c : document.createTextNode(c))));
+}
+
+// `data-key` says which element of a list is which.
+function children(el, wanted) {
+  const named = new Map();
+  const plain = [];
+  for (const old of el.childNodes) old.dataset?.key !== undefined ? named.set(old.dataset.key, old) : plain.push(old);
+  const placed = wanted.map((want) => {
+    const key = want.dataset?.key;
+    const at = plain.findIndex((p) => p.nodeName === want.nodeName);
+    const old = key !== undefined ? named.get(key) : at < 0 ? null : plain.splice(at, 1)[0];
+    if (old?.nodeName !== want.nodeName) return want;
+    become(old, want);
+    return old;
+  });
+  const kept = new Set(placed);
+  for (const node of [...el.childNodes]) if (!kept.has(node)) node.remove();
+  placed.forEach((node, i) => el.childNodes[i] !== node && el.insertBefore(node, el.childNodes[i] ?? null));
+}
+
+function become(old, want) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== want.data) old.data = want.data;
+    return;
+  }
+  for (const { name } of [...old.attributes]) {
+    const drawn = old.nodeName === "CANVAS" && /^(width|height|style)$/.test(name);
+    if (!want.hasAttribute(name) && name !== "data-shown" && !drawn) old.removeAttribute(name);
+  }
+  for (const { name, value } of want.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  answers.set(old, {});
+  for (const [type, act] of Object.entries(answers.get(want) ?? {})) answer(old, type, act);
+  children(old, [...want.childNodes]);
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(old.nodeName) && document.activeElement !== old && old.value !== want.value) old.value = want.value;
 }
 
 export const number = (v) => {
@@ -29,12 +78,33 @@ export const number = (v) => {
 export const seconds = (ticks, rate = 60) => `${(ticks / rate).toFixed(1)} s`;
 
 export function alertOf(text) {
-  const el = document.getElementById("alert");
-  el.textContent = text ?? "";
-  el.hidden = !text;
+  const el = document.getElementById("alert-text");
+  if (el.textContent !== (text ?? "")) el.textContent = text ?? "";
+  document.getElementById("alert").hidden = !text;
 }
 
-// A canvas as sharp as the screen; gives the context and its size in CSS pixels.
+// A picture of a few lines, in the colour of the text beside it.
+export function icon(name) {
+  const paths = {
+    play: "M4 2.5v11l9-5.5z",
+    pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z",
+    step: "M3 2.5v11l7-5.5zM11 2.5h2v11h-2z",
+    back: "M13 2.5v11L6 8zM3 2.5h2v11H3z",
+    undo: "M6 2 2 6l4 4V7.2h3.2a2.4 2.4 0 0 1 0 4.8H5v2h4.2a4.4 4.4 0 0 0 0-8.8H6z",
+    theme: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 1.6v9.8a4.9 4.9 0 0 0 0-9.8z",
+    help: "M7 11h2v2H7zm1-9a4 4 0 0 0-4 4h2a2 2 0 1 1 3 1.7c-1 .6-2 1.2-2 2.8h2c0-.9.7-1.2 1.4-1.7A4 4 0 0 0 8 2z",
+  };
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", fill: "currentColor" })) svg.setAttribute(key, value);
+  const path = document.createElementNS(space, "path");
+  path.setAttribute("d", paths[name]);
+  path.setAttribute("fill-rule", "evenodd");
+  svg.append(path);
+  return svg;
+}
+
+// A canvas as sharp as the screen; gives the context and its size in CSS pixels. Taller than wide by `ratio`.
 export function canvas(el, ratio) {
   const width = el.clientWidth || 300;
   const height = Math.round(width * ratio);
@@ -47,15 +117,26 @@ export function canvas(el, ratio) {
   const cx = el.getContext("2d");
   cx.setTransform(dots, 0, 0, dots, 0, 0);
   cx.clearRect(0, 0, width, height);
+  cx.font = "12px system-ui, sans-serif";
+  cx.textAlign = "left";
   return { cx, width, height };
 }
 
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
 let probe;
+let paints = new Map();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+
+// The theme is another one.
+export function repaint() {
+  paints = new Map();
+}
+
 // What a variable of the style is as a colour a canvas understands.
 export function paint(name) {
-  probe ??= document.body.appendChild(h("span", { hidden: true }));
-  probe.style.color = `var(${name})`;
-  return getComputedStyle(probe).color;
+  if (!paints.has(name)) {
+    probe ??= document.body.appendChild(h("span", { hidden: true }));
+    probe.style.color = `var(${name})`;
+    paints.set(name, getComputedStyle(probe).color);
+  }
+  return paints.get(name);
 }

@@ -1,12 +1,21 @@
 // The desk behind the pages: on this machine behind a web socket, or in this page as wasm. Both answer the same questions.
 
+// What the server still reads; more than that would end the connection.
+const MOST_ASKED = 4 * 1024 * 1024 - 1024;
+
 export async function connect() {
   return document.documentElement.dataset.wasm ? local() : remote();
 }
 
 async function remote() {
-  const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token") ?? "";
-  if (token) sessionStorage.setItem("token", token);
+  const here = new URL(location.href);
+  const token = here.searchParams.get("token") ?? localStorage.getItem("token") ?? "";
+  if (here.searchParams.has("token")) {
+    // Kept for other tabs of this address, and out of the links that are copied from it.
+    localStorage.setItem("token", token);
+    here.searchParams.delete("token");
+    history.replaceState(null, "", here);
+  }
   const url = new URL("ws", location.href);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   url.search = `?token=${encodeURIComponent(token)}`;
@@ -23,15 +32,25 @@ async function remote() {
     waiting.delete(event.data.slice(0, at));
     done?.(JSON.parse(event.data.slice(at + 1)));
   };
+  const stopped = "the studio has stopped; start it again and open the address it prints";
   let closed = () => {};
-  socket.onclose = () => closed("the studio has stopped; start it again and open the address it prints");
+  socket.onclose = () => {
+    waiting.forEach((done) => done({ error: stopped }));
+    waiting.clear();
+    closed(stopped);
+  };
   return {
     onclose: (f) => (closed = f),
     ask: (question) =>
       new Promise((done) => {
+        if (socket.readyState !== WebSocket.OPEN) return done({ error: stopped });
+        const text = JSON.stringify(question);
+        // A letter is at most three bytes on the wire; only what may be too long is measured.
+        const long = text.length * 3 > MOST_ASKED && new TextEncoder().encode(text).length > MOST_ASKED;
+        if (long) return done({ error: "this is longer than 4 MB, more than the studio reads at once; nothing was changed" });
         const id = String(next++);
         waiting.set(id, done);
-        socket.send(`${id} ${JSON.stringify(question)}`);
+        socket.send(`${id} ${text}`);
       }),
   };
 }
@@ -46,4 +65,21 @@ export async function must(link, question) {
   const answer = await link.ask(question);
   if (answer && answer.error !== undefined) throw new Error(answer.error);
   return answer;
+}
+
+// A question that may be asked faster than it is answered: only the last one counts.
+export function latest(act) {
+  let busy = false;
+  let next;
+  return async (...args) => {
+    next = args;
+    if (busy) return;
+    busy = true;
+    while (next) {
+      const now = next;
+      next = undefined;
+      await act(...now);
+    }
+    busy = false;
+  };
 }

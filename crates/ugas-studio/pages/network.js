@@ -1,66 +1,135 @@
 // Clients beside the server: how far they are ahead, what was corrected, and what goes over the wire.
 
 import { canvas, fill, h, number, paint } from "./dom.js";
+import { latest } from "./link.js";
+
+// Frames of the plot, and rows of the comparison.
+const MOST_BYTES = 600;
+const MOST_ROWS = 200;
 
 let studio;
 let ui;
+// [tick, bytes a second]; kept while other pages are open.
 let bytes = [];
+// Corrections by client when they were last looked at, and when they last grew.
+const known = new Map();
 
 export const network = { open, show };
 
 function open(main, owner) {
   studio = owner;
+  known.clear();
+  const slider = (id, title, most, step, unit) => {
+    const out = h("output", { for: id });
+    const input = h("input", { type: "range", id, min: 0, max: most, step, oninput: () => link() });
+    return { out, input, unit, row: h("div", { class: "slider" }, h("label", { for: id, class: "row between" }, title, out), input) };
+  };
   ui = {
+    trip: slider("n-trip", "Round trip", 500, 5, "ms"),
+    loss: slider("n-loss", "Packets lost", 60, 1, "%"),
     clients: h("table", { id: "clients" }),
-    plot: h("canvas", { role: "img", "aria-label": "Bytes a second from the server" }),
+    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Bytes a second from the server" }),
     undone: h("ul", { class: "log scroll", id: "undone" }),
     values: h("table", { id: "beside" }),
+    actors: h("datalist", { id: "n-actors" }),
   };
-  const field = (id, title, value) => h("label", { class: "row" }, h("span", { class: "quiet", style: "min-width:6rem" }, title), h("input", { id, value, size: 10 }));
+  const field = (id, title, value, list, hint) => h("label", { class: "field" }, h("span", {}, title), h("input", { id, value, list, placeholder: hint, autocomplete: "off" }));
   const value = (id) => document.getElementById(id).value.trim();
+  const panel = (title, ...content) => h("section", { class: "panel" }, h("h2", {}, title), ...content);
   main.replaceChildren(
     h(
       "div",
       { class: "grid side" },
       h(
-        "section",
-        { class: "panel grid" },
-        h("h2", {}, "Link of everybody"),
-        field("n-trip", "Round trip ms", "150"),
-        field("n-loss", "Lost %", "5"),
-        h("button", { id: "n-set", onclick: () => studio.put({ Link: { round_trip: Number(value("n-trip")), loss: Number(value("n-loss")) / 100 } }) }, "Set"),
-        h("h2", {}, "A client more"),
-        field("n-name", "Name", "Ann"),
-        field("n-owns", "Plays", ""),
-        h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(/[ ,]+/).filter(Boolean) } }) }, "Join"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Leave")),
+        "div",
+        { class: "grid" },
+        panel("Everybody’s link", ui.trip.row, ui.loss.row),
+        h(
+          "section",
+          { class: "panel grid tight" },
+          h("h2", {}, "Another client"),
+          ui.actors,
+          field("n-name", "Name", "Ann"),
+          field("n-owns", "Plays", "", "n-actors", "nobody: it watches"),
+          h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(",").map((n) => n.trim()).filter(Boolean) } }) }, "Join"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Leave")),
+        ),
       ),
-      h("div", { class: "grid" }, h("section", { class: "panel" }, h("h2", {}, "Clients"), ui.clients, h("h2", {}, "Bytes a second"), ui.plot), h("div", { class: "grid two" }, h("section", { class: "panel" }, h("h2", {}, "Client beside server (what differs is marked)"), h("div", { class: "scroll" }, ui.values)), h("section", { class: "panel" }, h("h2", {}, "Predictions that were taken back"), ui.undone))),
+      h(
+        "div",
+        { class: "grid" },
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction is a state of the server that differs from what the client had played: what others did to it cannot be foreseen, and while its clock still hurries to be far enough ahead its orders come late."), h("h2", {}, "Bytes a second from the server"), ui.plot),
+        h("div", { class: "grid two" }, panel("Client beside server; what differs is marked", h("div", { class: "scroll" }, ui.values)), panel("Predictions that were taken back", ui.undone)),
+      ),
     ),
   );
 }
 
+const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
+
 function show(frame) {
+  for (const [part, value] of [[ui.trip, frame.round_trip], [ui.loss, Math.round(frame.loss * 100)]]) {
+    if (document.activeElement !== part.input) part.input.value = value;
+    part.out.textContent = `${value} ${part.unit}`;
+    part.input.setAttribute("aria-valuetext", part.out.textContent);
+  }
+  const actors = frame.sides[0].actors.slice(0, MOST_ROWS);
+  fill(ui.actors, actors.map((a) => a.name).join(), () => actors.map((a) => h("option", { value: a.name })));
   const clients = frame.sides.filter((s) => s.client !== null);
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused])), () => [
-    h("tr", {}, ...["Client", "Ticks ahead", "Corrections", "Refused"].map((t) => h("th", {}, t))),
-    ...clients.map((c) => h("tr", {}, h("td", {}, c.client), h("td", {}, String(c.ahead)), h("td", { class: c.corrections ? "hot" : "" }, String(c.corrections)), h("td", {}, String(c.refused)))),
-  ]);
-  bytes = [...bytes.slice(-599), frame.bytes_a_second];
-  const { cx, width, height } = canvas(ui.plot, 0.12);
-  const most = Math.max(1, ...bytes);
-  cx.strokeStyle = paint("--cool");
-  cx.beginPath();
-  bytes.forEach((b, i) => cx.lineTo((i / 600) * width, height - (b / most) * (height - 14)));
-  cx.stroke();
-  cx.fillStyle = paint("--quiet");
-  cx.font = "11px system-ui";
-  cx.fillText(`at most ${number(most)} B/s`, 4, 11);
-  const truth = new Map(frame.sides[0].actors.map((a) => [a.name, a]));
-  const rows = clients.flatMap((c) => c.actors.flatMap((a) => a.bars.map((b) => [c.client, a.name, b.name, b.value, truth.get(a.name)?.bars.find((x) => x.name === b.name)?.value])));
-  fill(ui.values, JSON.stringify(rows), () => [
-    h("tr", {}, ...["Client", "Actor", "Value", "Shown", "True"].map((t) => h("th", {}, t))),
-    ...rows.slice(0, 200).map((r) => h("tr", { class: r[3] !== r[4] ? "hot" : "" }, h("td", {}, r[0]), h("td", {}, r[1]), h("td", {}, r[2]), h("td", {}, number(r[3])), h("td", {}, number(r[4])))),
-  ]);
+  people(clients);
+  plot(frame);
+  beside(frame, clients);
   const undone = studio.news.filter((n) => n.certainty === "Undone" && n.tick <= frame.tick).slice(-80).reverse();
-  fill(ui.undone, undone.map((n) => n.serial).join(), () => undone.map((n) => h("li", { class: "Undone" }, `${(n.tick / 60).toFixed(2)} s ${n.client}: ${n.text}`)));
+  fill(ui.undone, undone.map((n) => n.serial).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.serial, class: "Undone flash" }, h("time", {}, (n.tick / 60).toFixed(2)), `${n.client}: ${n.who}: ${n.text}`)) : [h("li", { class: "empty" }, "None: whatever a client foresaw came true.")]));
+}
+
+function people(clients) {
+  const now = performance.now();
+  for (const c of clients) {
+    const before = known.get(c.client);
+    known.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
+  }
+  const fresh = (c) => now - known.get(c.client).at < 1000;
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.bent), fresh(c)])) || "none", () => [
+    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Ticks ahead", "Clock", "Corrections", "Refused"].map((t) => h("th", { class: "n" }, t)))),
+    h(
+      "tbody",
+      {},
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${c.bent > 0 ? "+" : "−"}${Math.abs(c.bent).toFixed(0)} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
+    ),
+  ]);
+}
+
+function plot(frame) {
+  if (bytes.length && bytes.at(-1)[0] > frame.tick) bytes = bytes.filter((b) => b[0] <= frame.tick);
+  if (bytes.at(-1)?.[0] !== frame.tick) bytes = [...bytes.slice(1 - MOST_BYTES), [frame.tick, frame.bytes_a_second]];
+  const { cx, width, height } = canvas(ui.plot, Math.min(0.3, 110 / (ui.plot.clientWidth || 300)));
+  const most = Math.max(1, ...bytes.map((b) => b[1]));
+  const y = (v) => height - 4 - (v / most) * (height - 24);
+  cx.strokeStyle = paint("--edge");
+  cx.beginPath();
+  for (const v of [0, most / 2, most]) {
+    cx.moveTo(0, y(v));
+    cx.lineTo(width, y(v));
+  }
+  cx.stroke();
+  cx.strokeStyle = paint("--cool");
+  cx.lineWidth = 2;
+  cx.beginPath();
+  bytes.forEach(([, b], i) => cx.lineTo((i / (MOST_BYTES - 1)) * width, y(b)));
+  cx.stroke();
+  cx.fillStyle = paint("--text");
+  cx.fillText(`now ${number(frame.bytes_a_second)} B/s, at most ${number(most)} B/s`, 6, 14);
+}
+
+function beside(frame, clients) {
+  const truth = new Map(frame.sides[0].actors.map((a) => [a.name, a]));
+  const all = clients.flatMap((c) => c.actors.slice(0, MOST_ROWS).flatMap((a) => a.bars.map((b) => ({ client: c.client, actor: a.name, name: b.name, shown: b.value, real: truth.get(a.name)?.bars.find((x) => x.name === b.name)?.value })))).slice(0, MOST_ROWS);
+  fill(ui.values, JSON.stringify(all), () => [
+    h("thead", {}, h("tr", {}, ...["Client", "Actor", "Value"].map((t) => h("th", {}, t)), ...["Shown", "True"].map((t) => h("th", { class: "n" }, t)))),
+    h(
+      "tbody",
+      {},
+      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== r.real ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.real)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "There is no client to compare with."))]),
+    ),
+  ]);
 }

@@ -1,58 +1,112 @@
-// Values over time: a line that steps, drawn from what happened.
+// Values and effects over time, drawn from what happened.
 
 import { canvas, number, paint } from "./dom.js";
 
-// `points` are [tick, value] by rising tick; the last value holds until `end`.
+const SMALL = "11px system-ui, sans-serif";
+
+// `points` are [tick, value] by rising tick; the last value holds until `end`. Gives the value at `end`.
 export function plot(el, points, start, end, title) {
-  const { cx, width, height } = canvas(el, 0.16);
-  cx.font = "11px system-ui";
+  const { cx, width, height } = canvas(el, Math.min(0.3, 84 / (el.clientWidth || 300)));
   const shown = points.filter((p) => p[0] <= end);
-  const values = shown.map((p) => p[1]);
+  // What held when the picture begins is part of it.
+  const first = Math.max(0, shown.findLastIndex((p) => p[0] <= start));
+  const seen = shown.slice(first);
+  const values = seen.map((p) => p[1]);
   const low = Math.min(0, ...values);
-  const high = Math.max(1e-9, ...values);
-  const x = (tick) => ((tick - start) / Math.max(1, end - start)) * width;
-  const y = (v) => height - 4 - ((v - low) / (high - low || 1)) * (height - 18);
+  const high = Math.max(low + 1e-9, ...values);
+  const last = values.at(-1) ?? null;
+  const x = (tick) => ((Math.max(start, tick) - start) / Math.max(1, end - start)) * width;
+  const y = (v) => height - 5 - ((v - low) / (high - low)) * (height - 26);
+  axis(cx, width, height, start, end);
   cx.strokeStyle = paint("--edge");
   cx.beginPath();
   cx.moveTo(0, y(0));
   cx.lineTo(width, y(0));
   cx.stroke();
-  cx.strokeStyle = paint("--accent");
-  cx.lineWidth = 1.5;
   cx.beginPath();
-  let last = null;
-  for (const [tick, value] of shown) {
-    if (last === null) cx.moveTo(x(Math.max(start, tick)), y(value));
-    else {
-      cx.lineTo(x(Math.max(start, tick)), y(last));
-      cx.lineTo(x(Math.max(start, tick)), y(value));
-    }
-    last = value;
-  }
+  seen.forEach(([tick, value], i) => {
+    if (i) cx.lineTo(x(tick), y(seen[i - 1][1]));
+    i ? cx.lineTo(x(tick), y(value)) : cx.moveTo(x(tick), y(value));
+  });
   if (last !== null) cx.lineTo(width, y(last));
+  cx.strokeStyle = paint("--accent");
+  cx.lineWidth = 2;
   cx.stroke();
+  if (last !== null) {
+    cx.lineTo(width, y(0));
+    cx.lineTo(x(seen[0][0]), y(0));
+    cx.globalAlpha = 0.12;
+    cx.fillStyle = paint("--accent");
+    cx.fill();
+    cx.globalAlpha = 1;
+  }
+  cx.font = `600 ${SMALL}`;
   cx.fillStyle = paint("--text");
-  cx.fillText(`${title} ${last === null ? "" : number(last)}`, 4, 11);
+  cx.fillText(title, 6, 13);
+  cx.textAlign = "right";
+  cx.fillText(number(last), width - 6, 13);
+  return last;
 }
 
-// Effects as bars from where they began to where they end.
-export function timeline(el, effects, span) {
-  const row = 18;
-  const { cx, width } = canvas(el, Math.max(1, effects.length) * row / (el.clientWidth || 300));
-  cx.font = "11px system-ui";
+// A faint line each second, or each five or ten where they would crowd.
+function axis(cx, width, height, start, end) {
+  const span = (end - start) / 60;
+  const every = span > 30 ? 10 : span > 12 ? 5 : 1;
+  cx.strokeStyle = paint("--edge");
+  cx.lineWidth = 1;
+  cx.globalAlpha = 0.6;
+  for (let s = Math.ceil(start / 60 / every) * every; s * 60 <= end; s += every) {
+    const x = Math.round(((s * 60 - start) / Math.max(1, end - start)) * width) + 0.5;
+    cx.beginPath();
+    cx.moveTo(x, 0);
+    cx.lineTo(x, height);
+    cx.stroke();
+  }
+  cx.globalAlpha = 1;
+}
+
+// Effects as bars from where they began to where they end. Each has `name`, `stacks`, `state`, `from` and `to` in ticks
+// (`to` is null if it does not end), and `over` if it has ended.
+export function timeline(el, effects, now, span) {
+  const row = 22;
+  const head = 16;
+  const { cx, width, height } = canvas(el, (Math.max(1, effects.length) * row + head) / (el.clientWidth || 300));
+  const start = now - span / 2;
+  const end = now + span / 2;
+  const x = (tick) => ((tick - start) / span) * width;
+  axis(cx, width, height, start, end);
+  cx.font = SMALL;
+  cx.fillStyle = paint("--quiet");
+  cx.fillText(`${(start / 60).toFixed(0)} s`, 4, 11);
+  cx.textAlign = "right";
+  cx.fillText(`${(end / 60).toFixed(0)} s`, width - 4, 11);
+  cx.textAlign = "center";
+  cx.fillText("now", width / 2, 11);
   effects.forEach((e, i) => {
-    const from = Math.max(0, 1 - e.elapsed / span) * width * 0.5;
-    const left = e.total === null ? width : width * 0.5 + ((e.total - e.elapsed) / span) * width * 0.5;
-    cx.fillStyle = paint(e.state === "active" ? "--accent" : "--edge");
-    cx.globalAlpha = e.state === "queued" ? 0.4 : 0.75;
-    cx.fillRect(from, i * row + 2, Math.max(2, Math.min(width, left) - from), row - 5);
+    const from = Math.max(-4, x(e.from));
+    const to = Math.min(width + 4, e.to === null ? width + 4 : x(e.to));
+    const top = head + i * row;
+    const alive = e.state === "active" && !e.over;
+    cx.fillStyle = paint(alive ? "--accent" : "--quiet");
+    cx.globalAlpha = alive ? 0.3 : 0.15;
+    cx.beginPath();
+    cx.roundRect(from, top + 2, Math.max(3, to - from), row - 4, 4);
+    cx.fill();
     cx.globalAlpha = 1;
-    cx.fillStyle = paint("--text");
-    cx.fillText(`${e.name}${e.stacks > 1 ? ` ×${e.stacks}` : ""}${e.state === "active" ? "" : ` (${e.state})`}`, from + 4, i * row + 13);
+    cx.strokeStyle = cx.fillStyle;
+    cx.lineWidth = 1;
+    cx.setLineDash(e.state === "queued" ? [4, 3] : []);
+    cx.stroke();
+    cx.setLineDash([]);
+    cx.textAlign = "left";
+    cx.fillStyle = paint(e.over ? "--quiet" : "--text");
+    const stacks = e.stacks > 1 ? ` ×${e.stacks}` : "";
+    const state = e.over ? " (over)" : e.state === "active" ? "" : ` (${e.state})`;
+    cx.fillText(`${e.name}${stacks}${state}`, Math.max(4, Math.min(from + 6, width - 150)), top + row / 2 + 4);
   });
-  cx.strokeStyle = paint("--quiet");
+  cx.strokeStyle = paint("--text");
   cx.beginPath();
-  cx.moveTo(width / 2, 0);
-  cx.lineTo(width / 2, effects.length * row);
+  cx.moveTo(width / 2, head - 2);
+  cx.lineTo(width / 2, height);
   cx.stroke();
 }

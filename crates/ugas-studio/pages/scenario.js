@@ -2,15 +2,19 @@
 
 import { h, seconds } from "./dom.js";
 
+const MOST_LINES = 2000;
+
 export const scenario = { open };
 
 async function open(main, studio) {
   const told = studio.hello.scenario;
   const holds = told.failures.length === 0;
-  const go = (tick) => studio.ask({ ask: "seek", tick }).then(() => (location.hash = "#world"));
   const source = await studio.ask({ ask: "file", name: told.file });
+  // Somebody may have gone to another page while the file was read.
+  if (studio.page !== "scenario") return;
   const lines = (source?.text ?? "").split("\n");
-  const wrong = new Map(told.failures.map((f) => [f.line, f]));
+  const wrong = new Set(told.failures.map((f) => f.line));
+  const many = (n) => (n === 1 ? "1 expectation does not hold." : `${n} expectations do not hold.`);
   main.replaceChildren(
     h(
       "div",
@@ -18,25 +22,27 @@ async function open(main, studio) {
       h(
         "section",
         { class: "panel grid" },
-        h("h2", {}, `${told.file}:${told.line}`),
-        h("p", { class: "big" }, told.name),
-        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Everything holds, to its end at ${seconds(told.end)}.` : `${told.failures.length} expectations do not hold.`),
-        ...told.failures.map((f) => h("div", { class: "finding" }, h("button", { onclick: () => toMoment(studio, f.tick) }, `Go to ${seconds(f.tick)}`), ` line ${f.line}: ${f.message}`, f.why ? h("pre", { class: "quiet" }, f.why) : null)),
+        h("div", {}, h("p", { class: "quiet" }, `${told.file}:${told.line}`), h("p", { class: "big", style: "font-size:1.4rem" }, told.name)),
+        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Everything holds, to its end at ${seconds(told.end)}.` : many(told.failures.length)),
+        ...told.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => toMoment(studio, f.tick, "#world") }, `Go to ${seconds(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
         ...told.notes.map((n) => h("p", { class: "quiet" }, n)),
-        h("div", { class: "row" }, h("button", { id: "again", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Play it from the beginning"), h("button", { onclick: () => go(0) }, "Look at the world")),
+        h("div", { class: "row" }, h("button", { id: "again", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Play it from the beginning"), h("button", { id: "look", onclick: () => (location.hash = "#world") }, "Look at the world")),
       ),
-      h("section", { class: "panel" }, h("h2", {}, "The file"), h("ol", { class: "log scroll", style: "max-height:34rem;list-style:decimal inside;font-family:ui-monospace,monospace;white-space:pre" }, ...lines.slice(0, 2000).map((text, i) => h("li", { class: wrong.has(i + 1) ? "Undone" : "" }, text)))),
+      h("section", { class: "panel" }, h("h2", {}, "The file"), h("div", { class: "scroll", style: "max-height:34rem", tabindex: 0, role: "region", "aria-label": "Text of the scenario" }, h("ol", { class: "source" }, ...lines.slice(0, MOST_LINES).map((text, i) => h("li", { class: wrong.has(i + 1) ? "wrong" : undefined }, text)))), lines.length > MOST_LINES ? h("p", { class: "quiet" }, `Its first ${MOST_LINES} of ${lines.length} lines.`) : null),
     ),
   );
+  main.querySelector(".wrong")?.scrollIntoView({ block: "nearest" });
 }
 
 // What has not been played yet is played up to there.
-async function toMoment(studio, tick) {
-  while (studio.frame.end < tick) {
-    await studio.ask({ ask: "seek", tick: studio.frame.end });
-    await studio.ask({ ask: "step", ticks: 240 });
-    await new Promise((done) => setTimeout(done, 30));
+async function toMoment(studio, tick, then) {
+  let end = studio.frame.end;
+  while (end < tick) {
+    await studio.ask({ ask: "seek", tick: end });
+    const answer = await studio.ask({ ask: "step", ticks: Math.min(240, tick - end) });
+    if (!answer) return;
+    end = answer.tick;
   }
   await studio.ask({ ask: "seek", tick });
-  location.hash = "#world";
+  location.hash = then;
 }

@@ -1,7 +1,14 @@
-// The world as it is: who there is, their values over time, effects, tags, abilities; and hands to drive it.
+// The world as it is: who there is, their values over time, effects, tags, abilities.
 
-import { canvas, fill, h, number, paint } from "./dom.js";
+import { canvas, fill, h, number, paint, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
+import { drive, place } from "./drive.js";
+import { rows } from "./rows.js";
+
+// Ticks that plots look back, and effects are drawn for.
+const PAST = 1200;
+const SPAN = 1200;
+const MOST_POINTS = 4000;
 
 let studio;
 let ui;
@@ -10,6 +17,9 @@ let actor = null;
 // Values by actor and attribute: [tick, value].
 const history = new Map();
 let heard = 0;
+// Effects of the watched one by key, also those that ended.
+let seen = new Map();
+let seenOf = "";
 
 export const world = { open, show };
 
@@ -17,32 +27,48 @@ function open(main, owner) {
   studio = owner;
   ui = {
     sides: h("select", { id: "side", "aria-label": "Whose view", onchange: (e) => ((side = e.target.value || null), watch()) }),
-    actors: h("ul", { class: "log scroll", id: "actors", style: "max-height:14rem" }),
-    map: h("canvas", { role: "img", "aria-label": "Map" }),
+    find: h("input", { id: "find", type: "search", placeholder: "Find by name", "aria-label": "Find an actor by name", size: 8 }),
+    count: h("span", { class: "quiet", id: "count" }),
+    actors: rows("actors", "Actors", (name) => choose(name)),
+    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map: where everybody is", onclick: pick, ondblclick: walk }),
+    title: h("h2", { id: "who" }),
+    state: h("div", { class: "row", id: "state" }),
     values: h("table", { id: "values" }),
-    plots: h("div", { class: "grid", id: "plots" }),
-    effects: h("canvas", { role: "img", "aria-label": "Effects over time" }),
+    plots: h("div", { class: "grid tight", id: "plots" }),
+    effects: h("canvas", { class: "plain", role: "img", "aria-label": "Effects over time" }),
     list: h("table", { id: "effects" }),
-    tags: h("div", { id: "tags" }),
+    tags: h("div", { id: "tags", class: "tags" }),
     abilities: h("table", { id: "abilities" }),
-    answer: h("div", { id: "answer", "aria-live": "polite" }),
-    log: h("ul", { class: "log scroll", style: "max-height:12rem", id: "log" }),
+    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see where it comes from, or a line below to see what caused it.")),
+    log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
     shown: new Set(),
+    places: [],
   };
+  const panel = (title, ...content) => h("section", { class: "panel" }, h("h2", {}, title), ...content);
   main.replaceChildren(
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel" }, h("h2", {}, "Actors"), ui.sides, ui.actors, ui.map), drive()),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
-        h("div", { class: "grid two" }, h("section", { class: "panel" }, h("h2", {}, "Attributes (click a value for why, its name for a plot)"), h("div", { class: "scroll" }, ui.values)), h("section", { class: "panel" }, h("h2", {}, "Why"), ui.answer, h("h2", {}, "Over time"), ui.plots)),
-        h("section", { class: "panel" }, h("h2", {}, "Effects"), ui.effects, h("div", { class: "scroll" }, ui.list)),
-        h("div", { class: "grid two" }, h("section", { class: "panel" }, h("h2", {}, "Abilities"), h("div", { class: "scroll" }, ui.abilities)), h("section", { class: "panel" }, h("h2", {}, "Tags"), ui.tags, h("h2", {}, "What happened"), ui.log)),
+        h("section", { class: "panel row between" }, ui.title, ui.state),
+        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values)), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Why", ui.answer))),
+        panel("Abilities", h("div", { class: "scroll" }, ui.abilities)),
+        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list)),
+        h("div", { class: "grid two" }, panel("Tags", ui.tags), panel("What happened", ui.log)),
       ),
     ),
   );
+  ui.find.addEventListener("input", () => (ui.found = ui.find.value.trim().toLowerCase()));
+  heard = 0;
+  hear(studio.news);
+  watch();
+}
+
+function choose(name) {
+  actor = name;
   watch();
 }
 
@@ -50,104 +76,140 @@ function watch() {
   studio.watch = actor ? [[side, actor]] : [];
 }
 
-function drive() {
-  const field = (id, title, list) => h("label", { class: "row" }, h("span", { class: "quiet", style: "min-width:4.5rem" }, title), h("input", { id, list, size: 14, autocomplete: "off" }));
-  const value = (id) => document.getElementById(id).value.trim();
-  const lists = [["l-effects", studio.hello.effects], ["l-abilities", studio.hello.abilities], ["l-inputs", studio.hello.inputs], ["l-tags", studio.hello.tags]];
-  const act = (act) => actor && studio.put({ Act: act });
-  const button = (id, text, make) => h("button", { id, onclick: () => act(make()) }, text);
-  return h(
-    "section",
-    { class: "panel grid" },
-    h("h2", {}, "Drive"),
-    ...lists.map(([id, names]) => h("datalist", { id }, ...names.map((n) => h("option", { value: n })))),
-    field("d-effect", "Effect", "l-effects"),
-    h("div", { class: "row" }, button("do-apply", "Apply", () => ({ Apply: { effect: value("d-effect"), to: actor } })), button("do-remove", "Remove", () => ({ Remove: { effect: value("d-effect"), from: actor } }))),
-    field("d-ability", "Ability", "l-abilities"),
-    field("d-target", "At"),
-    h("div", { class: "row" }, button("do-activate", "Activate", () => ({ Activate: { ability: value("d-ability"), who: actor, target: value("d-target") || null } })), button("do-cancel", "Cancel", () => ({ Cancel: { ability: value("d-ability"), who: actor } }))),
-    field("d-input", "Input", "l-inputs"),
-    h("div", { class: "row" }, button("do-press", "Press", () => ({ Press: { input: value("d-input"), who: actor, target: value("d-target") || null } })), button("do-release", "Release", () => ({ Release: { input: value("d-input"), who: actor } }))),
-    field("d-event", "Event", "l-tags"),
-    h("div", { class: "row" }, button("do-event", "Send", () => ({ Event: { tag: value("d-event"), who: actor } }))),
-    field("d-place", "Place x z"),
-    h("div", { class: "row" }, button("do-move", "Move", () => ({ Move: { who: actor, to: ((p) => [p[0] || 0, 0, p[1] || 0])(value("d-place").split(/[ ,]+/).map(Number)) } }))),
-  );
-}
-
 function show(frame) {
-  note();
+  hear(frame.news);
   const sides = frame.sides.map((s) => s.client ?? "");
-  fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s || "the server")));
-  ui.sides.value = side ?? "";
+  fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `${s}’s client` : "The server")));
+  if (document.activeElement !== ui.sides) ui.sides.value = side ?? "";
   const view = frame.sides.find((s) => s.client === side) ?? frame.sides[0];
-  if (!view.actors.some((a) => a.name === actor)) {
-    actor = view.actors[0]?.name ?? null;
-    watch();
-  }
-  const listed = view.actors.slice(0, 400);
-  fill(ui.actors, `${actor} ${listed.map((a) => `${a.name}${a.dead}${number(a.bars[0]?.value)}`).join()}`, () =>
-    listed.map((a) =>
-      h("li", {}, h("button", { "aria-current": a.name === actor ? "true" : undefined, class: a.name === actor ? "hot" : "", onclick: () => ((actor = a.name), watch()) }, `${a.name}${a.dead ? " (down)" : ""} ${a.bars.map((b) => `${number(b.value)}/${number(b.most)}`).join(" · ")}`)),
-    ),
-  );
+  if (!view.actors.some((a) => a.name === actor)) choose(view.actors[0]?.name ?? null);
+  const found = ui.found ? view.actors.filter((a) => a.name.toLowerCase().includes(ui.found)) : view.actors;
+  const count = ui.found ? `${found.length} of ${view.actors.length}` : String(view.actors.length);
+  if (ui.count.textContent !== count) ui.count.textContent = count;
+  ui.actors.show(found, actor);
   map(view);
+  const now = view.actors.find((a) => a.name === actor);
   const detail = studio.detail(side, actor);
-  if (!detail) return;
-  values(detail);
+  if (!detail || !now) return;
+  state(now);
+  values(detail, frame);
   plots(frame);
-  effects(detail);
+  effects(detail, frame);
   tags(detail);
-  abilities(detail);
+  abilities(detail, now);
   log(frame);
 }
 
+function state(now) {
+  const cues = now.cues.map((c) => c.replace("GameplayCue.", ""));
+  const cast = now.cast && Math.round(now.cast.share * 100);
+  if (ui.title.textContent !== now.name) ui.title.textContent = now.name;
+  fill(ui.state, JSON.stringify([now.dead, cast, now.cast?.name, cues, number(now.x), number(now.z)]), () => [
+    now.dead ? h("span", { class: "pill bad" }, "down") : null,
+    now.cast ? h("span", { class: "pill hot", id: "cast" }, `casts ${now.cast.name} ${cast} %`) : null,
+    ...cues.map((c) => h("span", { class: "pill", "data-cue": c, title: "A cue that is on" }, `cue ${c}`)),
+    h("span", { class: "quiet", id: "at" }, `at ${number(now.x)}, ${number(now.z)}`),
+  ].filter(Boolean));
+}
+
 function map(view) {
-  const { cx, width, height } = canvas(ui.map, 0.8);
-  const far = Math.max(10, ...view.actors.map((a) => Math.max(Math.abs(a.x), Math.abs(a.z))));
-  for (const a of view.actors) {
-    cx.fillStyle = paint(a.name === actor ? "--accent" : a.dead ? "--edge" : "--cool");
-    const size = a.name === actor ? 5 : 3;
-    cx.fillRect(width / 2 + (a.x / far) * (width / 2 - 8) - size, height / 2 + (a.z / far) * (height / 2 - 8) - size, 2 * size, 2 * size);
+  const { cx, width, height } = canvas(ui.map, 0.72);
+  let far = 10;
+  for (const a of view.actors) far = Math.max(far, Math.abs(a.x), Math.abs(a.z));
+  const x = (v) => width / 2 + (v / far) * (width / 2 - 12);
+  const z = (v) => height / 2 + (v / far) * (height / 2 - 12);
+  cx.strokeStyle = paint("--edge");
+  cx.beginPath();
+  cx.moveTo(width / 2, 0);
+  cx.lineTo(width / 2, height);
+  cx.moveTo(0, height / 2);
+  cx.lineTo(width, height / 2);
+  cx.stroke();
+  ui.places = view.actors.map((a) => [x(a.x), z(a.z), a.name]);
+  ui.scale = { far, width, height };
+  const few = view.actors.length <= 12;
+  const size = few ? 5 : 3;
+  for (const [colour, some] of [["--quiet", view.actors.filter((a) => a.dead)], ["--cool", view.actors.filter((a) => !a.dead)]]) {
+    cx.fillStyle = paint(colour);
+    for (const a of some) cx.fillRect(x(a.x) - size, z(a.z) - size, 2 * size, 2 * size);
   }
+  const me = view.actors.find((a) => a.name === actor);
+  if (me) {
+    cx.fillStyle = paint("--accent");
+    cx.beginPath();
+    cx.arc(x(me.x), z(me.z), size + 3, 0, 7);
+    cx.fill();
+  }
+  cx.fillStyle = paint("--text");
+  cx.textAlign = "center";
+  for (const a of few ? view.actors : me ? [me] : []) cx.fillText(a.name, Math.max(24, Math.min(width - 24, x(a.x))), Math.min(height - 4, z(a.z) + 20));
 }
 
-function note() {
-  for (const line of studio.news) {
-    if (line.serial <= heard || line.attribute === undefined || line.client !== null) continue;
+function pick(event) {
+  const near = ui.places.map(([x, y, name]) => [Math.hypot(x - event.offsetX, y - event.offsetY), name]).sort((a, b) => a[0] - b[0])[0];
+  if (near && near[0] < 16) choose(near[1]);
+}
+
+function walk(event) {
+  const { far, width, height } = ui.scale;
+  const to = [((event.offsetX - width / 2) / (width / 2 - 12)) * far, ((event.offsetY - height / 2) / (height / 2 - 12)) * far];
+  if (actor) studio.put(place(actor, to));
+}
+
+// Values change in what happened; what is shown now closes the gaps.
+function hear(news) {
+  for (const line of news) {
+    if (line.serial <= heard) continue;
     heard = line.serial;
-    const key = `${line.who}.${line.attribute}`;
-    if (!history.has(key)) history.set(key, []);
-    const list = history.get(key);
-    while (list.length && list.at(-1)[0] > line.tick) list.pop();
-    list.push([line.tick, line.value]);
-    if (list.length > 4000) list.shift();
+    if (line.attribute !== undefined && line.client === null) point(`${line.who}.${line.attribute}`, line.tick, line.value);
   }
 }
 
-function values(detail) {
-  const key = `${actor} ${detail.attributes.map((a) => `${a.name}=${a.value}/${a.base}`).join()}`;
-  if (document.activeElement?.dataset?.edit) return;
+function point(key, tick, value) {
+  if (!history.has(key)) history.set(key, []);
+  const list = history.get(key);
+  while (list.length && list.at(-1)[0] > tick) list.pop();
+  if (list.at(-1)?.[1] === value) return;
+  list.push([tick, value]);
+  if (list.length > MOST_POINTS) list.shift();
+}
+
+function values(detail, frame) {
+  if (frame.live && side === null) {
+    for (const a of detail.attributes) {
+      // Nothing was told of it: it was so from the beginning.
+      if (!history.has(`${actor}.${a.name}`)) point(`${actor}.${a.name}`, frame.start, a.value);
+      point(`${actor}.${a.name}`, frame.tick, a.value);
+    }
+  }
+  if (!ui.shown.size && detail.attributes.length) {
+    const wanted = detail.attributes.filter((a) => /^(health|mana|stamina)$/i.test(a.name));
+    (wanted.length ? wanted : detail.attributes.slice(0, 1)).forEach((a) => ui.shown.add(a.name));
+  }
+  const key = JSON.stringify([actor, side, [...ui.shown], detail.attributes.map((a) => [a.name, number(a.value), number(a.base)])]);
   fill(ui.values, key, () => [
-    h("tr", {}, h("th", {}, "Attribute"), h("th", { class: "n" }, "Value"), h("th", { class: "n" }, "Base")),
-    ...detail.attributes.map((a) =>
-      h(
-        "tr",
-        {},
-        h("td", {}, h("button", { class: "number", onclick: () => toggle(a.name) }, a.name)),
-        h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, onclick: () => explain(a.name) }, number(a.value))),
-        h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, size: 6, value: number(a.base), onchange: (e) => studio.put({ Act: { Set: { who: actor, attribute: a.name, value: Number(e.target.value) } } }).then(() => e.target.blur()) })),
+    h("thead", {}, h("tr", {}, h("th", {}, "Attribute"), h("th", { class: "n" }, "Value"), h("th", { class: "n" }, "Base"))),
+    h(
+      "tbody",
+      {},
+      ...detail.attributes.map((a) =>
+        h(
+          "tr",
+          { "data-key": `${actor}.${a.name}` },
+          h("td", {}, h("button", { class: "bare", "aria-pressed": String(ui.shown.has(a.name)), title: ui.shown.has(a.name) ? "Take its plot away" : "Plot it", onclick: () => toggle(a.name) }, h("span", { class: ui.shown.has(a.name) ? "hot" : "" }, a.name))),
+          h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, "aria-label": `${a.name} ${number(a.value)}: where does it come from?`, onclick: () => explain(a.name) }, number(a.value))),
+          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), onchange: (e) => write(a.name, e.target) })),
+        ),
       ),
     ),
   ]);
-  for (const a of detail.attributes) {
-    const list = `${actor}.${a.name}`;
-    if (!history.has(list)) history.set(list, [[studio.frame.tick, a.value]]);
-  }
-  if (!ui.shown.size && detail.attributes.length) {
-    const wanted = detail.attributes.find((a) => /health/i.test(a.name) && !/max/i.test(a.name)) ?? detail.attributes[0];
-    ui.shown.add(wanted.name);
-  }
+}
+
+async function write(attribute, field) {
+  const value = Number(field.value.trim().replace(",", ".") || NaN);
+  await studio.put({ Act: { Set: { who: actor, attribute, value } } });
+  field.blur();
+  delete ui.values.dataset.shown;
 }
 
 function toggle(name) {
@@ -155,29 +217,55 @@ function toggle(name) {
 }
 
 function plots(frame) {
-  fill(ui.plots, [...ui.shown].join(), () => [...ui.shown].map((name) => h("canvas", { "data-plot": name, role: "img", "aria-label": `${name} over time` })));
+  fill(ui.plots, [...ui.shown].join(), () => [...ui.shown].map((name) => h("canvas", { class: "plain", "data-key": name, "data-plot": name, role: "img", "aria-label": `${name} over time` })));
   for (const el of ui.plots.querySelectorAll("canvas")) {
     const points = history.get(`${actor}.${el.dataset.plot}`) ?? [];
-    el.dataset.last = points.findLast((p) => p[0] <= frame.tick)?.[1] ?? "";
-    plot(el, points, Math.max(frame.start, frame.tick - 1200), frame.tick, el.dataset.plot);
+    el.dataset.last = plot(el, points, Math.max(frame.start, frame.tick - PAST), frame.tick, el.dataset.plot) ?? "";
   }
 }
 
 async function explain(attribute) {
   const why = await studio.ask({ ask: "explain", side, who: actor, attribute });
-  if (why) ui.answer.replaceChildren(h("p", { id: "why" }, why.text), ...why.lines.map((l) => h("div", { class: "quiet" }, `${l.does} ${number(l.magnitude)} by ${l.effect}${l.by ? ` of ${l.by}` : ""}, level ${l.level}${l.place ? `, ${l.place[0]}:${l.place[1]}` : ""}${l.note ? ` (${l.note})` : ""}`)));
+  if (!why) return;
+  const line = (l) => `${l.does} ${number(l.magnitude)} by ${l.effect}${l.by ? ` of ${l.by}` : ""}, level ${l.level}${l.stacks > 1 ? `, ${l.stacks} stacks` : ""}${l.place ? `, ${l.place[0]}:${l.place[1]}` : ""}${l.note ? ` (${l.note})` : ""}`;
+  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${seconds(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), h("ul", { class: "log" }, ...(why.lines.length ? why.lines.map((l) => h("li", {}, line(l))) : [h("li", { class: "empty" }, "Nothing modifies it: this is its base.")])));
 }
 
-function effects(detail) {
-  timeline(ui.effects, detail.effects, 10);
-  fill(ui.list, detail.effects.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join(), () => [
-    h("tr", {}, ...["Effect", "By", "Level", "Stacks", "Since", "Left", ""].map((t) => h("th", {}, t))),
-    ...detail.effects.map((e) => h("tr", {}, h("td", {}, e.name), h("td", {}, e.by ?? ""), h("td", {}, String(e.level)), h("td", {}, String(e.stacks)), h("td", {}, `${e.elapsed.toFixed(1)} s`), h("td", {}, e.total === null ? "∞" : `${Math.max(0, e.total - e.elapsed).toFixed(1)} s`), h("td", {}, e.state))),
+// What is there now, and for a while what was there.
+function remember(detail, frame) {
+  const of = `${side} ${actor}`;
+  if (of !== seenOf || frame.tick < (seen.tick ?? 0)) seen = new Map();
+  seenOf = of;
+  seen.tick = frame.tick;
+  const now = new Set(detail.effects.map((e) => e.key));
+  for (const e of detail.effects) {
+    const from = e.state === "queued" ? frame.tick : frame.tick - e.elapsed * 60;
+    seen.set(e.key, { ...e, from, to: e.total === null ? null : from + e.total * 60, over: false });
+  }
+  for (const [key, e] of seen) {
+    if (!now.has(key) && !e.over) seen.set(key, { ...e, over: true, to: frame.tick });
+    if (e.over && e.to < frame.tick - SPAN / 2) seen.delete(key);
+  }
+  const all = [...seen.values()];
+  return [...all.filter((e) => !e.over), ...all.filter((e) => e.over).reverse().slice(0, 6)].slice(0, 30);
+}
+
+function effects(detail, frame) {
+  timeline(ui.effects, remember(detail, frame), frame.tick, SPAN);
+  const left = (e) => (e.total === null ? "until removed" : `${Math.max(0, e.total - e.elapsed).toFixed(1)} s`);
+  fill(ui.list, detail.effects.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join() || "none", () => [
+    h("thead", {}, h("tr", {}, ...["Effect", "By", "Level", "Stacks", "Since", "Left", "State", ""].map((t) => h("th", {}, t)))),
+    h(
+      "tbody",
+      {},
+      ...(detail.effects.length ? detail.effects.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), `${e.elapsed.toFixed(1)} s`, left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => studio.put({ Act: { Remove: { effect: e.name, from: actor } } }) }, "remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "Nothing is in effect on it."))]),
+    ),
   ]);
 }
 
 function tags(detail) {
-  fill(ui.tags, detail.tags.join(), () => {
+  fill(ui.tags, detail.tags.join() || "none", () => {
+    if (!detail.tags.length) return h("p", { class: "empty" }, "It has no tags.");
     const root = { below: new Map() };
     for (const [name, count] of detail.tags) {
       let at = root;
@@ -187,24 +275,48 @@ function tags(detail) {
       }
       at.count = count;
     }
-    const list = (node) => h("ul", { class: "tree" }, ...[...node.below].map(([name, n]) => h("li", {}, name, n.count ? h("b", {}, ` ${n.count}`) : "", n.below.size ? list(n) : null)));
+    const list = (node) => h("ul", { class: "tree" }, ...[...node.below].map(([name, n]) => h("li", { "data-key": name }, name, n.count ? h("b", {}, String(n.count)) : "", n.below.size ? list(n) : null)));
     return list(root);
   });
 }
 
-function abilities(detail) {
-  fill(ui.abilities, detail.abilities.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${a.reasons.map((r) => r.kind + Math.round((r.heals ?? 0) * 5))}`).join(), () => [
-    h("tr", {}, ...["Ability", "State", "Why not"].map((t) => h("th", {}, t))),
-    ...detail.abilities.map((a) => h("tr", {}, h("td", { title: a.text ?? "" }, a.title), h("td", { class: a.ready ? "good" : "quiet" }, a.running ? "running" : a.ready ? "ready" : "not now", a.charges ? ` ${a.charges[0]}/${a.charges[1]}` : ""), h("td", {}, ...a.reasons.map((r) => h("div", {}, `${r.text}${r.heals === null ? "" : `, ${r.heals.toFixed(1)} s`}`))))),
+function abilities(detail, now) {
+  const wait = (a) => (a.cooldown ? Math.round(a.cooldown.share * 30) : 0);
+  const key = detail.abilities.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.heals ?? 0) * 10))}`).join();
+  const casting = now.cast ? `${now.cast.name}${Math.round(now.cast.share * 30)}` : "";
+  const bar = (share) => h("span", { class: "bar" }, h("i", { style: `width:${Math.round(share * 100)}%` }));
+  const status = (a) => {
+    const cast = now.cast?.name === a.name ? now.cast : null;
+    return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${Math.round(cast.share * 100)} %` : a.running ? "running" : a.ready ? "ready" : "not now", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
+  };
+  fill(ui.abilities, `${key} ${casting}` || "none", () => [
+    h("thead", {}, h("tr", {}, ...["Ability", "State", "Cooldown", "Why not", ""].map((t) => h("th", {}, t)))),
+    h(
+      "tbody",
+      {},
+      ...(detail.abilities.length
+        ? detail.abilities.map((a) =>
+            h(
+              "tr",
+              { "data-key": a.name, "data-ability": a.name },
+              h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
+              status(a),
+              h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
+              h("td", {}, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${r.text}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`)))),
+              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => studio.put({ Act: { Activate: { ability: a.name, who: actor, target: document.getElementById("d-target").value.trim() || null } } }) }, "activate")),
+            ),
+          )
+        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "It has no abilities."))]),
+    ),
   ]);
 }
 
 function log(frame) {
-  const lines = studio.news.filter((n) => n.tick <= frame.tick && n.who === actor).slice(-60).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join(), () => lines.map((l) => h("li", { class: `${l.kind} ${l.certainty ?? ""}` }, h("button", { onclick: () => chain(l) }, `${(l.tick / 60).toFixed(2)} s ${l.text}`))));
+  const lines = studio.news.filter((n) => n.who === actor && n.tick <= frame.tick).slice(-60).reverse();
+  fill(ui.log, lines.map((l) => l.serial).join() || "none", () => (lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, (l.tick / 60).toFixed(2)), h("button", { onclick: () => chain(l) }, l.client ? `${l.client} took back: ${l.text}` : l.text))) : [h("li", { class: "empty" }, "Nothing has happened to it yet.")]));
 }
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (steps) ui.answer.replaceChildren(h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`))));
+  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))));
 }

@@ -16,6 +16,8 @@ pub(crate) struct Side {
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
+    /// Percent by which the client's clock runs faster than the server's, to get as far ahead as its link needs.
+    pub(crate) bent: f64,
     pub(crate) actors: Vec<Actor>,
 }
 
@@ -117,6 +119,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
         ahead: 0,
         corrections: 0,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
+        bent: 0.0,
         actors: actors(server.sim(), &[]),
     }];
     for player in stage.net().players() {
@@ -128,6 +131,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
             refused: client.counts().refused,
+            bent: client.bent(),
             actors: actors(client.sim(), client.owned()),
         });
     }

@@ -91,7 +91,8 @@ fn orders_are_the_games_to_run() {
 fn time_is_the_games_own() {
     let (mut sim, mut studio) = game();
     step(&mut studio, &mut sim, 5);
-    for question in [json!({ "ask": "seek", "tick": 1 }), json!({ "ask": "undo" }), json!({ "ask": "open", "seed": 1 })] {
+    for question in [json!({ "ask": "seek", "tick": 1 }), json!({ "ask": "undo" }), json!({ "ask": "open", "seed": 1 })]
+    {
         let told = ask(&mut studio, &mut sim, question);
         assert!(told["error"].as_str().unwrap().contains("the game's own time"), "{told}");
     }

@@ -33,9 +33,17 @@ fn pages_are_the_programs_own_and_lead_nowhere_else() {
     let (status, all) = get(port, "/", &own);
     assert!(status.contains("200"), "{status}");
     assert!(all.contains("content-security-policy: default-src 'none'"), "{all}");
-    for path in
-        ["/app.js", "/style.css", "/demo.js", "/world.js", "/data.js", "/network.js", "/scenario.js", "/figures.js", "/form.js"]
-    {
+    for path in [
+        "/app.js",
+        "/style.css",
+        "/demo.js",
+        "/world.js",
+        "/data.js",
+        "/network.js",
+        "/scenario.js",
+        "/figures.js",
+        "/form.js",
+    ] {
         assert!(get(port, path, &own).0.contains("200"), "{path}");
     }
     for path in [

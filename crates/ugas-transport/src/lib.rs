@@ -48,3 +48,8 @@ pub use netcode::listener::{Auth, Listener, ListenerBuilder, ListenerConfig};
 pub use token::{Carrier, Identity, Key, MAX_USER_DATA, Token, TokenError, random_bytes};
 pub use transport::{ClientTransport, Event, Gone, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};
+
+// What the book shows in Rust is compiled with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/transports.md")]
+mod book_transports {}

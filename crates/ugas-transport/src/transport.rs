@@ -34,6 +34,9 @@ pub enum Gone {
     Refused,
     /// The server never answered: nobody is there, or it does not take this token, key or protocol.
     NoAnswer,
+    /// The server never answered, and the machine it should be on says that nobody listens at the port. Only some machines
+    /// say so (UDP); others leave it at [`Gone::NoAnswer`].
+    Nobody,
     /// The token ran out before the server answered.
     Expired,
 }
@@ -49,6 +52,7 @@ impl fmt::Display for Gone {
             Gone::NoAnswer => {
                 "the server did not answer: nobody listens there, or the token, the key or the protocol does not fit"
             }
+            Gone::Nobody => "nobody listens there: is the server running, and is this its port?",
             Gone::Expired => "the token has expired: ask for a new one",
         })
     }

@@ -43,9 +43,9 @@ pub use ugas_doc as doc;
 pub mod prelude {
     pub use crate::{Observers, SpecHandle, ids, load_folder, load_str};
     pub use ugas_core::{
-        AbilityId, ActorId, Anchor, AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, Host,
-        NoHost, Op, Outcome, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId,
-        TagQuery, Target, Which,
+        AbilityGrant, AbilityId, ActorId, Anchor, AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind,
+        Facts, Host, InputId, NoHost, Op, Outcome, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig, SimTime,
+        SpawnSpec, Spec, TagId, TagQuery, Target, Which,
     };
     pub use ugas_doc::{
         Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,
@@ -65,3 +65,9 @@ struct InRust;
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/reload.md")]
 struct HotReload;
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/tutorial.md")]
+struct Tutorial;
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/cookbook.md")]
+struct Cookbook;

@@ -163,7 +163,7 @@ fn an_ability_with_a_buff_is_told_to_every_kind_of_observer() {
     observers.on_tag(t("State.Other"), None, count(5));
     observers.on_effect(e("GE_Other"), None, count(6));
     observers.on_ability(g("GA_Other"), None, count(7));
-    sim.grant(hero, ugas::core::AbilityGrant::new(g("GA_Might"))).unwrap();
+    sim.grant(hero, AbilityGrant::new(g("GA_Might"))).unwrap();
     sim.activate(hero, g("GA_Might"), Target::None).unwrap();
     sim.advance_to(SimTime::seconds(2.0), &mut NoHost);
     dispatch(&mut observers, &mut sim);

@@ -4,7 +4,8 @@ use super::Runner;
 use super::look::{Look, Of, OfActor, read, resolve};
 use super::streams::Seen;
 use crate::scenario::{CountOf, Expectation, Found, Name, Partial, Place, Stream};
-use ugas_core::Refusal;
+use ugas_core::{AttributeId, Refusal};
+use ugas_doc::ControllerReplication;
 
 /// Entries of a window that a failure shows.
 const SHOWN: usize = 20;
@@ -33,6 +34,9 @@ impl Runner<'_> {
         match what {
             OfActor::Attribute(id, Of::Current | Of::Base) => {
                 found?;
+                if let Some(why) = self.hidden(actor, *id) {
+                    return Some(why);
+                }
                 let explanation = self.sim.explain(self.who(actor), *id).ok()?;
                 Some(self.with_names(&explanation.to_string()))
             }
@@ -49,6 +53,29 @@ impl Runner<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Why a client is not told of somebody else's attribute; nothing if it is.
+    fn hidden(&self, actor: &str, id: AttributeId) -> Option<String> {
+        let (rules, seen) = (&self.world.rules, self.seen.get(&self.who(actor))?);
+        if seen.values.iter().any(|(shown, _)| *shown == id) {
+            return None;
+        }
+        let name = rules.attribute_name(id).unwrap_or("?");
+        let template = self.scenario.actors.iter().find(|a| a.name.text == actor).and_then(|a| a.controller.as_ref());
+        let template = template.and_then(|name| rules.template(&name.text));
+        let mode = template.and_then(|t| rules.template_replication(t)).unwrap_or_default();
+        Some(match mode {
+            ControllerReplication::Full => format!(
+                "this client is not shown {name} of {actor}: the attribute's own `ReplicationMode` keeps it from others; \
+                 until it is `All`, what is found here is its default and what this client played ahead"
+            ),
+            _ => format!(
+                "this client is not shown {name} of {actor}: it is not its own, and is shown to others as `{mode:?}`, without \
+                 attributes; what is found here is the default and what this client played ahead. A `gameplay_controller` \
+                 document with `ReplicationMode: Full`, named with `Controller:`, shows them"
+            ),
+        })
     }
 
     fn window(&self, stream: Stream) -> Vec<Seen> {

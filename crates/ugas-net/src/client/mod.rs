@@ -56,7 +56,8 @@ const MAX_DEFINED: usize = 16 * 1024 * 1024;
 /// How a client is set up.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// How far the client may run ahead of the last state the server spoke about; at most half a second.
+    /// How far the client may run ahead of the last state the server spoke about; at most half a second. Beyond it commands
+    /// are refused as pending ([`Client::command`]).
     pub window: SimTime,
     /// Differences of attributes above this share of the larger value ask for a blend.
     pub blend: f64,
@@ -131,8 +132,12 @@ pub struct ClientCounts {
     pub longest: u64,
     /// Commands the server refused.
     pub refused: u64,
-    /// Packets that could not be read.
+    /// Packets and messages that could not be read.
     pub damaged: u64,
+    /// Packets that had been read before: networks double some.
+    pub duplicate: u64,
+    /// Packets older than the newest that was read: they were overtaken on their way. What they said is said again.
+    pub outdated: u64,
     /// Commands that were not played because the window was closed.
     pub closed: u64,
     /// Sections about controllers that are not shown because too many are shown already.

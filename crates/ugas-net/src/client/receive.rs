@@ -6,6 +6,7 @@ use super::history::History;
 use super::pace::Pace;
 use super::reconcile::Told;
 use super::{Client, ClientState, MAX_DEFINED, Pending};
+use crate::carrier::CarrierError;
 use crate::echo::read_echoes;
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
@@ -26,8 +27,12 @@ impl Client {
         self.forget_facts();
         let (tick, payload) = match self.carrier.read(self.now, datagram) {
             Ok(opened) => (opened.tick, opened.payload.to_vec()),
-            Err(_) => {
-                self.counts.damaged += 1;
+            Err(error) => {
+                match error {
+                    CarrierError::Duplicate { .. } => self.counts.duplicate += 1,
+                    CarrierError::Stale { .. } => self.counts.outdated += 1,
+                    _ => self.counts.damaged += 1,
+                }
                 return;
             }
         };

@@ -25,6 +25,10 @@ pub enum Certainty {
 }
 
 /// Facts in order, each with how sure it is.
+///
+/// `at` of a fact is a time of the clock that both sides share, as the client has it: of what was played ahead the time at which
+/// it happens on the server too, also when it is told again as confirmed or undone; of what was heard from the server first the
+/// time at which it was heard.
 #[derive(Clone, Debug, Default)]
 pub struct NetFacts {
     /// The facts. Those that are confirmed or undone have no details: they were told before.

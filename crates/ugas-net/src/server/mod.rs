@@ -20,6 +20,7 @@ use crate::carrier::{CarrierConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
 use crate::mask::hidden_from_owners;
+use crate::message::Denial;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::Board;
 use crate::wire::bits::BitWriter;
@@ -308,6 +309,14 @@ impl Server {
     /// Peers that play.
     pub fn playing(&self) -> impl Iterator<Item = PeerId> {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
+    }
+
+    /// Peers that may not play, and why. They are told, and stay connected until the host or they themselves end it.
+    pub fn denied(&self) -> impl Iterator<Item = (PeerId, &Denial)> {
+        self.peers.iter().filter_map(|(id, p)| match &p.phase {
+            Phase::Denied(denial) => Some((*id, denial)),
+            Phase::Silent | Phase::Playing => None,
+        })
     }
 
     /// Memory that depends on what clients send: packets in flight, commands that wait, verdicts. For tests of bounds.

@@ -8,7 +8,7 @@ use super::{MAX_VERDICTS, ServerConfig, line};
 use crate::authority::{Reason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::Pick;
-use crate::message::{Command, Request, Verdict};
+use crate::message::{Command, Denial, Request, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
 use ugas_core::{AbilityId, ControllerId, Sim};
@@ -26,14 +26,14 @@ const MAX_FLYING: usize = 1100;
 const SPARE_BASES: u32 = 1024;
 
 /// How far a client is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It has not said what it is.
     Silent,
     /// It plays.
     Playing,
     /// It was told why not.
-    Denied,
+    Denied(Denial),
 }
 
 /// What one packet told: whom it showed since when, and how many verdicts it held.

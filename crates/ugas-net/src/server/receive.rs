@@ -23,7 +23,7 @@ impl Server {
         let now = self.tick.time(self.config.length);
         let opened = match p.carrier.read(now, datagram) {
             Ok(opened) => opened,
-            Err(_) => return self.counts.add(Reason::Packet),
+            Err(error) => return self.counts.add(Reason::from(&error)),
         };
         let (tick, payload) = (opened.tick, opened.payload);
         p.settle(&mut self.fates);
@@ -60,7 +60,7 @@ impl Server {
         };
         let answer = match denial {
             Some(denial) => {
-                p.phase = Phase::Denied;
+                p.phase = Phase::Denied(denial.clone());
                 ToClient::Denied(denial)
             }
             None => {

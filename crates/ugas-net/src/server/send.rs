@@ -23,15 +23,20 @@ impl Server {
         let mut last = None;
         while let Some(id) = self.peer_after(last) {
             last = Some(id);
-            self.define(id);
-            for round in 0..self.config.datagrams {
-                let more = self.write(id, round == 0);
-                if !self.out.is_empty() {
-                    out(id, &self.out);
-                }
-                if !more {
-                    break;
-                }
+            self.send_to(id, &mut |datagram| out(id, datagram));
+        }
+    }
+
+    /// Datagrams for one peer, e.g. to tell somebody why he may not play before the others begin.
+    pub fn send_to(&mut self, peer: PeerId, out: &mut dyn FnMut(&[u8])) {
+        self.define(peer);
+        for round in 0..self.config.datagrams {
+            let more = self.write(peer, round == 0);
+            if !self.out.is_empty() {
+                out(&self.out);
+            }
+            if !more {
+                break;
             }
         }
     }

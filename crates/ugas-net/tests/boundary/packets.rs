@@ -203,7 +203,7 @@ fn lengths_that_lie_are_refused_before_anything_is_made_for_them() {
 // covers: UGAS-13.7-14
 #[test]
 fn replayed_packets_are_refused() {
-    refused(&[(Reason::Packet, 40), (Reason::AuthoritativeOnly, 1)], |rig| {
+    refused(&[(Reason::Duplicate, 40), (Reason::AuthoritativeOnly, 1)], |rig| {
         let command = rig.command(rig.apply("GA_Beam", "GE_InstantKill", rig.foe));
         let recorded = rig.datagram(rig.server.tick(), &payload(&[command.to_bytes()]));
         rig.send(&recorded);
@@ -212,6 +212,40 @@ fn replayed_packets_are_refused() {
             rig.send(&recorded);
         }
     });
+}
+
+#[test]
+fn what_networks_double_and_overtake_is_not_called_damaged() {
+    let mut rig = Rig::new();
+    let [first, second] = [(); 2].map(|()| {
+        rig.step();
+        rig.datagram(rig.server.tick(), &payload(&[]))
+    });
+    let before = [Reason::Packet, Reason::Duplicate, Reason::Outdated].map(|reason| rig.count(reason));
+    [&second, &second, &first].into_iter().for_each(|datagram| rig.send(datagram));
+    let after = [Reason::Packet, Reason::Duplicate, Reason::Outdated].map(|reason| rig.count(reason));
+    assert_eq!(after, [before[0], before[1] + 1, before[2] + 1]);
+
+    // The client tells them apart too.
+    let rules = super::rig::rules();
+    let mut ben = Client::new(rules, ClientConfig::default());
+    rig.server.connect(PeerId(9), &[]).unwrap();
+    let mut told = Vec::new();
+    for _ in 0..20 {
+        ben.send(&mut |datagram| rig.server.receive(PeerId(9), datagram));
+        rig.server.step(&mut ugas_core::NoHost);
+        rig.server.send(&mut |peer, datagram| {
+            if peer == PeerId(9) {
+                told.push(datagram.to_vec());
+                ben.receive(datagram);
+            }
+        });
+        ben.update(super::rig::LENGTH);
+    }
+    let (first, last) = (told.first().unwrap(), told.last().unwrap());
+    [last, first].into_iter().for_each(|datagram| ben.receive(datagram));
+    let counts = ben.counts();
+    assert_eq!((counts.duplicate, counts.outdated, counts.damaged), (1, 1, 0));
 }
 
 #[test]
@@ -292,6 +326,7 @@ fn other_rules_are_denied_with_both_hashes_and_the_client_says_so() {
         client.update(super::rig::LENGTH);
     }
     let denial = Denial::Rules { server: rules, client: other.fingerprint() };
+    assert_eq!(rig.server.denied().collect::<Vec<_>>(), [(PeerId(9), &denial)], "the host can tell it too");
     assert_eq!(*client.state(), ClientState::Denied(denial));
 }
 

@@ -68,6 +68,11 @@ impl Caller {
         Caller::connect(token, config)
     }
 
+    /// The server it calls, such as `udp://127.0.0.1:4000`.
+    pub fn server(&self) -> String {
+        format!("{}://{}", self.carrier.scheme(), self.netcode.server_addr())
+    }
+
     fn read(&mut self, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
         for _ in 0..READS {
             let (length, from) = match self.socket.receive(&mut self.buffer) {
@@ -143,7 +148,10 @@ impl ClientTransport for Caller {
     fn state(&self) -> State {
         // What netcode heard from the server says more than a line that closed after it.
         match (self.netcode.disconnect_reason(), self.broken) {
-            (Some(reason), _) => State::Disconnected(gone(reason)),
+            (Some(reason), _) => State::Disconnected(match gone(reason) {
+                Gone::NoAnswer if self.socket.is_shut() => Gone::Nobody,
+                gone => gone,
+            }),
             (None, Some(gone)) => State::Disconnected(gone),
             (None, None) if self.netcode.is_connected() => State::Connected,
             (None, None) => State::Connecting,
@@ -172,7 +180,7 @@ fn open(carrier: Carrier, server: SocketAddr, patience: Duration) -> Result<Box<
     let cannot = |cause| TransportError::Reach { carrier, address: server, cause };
     match carrier {
         #[cfg(feature = "udp")]
-        Carrier::Udp => Ok(Box::new(crate::socket::udp::Udp::toward(server).map_err(cannot)?)),
+        Carrier::Udp => Ok(Box::new(crate::socket::udp::UdpClient::toward(server).map_err(cannot)?)),
         #[cfg(feature = "websocket")]
         Carrier::WebSocket => {
             let socket = crate::socket::websocket::WebSocketClient::connect(server, patience).map_err(cannot)?;

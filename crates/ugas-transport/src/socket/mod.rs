@@ -46,6 +46,12 @@ pub(crate) trait ClientSocket: Send {
 
     /// An error of the kind `WouldBlock` means that the packet is dropped because the other side does not keep up.
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()>;
+
+    /// Whether the system said that nobody listens at the server's port. It may be wrong, and it may say nothing: good for
+    /// a message, not for a decision.
+    fn is_shut(&self) -> bool {
+        false
+    }
 }
 
 /// Copies a packet out; what does not fit is no packet.

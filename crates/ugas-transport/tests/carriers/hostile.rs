@@ -69,7 +69,9 @@ fn a_token_for_another_carrier_or_of_yesterday_is_refused() {
     let address = server.address(Carrier::WebSocket).expect("it listens");
     let crossed = Identity { address, ..identity(&server, Carrier::Udp) };
     let token = Token::issue(&key(), PROTOCOL, crossed, NOW, LIFETIME).expect("a token");
-    assert_eq!(refused(&mut server, call(token)), Gone::NoAnswer, "UDP packets to a port of TCP");
+    // UDP packets to a port of TCP: nobody is there, and not every system says so.
+    let why = refused(&mut server, call(token));
+    assert!(why == Gone::Nobody || why == Gone::NoAnswer && !cfg!(target_os = "linux"), "{why:?}");
     let yesterday = NOW - Duration::from_secs(86_400);
     let token = Token::issue(&key(), PROTOCOL, identity(&server, Carrier::Udp), yesterday, LIFETIME).expect("a token");
     assert_eq!(refused(&mut server, call(token)), Gone::NoAnswer);

@@ -1,0 +1,97 @@
+//! The command lines of the README and the book do what the pages say: each that ends by itself is run from the root of the
+//! repository, ends with 0, and prints the lines that the page shows below it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Those that run until somebody stops them, or need somebody at the other end.
+const ENDLESS: &[&str] = &["studio", "serve", "bot", "watch", "lsp"];
+
+/// The reader's own folder, as the pages call it.
+const OWN: &str = "../my_game";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A command line of a page and what is shown below it.
+struct Shown {
+    page: String,
+    line: usize,
+    arguments: String,
+    output: Vec<String>,
+}
+
+/// The arguments of `ugas`, if that is what is called.
+fn arguments(line: &str) -> Option<&str> {
+    let command = line.strip_prefix("$ ")?.split(" #").next()?.trim();
+    ["cargo run -- ", "cargo run -q -- ", "ugas "].iter().find_map(|start| command.strip_prefix(start))
+}
+
+fn shown() -> Vec<Shown> {
+    let book = fs::read_dir(root().join("book/src")).expect("the book");
+    let mut pages: Vec<PathBuf> = book.map(|entry| entry.expect("an entry").path()).collect();
+    pages.push(root().join("README.md"));
+    pages.sort();
+    let mut shown = Vec::new();
+    for page in pages {
+        let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&page).expect("a page");
+        let mut is_console = false;
+        let mut is_open = false;
+        for (at, line) in text.lines().enumerate() {
+            if line.starts_with("```") {
+                (is_console, is_open) = (line == "```console", false);
+            } else if is_console && line.starts_with("$ ") {
+                is_open = arguments(line).is_some();
+                shown.extend(arguments(line).map(|arguments| Shown {
+                    page: name.clone(),
+                    line: at + 1,
+                    arguments: arguments.to_owned(),
+                    output: Vec::new(),
+                }));
+            } else if is_open && let Some(last) = shown.last_mut() {
+                last.output.push(line.to_owned());
+            }
+        }
+    }
+    shown
+}
+
+fn is_endless(arguments: &str) -> bool {
+    let first = arguments.split_whitespace().next().unwrap_or_default();
+    ENDLESS.contains(&first) || first == "demo" && !arguments.contains("--tty")
+}
+
+#[test]
+fn every_command_line_that_ends_does_what_the_page_shows() {
+    let own = std::env::temp_dir().join(format!("ugas-book-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&own);
+    let folder = own.display().to_string();
+    // A game of the reader's own is there before the first page that plays it.
+    let mut shown = shown();
+    shown.sort_by_key(|s| !s.arguments.starts_with("init "));
+    let mut done = BTreeSet::new();
+    for Shown { page, line, arguments, output } in &shown {
+        if is_endless(arguments) || !done.insert(arguments) {
+            continue;
+        }
+        let words = arguments.split_whitespace().map(|word| word.replace(OWN, &folder));
+        let ran = Command::new(env!("CARGO_BIN_EXE_ugas"))
+            .current_dir(root())
+            .args(words)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the command starts");
+        let told = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(ran.status.code(), Some(0), "{page}:{line}: ugas {arguments}\n{told}");
+        for expected in output {
+            let expected = expected.replace(OWN, &folder);
+            assert!(told.lines().any(|l| l == expected), "{page}:{line}: {expected}\nis not in\n{told}");
+        }
+    }
+    let _ = fs::remove_dir_all(&own);
+    assert!(done.len() > 15, "{done:#?}");
+}

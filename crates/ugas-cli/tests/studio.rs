@@ -1,0 +1,65 @@
+//! The first thing anybody runs: `ugas` without a word opens the demo, `ugas demo --tty` draws it, and a studio that cannot
+//! open says why.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Output, Stdio};
+
+/// A program that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn ugas(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ugas"));
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn ran(args: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = ugas(args).output().unwrap();
+    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// What a page answers, with its head.
+fn get(address: &str) -> String {
+    let (host, path) = address.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn without_a_command_the_demo_opens() {
+    let mut child = Running(ugas(&[]).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    let address = first.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:")).unwrap();
+    assert!(get(address).starts_with("HTTP/1.1 200"), "{first}");
+    assert!(get(address).contains("<title>ugas studio</title>"));
+    assert!(lines.any(|line| line.unwrap().contains("ugas help")), "it says where everything else is");
+}
+
+#[test]
+fn the_demo_is_drawn_in_a_terminal() {
+    let (code, out, _) = ran(&["demo", "--tty", "--ticks", "600"]);
+    assert_eq!(code, Some(0));
+    for part in ["tick 600", "Brann", "█", "shots a minute", "modifier shown twice: 0 frames"] {
+        assert!(out.contains(part), "{part} is missing in\n{out}");
+    }
+    assert_eq!(ran(&["demo", "--tty", "--ticks", "600"]).1, out, "the same seed, the same picture");
+}
+
+#[test]
+fn a_studio_that_cannot_open_says_why() {
+    let (code, _, err) = ran(&["studio", "nothing/here.yaml"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("nothing/here.yaml"), "{err}");
+}

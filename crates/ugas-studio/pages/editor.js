@@ -1,0 +1,39 @@
+// A text that is edited: the numbers of its lines beside it, and what is wrong red behind it.
+
+import { fill, h } from "./dom.js";
+
+const LINE = 18;
+
+export function editor(props) {
+  const text = h("textarea", { spellcheck: "false", autocapitalize: "off", wrap: "off", ...props });
+  const lines = h("div", { class: "lines", "aria-hidden": "true" });
+  let wrong = new Set();
+  const draw = () => {
+    const first = Math.floor(text.scrollTop / LINE);
+    const shown = Math.ceil((text.clientHeight || 400) / LINE) + 1;
+    const last = Math.min(first + shown, text.value.split("\n").length);
+    lines.style.transform = `translateY(${-(text.scrollTop - first * LINE)}px)`;
+    fill(lines, `${first} ${last} ${[...wrong]}`, () => Array.from({ length: Math.max(0, last - first) }, (_, i) => h("div", { class: wrong.has(first + i + 1) ? "wrong" : undefined }, String(first + i + 1))));
+  };
+  text.addEventListener("scroll", draw);
+  text.addEventListener("input", draw);
+  new ResizeObserver(draw).observe(text);
+  return {
+    el: h("div", { class: "editor" }, lines, text),
+    text,
+    set(value) {
+      text.value = value;
+      draw();
+    },
+    // These lines are wrong, counted from one.
+    mark(list) {
+      wrong = new Set(list);
+      draw();
+    },
+    // Brings a line near the top.
+    show(line) {
+      text.scrollTop = Math.max(0, (line - 2) * LINE);
+      draw();
+    },
+  };
+}

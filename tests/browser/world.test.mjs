@@ -1,0 +1,198 @@
+// The studio's other pages: the world that is watched and driven, the network, scenarios.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ask, frame, launch, start, until, visit } from "./lib.mjs";
+
+let browser;
+let ugas;
+let folder;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "ugas-browser-"));
+  browser = await launch();
+  ugas = await start("studio", "packs/arena", "--seed", "7");
+});
+after(async () => {
+  await browser?.close();
+  await ugas?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function world(t, options = {}) {
+  const page = await visit(browser, ugas.address, { hash: "world", query: "seed=7&tick=0", ...options });
+  t.after(() => page.context().close());
+  await page.waitForSelector("#values tbody tr");
+  return page;
+}
+
+async function choose(page, name) {
+  await page.click(`#actors [data-key="${name}"]`);
+  await until(page, (who) => document.getElementById("who").textContent === who && window.studio.detail(null, who), name);
+}
+
+const value = (page, attribute) => page.evaluate((a) => Number(document.querySelector(`#plots [data-plot="${a}"]`).dataset.last), attribute);
+
+// covers: OWN-10
+test("an effect is applied and the plot moves; it explains itself, and scrubbing back shows what was", async (t) => {
+  const page = await world(t);
+  await choose(page, "Pyra");
+  await page.waitForSelector('#plots [data-plot="Health"]');
+  await until(page, () => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) === 120);
+  const { tick } = await frame(page);
+  await page.fill("#d-effect", "GE_FlareUp");
+  await page.click("#do-apply");
+  await until(page, () => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) < 120);
+  const hurt = await value(page, "Health");
+  assert.equal(await page.textContent('#values [data-attribute="Health"]'), String(hurt));
+  await page.click('#values [data-attribute="Health"]');
+  await page.waitForSelector("#why");
+  assert.match(await page.textContent("#why"), new RegExp(`^${hurt} = `));
+  await page.locator("#time").fill(String(tick));
+  await until(page, () => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) === 120);
+  await page.click("#now");
+  await until(page, (v) => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) === v, hurt);
+});
+
+// covers: OWN-10
+test("an effect that lasts is on the timeline and in the list, its tags in the tree, and it can be removed", async (t) => {
+  const page = await world(t);
+  await choose(page, "Brann");
+  await page.fill("#d-effect", "GE_Burn");
+  await page.click("#do-apply");
+  await page.click("#do-apply");
+  await until(page, () => /GE_Burn/.test(document.getElementById("effects").textContent));
+  const cells = await page.locator('#effects tbody tr:has-text("GE_Burn") td').allTextContents();
+  assert.equal(cells[3], "2", "two stacks");
+  assert.match(cells[5], /^\d+\.\d s$/);
+  await until(page, () => /Burning/.test(document.getElementById("tags").textContent));
+  await until(page, () => document.querySelector('[data-cue="Fire.Burning"]'));
+  await page.click('button[aria-label="Remove GE_Burn"]');
+  await until(page, () => !/GE_Burn/.test(document.getElementById("effects").textContent));
+  await until(page, () => !/Burning/.test(document.getElementById("tags").textContent));
+});
+
+// covers: OWN-10
+test("abilities tell whether they can be used, their casts and cooldowns and every reason", async (t) => {
+  const page = await world(t);
+  await choose(page, "Pyra");
+  await until(page, () => document.querySelector('#abilities [data-ability="GA_Fireball"] [data-state="ready"]'));
+  await page.fill("#d-target", "Brann");
+  await page.fill("#d-ability", "GA_Fireball");
+  await page.click("#do-activate");
+  await until(page, () => /casting \d+ %/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
+  assert.match(await page.textContent("#cast"), /GA_Fireball/);
+  await until(page, () => /Cooldown.*over in/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
+  await page.fill("#d-input", "Ability2");
+  await page.click("#do-press");
+  await page.click("#do-release");
+  await until(page, () => /1 of 2/.test(document.querySelector('#abilities [data-ability="GA_Blink"]').textContent));
+});
+
+// covers: OWN-10
+test("a base value is written, an actor moved, an event sent, and each is taken back", async (t) => {
+  const page = await world(t);
+  await choose(page, "Brann");
+  const base = page.locator('[data-edit="Might"]');
+  await base.fill("77");
+  await base.press("Enter");
+  await until(page, () => window.studio.detail(null, "Brann").attributes.find((a) => a.name === "Might").base === 77);
+  await page.keyboard.press("Escape");
+  await page.click("#undo");
+  await until(page, () => window.studio.detail(null, "Brann").attributes.find((a) => a.name === "Might").base === 50);
+  await page.fill("#d-place", "3 -4");
+  await page.click("#do-move");
+  await until(page, () => ((a) => a.x === 3 && a.z === -4)(window.studio.frame.sides[0].actors.find((a) => a.name === "Brann")));
+  assert.equal(await page.textContent("#at"), "at 3, -4");
+  await page.click("#undo");
+  await until(page, () => window.studio.frame.sides[0].actors.find((a) => a.name === "Brann").x !== 3);
+  await page.fill("#d-event", "State.Combat");
+  await page.click("#do-event");
+  await until(page, () => document.getElementById("alert").hidden);
+});
+
+// covers: OWN-10
+test("what cannot be done is said, with the nearest name, until it is dismissed", async (t) => {
+  const page = await world(t);
+  await choose(page, "Pyra");
+  await page.fill("#d-effect", "GE_Bum");
+  await page.click("#do-apply");
+  await until(page, () => !document.getElementById("alert").hidden);
+  assert.match(await page.textContent("#alert-text"), /there is no effect GE_Bum; did you mean GE_Burn\?/);
+  await page.waitForTimeout(500);
+  assert.ok(await page.isVisible("#alert"), "it stays");
+  await page.click("#dismiss");
+  assert.ok(await page.isHidden("#alert"));
+});
+
+// covers: OWN-10
+test("clients join over a chosen link and stand beside the server", async (t) => {
+  const network = await visit(browser, ugas.address, { hash: "network", query: "seed=7&tick=0" });
+  t.after(() => network.context().close());
+  await network.waitForSelector("#clients .empty");
+  await network.locator("#n-trip").fill("120");
+  await network.fill("#n-name", "Ann");
+  await network.fill("#n-owns", "Pyra");
+  await network.click("#n-join");
+  await until(network, () => document.querySelector('#clients [data-key="Ann"]'));
+  await until(network, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /Ann.*Pyra.*Health/.test(r.textContent)));
+  await until(network, () => window.studio.frame.bytes_a_second > 0);
+  await network.click("#n-leave");
+  await network.click("#n-join");
+  await until(network, () => /has joined already/.test(document.getElementById("alert-text").textContent));
+});
+
+const SCENARIO = (health) => `Scenario: Poison ticks
+Entities:
+  - Kind: attribute_set
+    Name: Vitals
+    Attributes:
+      - {Name: Health, DefaultBaseValue: 100, Clamping: {Min: 0}}
+  - Kind: gameplay_effect
+    Name: GE_Poison
+    DurationPolicy: HasDuration
+    Duration: {Type: ScalableFloat, Value: 10}
+    Period: {Period: 1}
+    Modifiers:
+      - {Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -5}}
+Actors:
+  Hero: {AttributeSets: [Vitals]}
+Timeline:
+  - At: 0
+    Do:
+      - Apply: {Effect: GE_Poison, To: Hero}
+  - At: 3.5
+    Do:
+      - Expect: {Hero.Health: ${health}}
+`;
+
+async function played(t, name, text) {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  const own = await start("studio", file);
+  t.after(() => own.stop());
+  const page = await visit(browser, own.address);
+  t.after(() => page.context().close());
+  await page.waitForSelector("#holds");
+  return { page, own };
+}
+
+// covers: OWN-10
+test("a scenario that fails says where and why, and leads to the moment", async (t) => {
+  const { page } = await played(t, "fails.yaml", SCENARIO(90));
+  assert.equal(await page.textContent("#holds"), "1 expectation does not hold.");
+  assert.match(await page.textContent(".source .wrong"), /Hero.Health: 90/);
+  await page.click('.finding button:has-text("Go to 3.5 s")');
+  await until(page, () => location.hash === "#world" && window.studio.frame.tick === 210);
+  await until(page, () => document.querySelector('#plots [data-plot="Health"]')?.dataset.last === "85");
+});
+
+test("a scenario that holds says so and plays", async (t) => {
+  const { page } = await played(t, "holds.yaml", SCENARIO(85));
+  assert.match(await page.textContent("#holds"), /Everything holds/);
+  await page.click("#again");
+  await until(page, () => window.studio.frame.running && window.studio.frame.tick > 30);
+});

@@ -1,0 +1,86 @@
+//! `cargo xtask playground`: the demo as a folder of plain files that any web server can hand out, the runtime in it as wasm.
+//!
+//! The pages are the studio's own; the only difference is a mark on the root element that tells them where their desk is.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use brotli::CompressorWriter;
+
+use crate::repo;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// The most that the module may weigh on its way to a browser.
+const MOST: usize = 1_000_000;
+
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let root = repo::root()?;
+    let mut out = root.join("target/playground");
+    let mut is_checked = false;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--out" => out = words.next().map(PathBuf::from).context("--out needs a folder")?,
+            "--check" => is_checked = true,
+            other => bail!("playground has no option `{other}`"),
+        }
+    }
+    add_target();
+    let mut build = repo::cargo(&root);
+    build.args(["build", "--quiet", "-p", "ugas-playground", "--target", TARGET, "--profile", "playground"]);
+    if !build.status()?.success() {
+        bail!("the module was not built; is the target there? `rustup target add {TARGET}`");
+    }
+    let module = target_folder(&root)?.join(TARGET).join("playground/ugas_playground.wasm");
+    let bytes = fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
+    write_pages(&root, &out, &bytes)?;
+    let packed = packed(&bytes)?;
+    fs::write(out.join("ugas.wasm.br"), &packed)?;
+    let packed = packed.len();
+    println!("{}: {} bytes of wasm, {packed} by brotli (at most {MOST})", out.display(), bytes.len());
+    println!("serve the folder with any web server; it asks for nothing at run time");
+    let mut is_good = packed <= MOST;
+    if is_checked {
+        let mut node = Command::new("node");
+        node.arg(root.join("crates/ugas-playground/golden.mjs")).arg(out.join("ugas.wasm"));
+        is_good &= node.status().context("--check runs the module under node, which is not there")?.success();
+    }
+    Ok(is_good)
+}
+
+/// Best effort: where there is no rustup the target may come with the toolchain.
+fn add_target() {
+    let _ = Command::new("rustup").args(["target", "add", TARGET]).status();
+}
+
+fn target_folder(root: &Path) -> Result<PathBuf> {
+    #[derive(serde::Deserialize)]
+    struct Metadata {
+        target_directory: PathBuf,
+    }
+    let output = repo::cargo(root).args(["metadata", "--no-deps", "--format-version", "1"]).output()?;
+    let metadata: Metadata = serde_json::from_slice(&output.stdout).context("cargo metadata printed bad JSON")?;
+    Ok(metadata.target_directory)
+}
+
+fn write_pages(root: &Path, out: &Path, module: &[u8]) -> Result<()> {
+    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let pages = root.join("crates/ugas-studio/pages");
+    for entry in fs::read_dir(&pages).with_context(|| format!("cannot list {}", pages.display()))? {
+        let (path, name) = entry.map(|e| (e.path(), e.file_name()))?;
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        fs::write(out.join(name), text.replacen("<html ", "<html data-wasm=\"1\" ", 1))?;
+    }
+    fs::write(out.join("ugas.wasm"), module)?;
+    Ok(())
+}
+
+/// What a browser fetches where the web server hands out packed files.
+fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut writer = CompressorWriter::new(Vec::new(), 1 << 16, 11, 24);
+    writer.write_all(bytes)?;
+    Ok(writer.into_inner())
+}
