@@ -67,11 +67,11 @@ Metadata: {Description: 'Adds {GE_Tough.MaxHealth} to what there is'}
 Kind: gameplay_controller
 OwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}
 AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 100, CurrentValue: 100}, {Name: Health, BaseValue: 100, CurrentValue: 100}]}]
-StartupEffects: [GE_Tough]
+ActiveEffects: [{Handle: tough, EffectClass: GE_Tough, Duration: -1}]
 Metadata: {DisplayName: The hero, Description: Stands there, Tags: [Brave], DebugCategory: heroes}
 ---
 Kind: gameplay_controller
-OwnerActor: {ActorID: Stone, ActorType: Prop}
+OwnerActor: {ActorID: Stone, ActorType: Enemy}
 AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 10, CurrentValue: 10}, {Name: Health, BaseValue: 10, CurrentValue: 10}]}]
 ";
 
