@@ -87,7 +87,7 @@ test("the predicted rate of fire stays while the round trip grows, the confirmed
   // Counted over ten seconds, one shot is six a minute.
   assert.ok(Math.abs(near.ahead - far.ahead) <= 6, JSON.stringify({ near, far }));
   assert.ok(far.asking <= near.asking - 12, JSON.stringify({ near, far }));
-  assert.equal(await page.textContent("#twice"), "modifier shown twice: 0 frames");
+  assert.match(await page.textContent("#twice"), /^modifier shown twice: 0 frames/);
 });
 
 // covers: OWN-10

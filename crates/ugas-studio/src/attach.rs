@@ -6,7 +6,7 @@
 
 use crate::Library;
 use crate::ask;
-use crate::desk::asks::{Ask, AskData, Asked};
+use crate::desk::asks::{Ask, AskData, AskFrame, Asked};
 use crate::desk::told::{self, Chronicle};
 use crate::desk::{data, figures, frame};
 use crate::disk::{Disk, NO_DISK};
@@ -171,7 +171,7 @@ impl Attached {
     fn reply(&mut self, sim: &mut Sim, asked: Ask, run: &mut RunOrder<'_>) -> Result<Value, String> {
         match asked {
             Ask::Hello => return Ok(self.hello(sim)),
-            Ask::Frame { since, watch, category } => return Ok(self.frame(sim, since, &watch, category.as_deref())),
+            Ask::Frame(frame) => return Ok(self.frame(sim, &frame)),
             Ask::Figures => return Ok(self.figures(sim)),
             Ask::Explain { side: None, who, attribute } => {
                 let who = self.names.who(sim, &who).ok_or_else(|| format!("{who} is not there"))?;
@@ -281,10 +281,11 @@ impl Attached {
         Value::Object(figures::of_sim(sim, &self.tasks))
     }
 
-    fn frame(&self, sim: &mut Sim, since: u64, watch: &[(Option<String>, String)], category: Option<&str>) -> Value {
+    fn frame(&self, sim: &mut Sim, asked: &AskFrame) -> Value {
         let hash = sim.hash();
         let (sim, names) = (&*sim, &self.names);
-        let details: Vec<Value> = watch
+        let details: Vec<Value> = asked
+            .watch
             .iter()
             .map(|(side, name)| {
                 let who = names.who(sim, name).filter(|_| side.is_none());
@@ -298,7 +299,8 @@ impl Attached {
             bent: 0.0,
             corrections: 0,
             refused: 0,
-            actors: view::actors(names, sim, &[], category),
+            bent: 0.0,
+            actors: view::actors(names, sim, &[], asked.category.as_deref()),
         };
         json!({
             "tick": self.tick,
@@ -320,7 +322,7 @@ impl Attached {
             "sides": [side],
             "details": details,
             "serial": self.chronicle.serial(),
-            "news": self.chronicle.since(since, |t| told::line(t, None, names, sim)),
+            "news": self.chronicle.since(asked, names, |t| told::line(t, None, names, sim)),
             "reloads": 0,
             "notice": null,
         })

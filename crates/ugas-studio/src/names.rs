@@ -36,8 +36,13 @@ impl Names {
 
     /// Who of a world is called so; `#7` is the controller with that id.
     pub fn who(&self, sim: &Sim, name: &str) -> Option<ControllerId> {
+        self.id(name).filter(|&who| sim.exists(who))
+    }
+
+    /// Who is called so, whether there or gone.
+    pub(crate) fn id(&self, name: &str) -> Option<ControllerId> {
         let known = self.names.iter().find(|(_, n)| *n == name).map(|(who, _)| *who);
-        known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId)).filter(|&who| sim.exists(who))
+        known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId))
     }
 
     /// The category of a controller.

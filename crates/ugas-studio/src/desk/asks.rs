@@ -35,23 +35,30 @@ impl Asked {
 /// The questions about the documents.
 const DATA: [&str; 9] = ["files", "file", "check", "definitions", "definition", "schema", "form", "set", "save"];
 
+/// How things are, and what happened since.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct AskFrame {
+    /// The number of the last thing that was heard of.
+    #[serde(default)]
+    pub(crate) since: u64,
+    /// Whose details: the client's name (none for the server) and the actor's.
+    #[serde(default)]
+    pub(crate) watch: Vec<(Option<String>, String)>,
+    /// Only actors of this debug category.
+    #[serde(default)]
+    pub(crate) category: Option<String>,
+    /// Only what happened to these, and whoever died: in a crowd more happens than anybody reads.
+    #[serde(default)]
+    pub(crate) about: Option<Vec<String>>,
+}
+
 /// What a page asks of the world.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum Ask {
     /// What there is to know once.
     Hello,
-    /// How things are, and what happened since.
-    Frame {
-        #[serde(default)]
-        since: u64,
-        /// Whose details: the client's name (none for the server) and the actor's.
-        #[serde(default)]
-        watch: Vec<(Option<String>, String)>,
-        /// Only actors of this debug category.
-        #[serde(default)]
-        category: Option<String>,
-    },
+    Frame(AskFrame),
     Play,
     Pause,
     Step {

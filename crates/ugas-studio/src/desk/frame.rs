@@ -1,10 +1,12 @@
 //! What a page is told: once when it opens, and then again and again.
 
+use super::asks::AskFrame;
 use super::{Desk, side_of};
 use crate::desk::{figures, told};
 use crate::stage::Script;
 use crate::tape::World;
 use crate::view;
+use serde::Serialize;
 use serde_json::{Value, json};
 use ugas_core::Rules;
 
@@ -48,11 +50,13 @@ impl Desk {
         answer
     }
 
-    pub(super) fn frame(&mut self, since: u64, watch: &[(Option<String>, String)], category: Option<&str>) -> Value {
+    /// As text: a crowd sixty times a second is too much to be built twice.
+    pub(super) fn frame(&mut self, asked: &AskFrame) -> Result<String, String> {
         let hash = self.tape.world_mut().hash();
         let stage = self.tape.world();
         let (round_trip, loss) = stage.link();
-        let details: Vec<Value> = watch
+        let details: Vec<Value> = asked
+            .watch
             .iter()
             .map(|(side, name)| {
                 let sim = side_of(stage, side.as_deref()).ok();
@@ -67,9 +71,9 @@ impl Desk {
             _ => 0.0,
         };
         let player = |at: usize| stage.net().players().get(at).map(|p| p.name());
-        let news =
-            self.chronicle.since(since, |t| told::line(t, t.client.and_then(player), stage.names(), stage.sim()));
-        json!({
+        let line = |t: &told::Told| told::line(t, t.client.and_then(player), stage.names(), stage.sim());
+        let news = self.chronicle.since(asked, stage.names(), line);
+        let plain = json!({
             "tick": stage.tick(),
             "start": self.tape.start(),
             "end": self.tape.end(),
@@ -86,14 +90,23 @@ impl Desk {
             "twice": stage.range().map(|r| r.wrong_frames().twice),
             "missing": stage.range().map(|r| r.wrong_frames().missing),
             "done": self.tape.inputs().len(),
-            "sides": view::sides(stage, category),
             "details": details,
             "serial": self.chronicle.serial(),
-            "news": news,
             "reloads": self.reloads,
             "notice": self.notice,
-        })
+        });
+        let sides = view::sides(stage, asked.category.as_deref());
+        serde_json::to_string(&Frame { plain, sides, news }).map_err(|e| e.to_string())
     }
+}
+
+/// What there may be much of, beside the rest.
+#[derive(Serialize)]
+struct Frame<'t> {
+    #[serde(flatten)]
+    plain: Value,
+    sides: Vec<view::Side>,
+    news: Vec<told::Line<'t>>,
 }
 
 /// Puts the fields of one object into another.

@@ -128,20 +128,21 @@ impl Desk {
     /// Answers a request in JSON.
     pub fn answer(&mut self, request: &str) -> String {
         let answer = Asked::read(request).and_then(|asked| match asked {
-            Asked::World(asked) => self.reply(asked),
-            Asked::Data(AskData::Save { file, text, mark }) => self.save(&file, &text, &mark),
-            Asked::Data(asked) => data::reply(asked, self.tape.world().library(), self.disk.as_ref()),
+            Asked::World(Ask::Frame(asked)) => self.frame(&asked),
+            Asked::World(asked) => self.reply(asked).map(|v| v.to_string()),
+            Asked::Data(AskData::Save { file, text, mark }) => self.save(&file, &text, &mark).map(|v| v.to_string()),
+            Asked::Data(asked) => {
+                data::reply(asked, self.tape.world().library(), self.disk.as_ref()).map(|v| v.to_string())
+            }
         });
-        match answer {
-            Ok(value) => value.to_string(),
-            Err(error) => json!({ "error": error }).to_string(),
-        }
+        answer.unwrap_or_else(|error| json!({ "error": error }).to_string())
     }
 
     fn reply(&mut self, asked: Ask) -> Result<Value, String> {
         match asked {
             Ask::Hello => return Ok(self.hello()),
-            Ask::Frame { since, watch, category } => return Ok(self.frame(since, &watch, category.as_deref())),
+            // Answered as text, before it comes here.
+            Ask::Frame(_) => {}
             Ask::Play => self.running = true,
             Ask::Pause => self.running = false,
             Ask::Step { ticks } => (0..ticks.min(MOST_TICKS)).for_each(|_| self.step()),

@@ -2,9 +2,10 @@
 
 use crate::Names;
 use crate::ask;
+use crate::desk::asks::AskFrame;
 use crate::stage::Stage;
 use crate::tape::World;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::VecDeque;
 use ugas_core::{Fact, FactKind, Sim};
 use ugas_net::client::Certainty;
@@ -77,27 +78,57 @@ impl Chronicle {
         self.told.iter().find(|t| t.serial == serial)
     }
 
-    /// What happened after a number, the newest of it.
-    pub(crate) fn since(&self, serial: u64, mut line: impl FnMut(&Told) -> Value) -> Vec<Value> {
-        let from = self.told.partition_point(|t| t.serial <= serial).max(self.told.len().saturating_sub(MOST_AT_ONCE));
-        self.told.range(from..).map(&mut line).collect()
+    /// What happened since, the newest of it; of whom it was asked, or of everybody.
+    pub(crate) fn since<'t, L>(&'t self, asked: &AskFrame, names: &Names, line: impl FnMut(&'t Told) -> L) -> Vec<L> {
+        let from = self.told.partition_point(|t| t.serial <= asked.since);
+        let about = asked.about.as_ref().map(|about| about.iter().filter_map(|n| names.id(n)).collect::<Vec<_>>());
+        let wanted = |t: &&Told| {
+            let died = matches!(t.fact.kind, FactKind::Died { .. });
+            about.as_ref().is_none_or(|about| died || about.contains(&t.fact.who))
+        };
+        let mut newest: Vec<&Told> = self.told.range(from..).rev().filter(wanted).take(MOST_AT_ONCE).collect();
+        newest.reverse();
+        newest.into_iter().map(line).collect()
     }
 }
 
+/// Something that happened, as a page reads it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line<'t> {
+    serial: u64,
+    tick: u32,
+    client: Option<&'t str>,
+    certainty: Option<String>,
+    who: String,
+    kind: &'static str,
+    text: String,
+    #[serde(flatten)]
+    changed: Option<Changed<'t>>,
+}
+
+/// An attribute and what it is now.
+#[derive(Debug, Serialize)]
+struct Changed<'t> {
+    attribute: Option<&'t str>,
+    value: f64,
+}
+
 /// A line about something that happened.
-pub(crate) fn line(told: &Told, client: Option<&str>, names: &Names, sim: &Sim) -> Value {
-    let mut line = json!({
-        "serial": told.serial,
-        "tick": told.tick,
-        "client": client,
-        "certainty": told.certainty.map(|c| format!("{c:?}")),
-        "who": names.name(told.fact.who),
-        "kind": told.fact.kind.name(),
-        "text": ask::in_words(names, sim, &told.fact),
-    });
-    if let FactKind::AttributeChanged { attribute, new, .. } = told.fact.kind {
-        line["attribute"] = json!(sim.rules().attribute_name(attribute));
-        line["value"] = json!(new);
+pub(crate) fn line<'t>(told: &Told, client: Option<&'t str>, names: &Names, sim: &'t Sim) -> Line<'t> {
+    let changed = match told.fact.kind {
+        FactKind::AttributeChanged { attribute, new, .. } => {
+            Some(Changed { attribute: sim.rules().attribute_name(attribute), value: new })
+        }
+        _ => None,
+    };
+    Line {
+        serial: told.serial,
+        tick: told.tick,
+        client,
+        certainty: told.certainty.map(|c| format!("{c:?}")),
+        who: names.name(told.fact.who),
+        kind: told.fact.kind.name(),
+        text: ask::in_words(names, sim, &told.fact),
+        changed,
     }
-    line
 }
