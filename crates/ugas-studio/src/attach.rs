@@ -299,7 +299,6 @@ impl Attached {
             bent: 0.0,
             corrections: 0,
             refused: 0,
-            bent: 0.0,
             actors: view::actors(names, sim, &[], asked.category.as_deref()),
         };
         json!({
