@@ -298,7 +298,6 @@ impl Attached {
             ahead: 0,
             corrections: 0,
             refused: 0,
-            bent: 0.0,
             actors: view::actors(names, sim, &[], asked.category.as_deref()),
         };
         json!({

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec, TaskRecord};
+use ugas_core::{Anchor, ControllerId, Facts, Limits, Sim, SimConfig, SimTime, SpawnSpec, TaskRecord};
 use ugas_data::{Diagnostic, Project, ReadError, Severity};
 use ugas_doc::{ControllerReplication, Doc, Metadata};
 use ugas_lab::Scenario;
@@ -308,7 +308,7 @@ impl Stage {
         }
         let profile = self.profile();
         // As far ahead as the figures are told for: half a second.
-        let config = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+        let config = ClientConfig { window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
     }
 
@@ -453,6 +453,12 @@ fn categorise(names: &mut Names, who: ControllerId, library: &Library, controlle
     if let Some(category) = metadata_of(library, controller).and_then(|m| m.debug_category.as_ref()) {
         names.set_category(who, category);
     }
+}
+
+/// A sim whose causes nobody asks about. They are the largest part of a small world, and a recording holds hundreds of it.
+fn forgetful(seed: u64) -> SimConfig {
+    let limits = Limits { cause_links: 16, ..Limits::default() };
+    SimConfig { seed, limits, ..SimConfig::default() }
 }
 
 /// A server whose chance follows from the seed: nobody outside plays here, and a moment must be found again.
