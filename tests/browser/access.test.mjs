@@ -132,7 +132,9 @@ test("the keyboard reaches everything in the order it stands in", () =>
     const order = ["A", "HEADER", "main", "transport", "footer"];
     const ranks = parts.map((p) => order.indexOf(p)).filter((r) => r > 0);
     assert.deepEqual(ranks, [...ranks].sort((a, b) => a - b), `${hash}: ${parts}`);
-    for (const part of ["HEADER", "main", "transport", "footer"]) assert.ok(parts.includes(part), `${hash}: ${part} is not reached: ${reached.map((r) => r.id)}`);
+    // A page that only shows has nothing to stop at.
+    const uses = await page.evaluate(() => document.querySelector("main :is(button, input, select, textarea, a, [tabindex='0'])") !== null);
+    for (const part of ["HEADER", "transport", "footer", ...(uses ? ["main"] : [])]) assert.ok(parts.includes(part), `${hash}: ${part} is not reached: ${reached.map((r) => r.id)}`);
     assert.deepEqual(reached.filter((r) => !r.outline).map((r) => r.id), [], `${hash}: the focus is not seen`);
   }));
 

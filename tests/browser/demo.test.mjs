@@ -87,7 +87,7 @@ test("the predicted rate of fire stays while the round trip grows, the confirmed
   // Counted over ten seconds, one shot is six a minute.
   assert.ok(Math.abs(near.ahead - far.ahead) <= 6, JSON.stringify({ near, far }));
   assert.ok(far.asking <= near.asking - 12, JSON.stringify({ near, far }));
-  assert.equal(await page.textContent("#twice"), "modifier shown twice: 0 frames");
+  assert.match(await page.textContent("#twice"), /^modifier shown twice: 0 frames/);
 });
 
 // covers: OWN-10
@@ -129,14 +129,24 @@ test("a changed number is used by the next cast", async (t) => {
   assert.notEqual(text, changed);
   await page.fill("#yaml", changed);
   await page.waitForSelector("#said .good");
-  const mana = () => page.evaluate(() => window.studio.detail(null, "Pyra").attributes.find((a) => a.name === "Mana").base);
-  const before = await mana();
+  const step = (ticks) => ask(page, { ask: "step", ticks });
+  const mana = async () => {
+    const { details } = await ask(page, { ask: "frame", watch: [[null, "Pyra"]] });
+    return details[0].detail.attributes.find((a) => a.name === "Mana").base;
+  };
   await ask(page, { ask: "pause" });
-  await ask(page, { ask: "put", input: { Act: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } });
-  await ask(page, { ask: "step", ticks: 100 });
-  await page.waitForTimeout(300);
-  const cost = before - (await mana());
-  assert.ok(cost > 0 && cost % 11 === 0, `a cast took ${cost}`);
+  // She is taken over, so that she does nothing else.
+  await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
+  await step(240);
+  await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Mana", value: 100 } } } });
+  let refused = true;
+  for (let i = 0; refused && i < 8; i++) {
+    ({ error: refused } = await ask(page, { ask: "put", input: { Act: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } }));
+    if (refused) await step(60);
+  }
+  assert.equal(refused, undefined);
+  await step(1);
+  assert.equal(await mana(), 89);
 });
 
 // covers: OWN-10
@@ -171,14 +181,12 @@ test("a misspelling is a red line with the suggestion, and the world keeps runni
 
 // covers: OWN-05
 test("scrubbing back shows the same state again, and a fork goes on from there", async (t) => {
-  const page = await demo(t, "seed=7&tick=0");
-  await ask(page, { ask: "pause" });
-  await ask(page, { ask: "seek", tick: 0 });
+  const page = await demo(t, "seed=7&tick=60");
   const hashAt = async (tick) => {
     await until(page, (at) => window.studio.frame.tick === at && document.getElementById("f-tick").textContent === `tick ${at}`, tick);
     return page.textContent("#hash");
   };
-  const { tick: begun } = await frame(page);
+  const begun = 60;
   await ask(page, { ask: "step", ticks: 200 });
   const then = await hashAt(begun + 200);
   await ask(page, { ask: "step", ticks: 200 });
@@ -195,7 +203,7 @@ test("scrubbing back shows the same state again, and a fork goes on from there",
   await hashAt(begun + 200);
   await page.click("#fork");
   await until(page, (was) => window.studio.frame.live && window.studio.frame.end < was + 390, begun);
-  assert.ok((await frame(page)).running);
+  await until(page, () => window.studio.frame.running);
 });
 
 // covers: OWN-05, OWN-10

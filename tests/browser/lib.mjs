@@ -92,11 +92,13 @@ async function fromFolder(page, folder) {
   });
 }
 
-// A page of a running program. `faults` gathers what the console and the scripts complain of.
-export async function visit(browser, address, { hash = "", query = "", width = 1280, height = 720, scheme = "light", touch = false } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch });
+// A page of a running program. `before` runs in it before anything else; `faults` gathers what the console and the scripts complain of.
+export async function visit(browser, address, { hash = "", query = "", width = 1280, height = 720, scheme = "light", before } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   if (process.env.UGAS_PAGES) await fromFolder(page, process.env.UGAS_PAGES);
+  if (before) await page.addInitScript(before);
   page.faults = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.faults.push(message.text()));
   page.on("pageerror", (error) => page.faults.push(error.message));
@@ -104,11 +106,11 @@ export async function visit(browser, address, { hash = "", query = "", width = 1
   for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
   url.hash = hash;
   await page.goto(url.href);
-  await page.waitForFunction(() => window.studio?.frame, null, { timeout: 20_000 });
+  await page.waitForFunction(() => window.studio?.frame, null, { timeout: 60_000 });
   return page;
 }
 
 export const ask = (page, question) => page.evaluate((q) => window.studio.link.ask(q), question);
 export const frame = (page) => page.evaluate(() => ({ ...window.studio.frame, news: undefined }));
 // Waits until the page shows a frame with that property.
-export const until = (page, test, arg, timeout = 15_000) => page.waitForFunction(test, arg, { timeout, polling: 50 });
+export const until = (page, test, arg, timeout = 60_000) => page.waitForFunction(test, arg, { timeout, polling: 50 });

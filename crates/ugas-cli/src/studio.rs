@@ -4,6 +4,7 @@ use crate::args::{DemoArgs, StudioArgs};
 use crate::clock::Watch;
 use crate::output::{Colour, Exit, Out, complain};
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 use ugas_studio::serve::Studio;
 use ugas_studio::stage::Stage;
@@ -19,17 +20,17 @@ pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
     match (args.tty, boot(args.seed)) {
         (_, Err(error)) => failed(&error),
         (true, Ok(stage)) => in_terminal(stage, args.ticks, out),
-        (false, Ok(_)) => open(boot, args.seed, args.port, "a duel under lag", out),
+        (false, Ok(_)) => open(boot, args.seed, args.port, None, out),
     }
 }
 
 pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(path) = &args.path else {
-        return open(Box::new(Stage::duel), args.seed, args.port, "a duel under lag", out);
+        return open(Box::new(Stage::duel), args.seed, args.port, None, out);
     };
-    let (path, title) = (path.clone(), path.display().to_string());
-    let boot: Boot = Box::new(move |seed| Stage::of_path(&path, seed));
-    open(boot, args.seed, args.port, &title, out)
+    let from = path.clone();
+    let boot: Boot = Box::new(move |seed| Stage::of_path(&from, seed));
+    open(boot, args.seed, args.port, Some(path), out)
 }
 
 fn failed(error: &str) -> io::Result<Exit> {
@@ -37,8 +38,14 @@ fn failed(error: &str) -> io::Result<Exit> {
     Ok(Exit::Unreadable)
 }
 
-fn open(boot: Boot, seed: u64, port: Option<u16>, title: &str, out: &mut Out) -> io::Result<Exit> {
-    let desk = match Desk::new(boot, seed) {
+/// Shows a world; what is changed in one that came from a path can be saved there.
+fn open(boot: Boot, seed: u64, port: Option<u16>, path: Option<&PathBuf>, out: &mut Out) -> io::Result<Exit> {
+    let desk = Desk::new(boot, seed).and_then(|desk| match path {
+        Some(path) => desk.on_disk(path),
+        None => Ok(desk),
+    });
+    let title = path.map_or_else(|| "a duel under lag".to_owned(), |p| p.display().to_string());
+    let desk = match desk {
         Ok(desk) => desk,
         Err(error) => return failed(&error),
     };
@@ -107,7 +114,7 @@ fn picture(stage: &mut Stage, out: &Out) -> String {
             out.paint(Colour::Green, &format!("{ahead:.0}")),
             out.paint(Colour::Red, &format!("{asking:.0}")),
         );
-        text += &format!("modifier shown twice: {} frames\n", glance.twice);
+        text += &format!("modifier shown twice: {} frames, missing: {} frames\n", glance.twice, glance.missing);
     }
     text + &format!("\n{}\n", glance.why)
 }

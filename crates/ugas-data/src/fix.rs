@@ -244,7 +244,7 @@ impl Meant<'_> {
 }
 
 /// Whether two trees say the same, wherever they stand.
-fn same(a: &Node, b: &Node) -> bool {
+pub(crate) fn same(a: &Node, b: &Node) -> bool {
     match (&a.value, &b.value) {
         (NodeValue::Map(a), NodeValue::Map(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.key == b.key && same(&a.value, &b.value))

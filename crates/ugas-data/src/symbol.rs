@@ -12,7 +12,8 @@ use ugas_doc::Kind;
 /// ```
 /// assert_eq!(ugas_data::SymbolKind::Effect.to_string(), "effect");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SymbolKind {
     /// A gameplay tag.
     Tag,

@@ -1,7 +1,7 @@
 // The frame of the studio: pages, time, the footer, and the loop that asks for what is shown.
 
 import { connect, latest, must } from "./link.js";
-import { alertOf, fill, h, icon, number, repaint, seconds } from "./dom.js";
+import { alertOf, fill, h, icon, number, plain, repaint, seconds } from "./dom.js";
 import { demo } from "./demo.js";
 import { world } from "./world.js";
 import { data } from "./data.js";
@@ -26,6 +26,11 @@ export const studio = {
   page: "demo",
   // What pages want details of: side and actor.
   watch: [],
+  // Of whom they want to hear; everybody if nobody is named. And only who is in this category.
+  about: null,
+  category: null,
+  // How often they changed their mind about whom to hear of.
+  turn: 0,
   async ask(question) {
     try {
       const answer = await must(this.link, question);
@@ -38,6 +43,11 @@ export const studio = {
   },
   put(input) {
     return this.ask({ ask: "put", input });
+  },
+  listen(about) {
+    if (JSON.stringify(about) === JSON.stringify(this.about)) return;
+    this.about = about;
+    this.turn += 1;
   },
   detail(side, name) {
     return this.frame?.details.find((d) => d.side === side && d.name === name)?.detail;
@@ -55,6 +65,8 @@ function route() {
   main.replaceChildren();
   main.scrollTop = 0;
   studio.watch = [];
+  studio.category = null;
+  if (studio.page !== "world") studio.listen(null);
   fill(document.getElementById("tabs"), studio.page, () => known.map((p) => h("a", { "data-key": p, href: `#${p}`, "aria-current": p === studio.page ? "page" : undefined }, TITLES[p])));
   document.title = `${TITLES[studio.page]} · ugas studio`;
   PAGES[studio.page].open(main, studio);
@@ -141,6 +153,10 @@ function transport() {
   const now = h("button", { id: "now", onclick: toNow, title: "To the end of what was recorded (N)" }, "Back to now");
   range.addEventListener("input", () => seek(Number(range.value)));
   document.getElementById("transport").replaceChildren(button("back", "One tick back (,)", "back", stepBack), toggle, button("step", "One tick on (.)", "step", step), speed, h("div", { class: "track" }, marks, range), text, forks, now);
+  // Time that is not the studio's own cannot be turned back.
+  document.getElementById("back").hidden = studio.hello.attached === true;
+  const track = range.parentElement;
+  track.style.visibility = studio.hello.attached ? "hidden" : "";
   let ran = true;
   return (frame) => {
     if (ran !== frame.running) {
@@ -214,6 +230,7 @@ function footer() {
   const parts = ["f-tick", "f-step", "f-bytes"].map(part);
   const hash = h("code", { id: "hash" });
   document.getElementById("footer").replaceChildren(parts[0], h("span", {}, "state ", hash), parts[1], parts[2], copy);
+  copy.hidden = studio.hello.attached === true;
   let shown = 0;
   return (frame) => {
     parts[0].textContent = `tick ${frame.tick}`;
@@ -226,34 +243,47 @@ function footer() {
   };
 }
 
-function hear(frame) {
+function hear(frame, anew) {
+  if (anew) {
+    studio.news = [];
+    studio.deaths = [];
+  }
   // A past that has another future tells other things.
   if (studio.frame && frame.end < studio.frame.end) {
     studio.news = studio.news.filter((n) => n.tick <= frame.end);
     studio.deaths = studio.deaths.filter((n) => n.tick <= frame.end);
   }
   for (const line of frame.news) {
+    line.text = plain(line.text);
     studio.news.push(line);
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
   if (studio.news.length > MOST_NEWS) studio.news.splice(0, studio.news.length - MOST_NEWS);
+  frame.anew = anew;
   studio.frame = frame;
 }
 
 async function loop(parts) {
   let since = 0;
-  let next = studio.link.ask({ ask: "frame", since, watch: studio.watch });
+  let turn = -1;
+  const ask = async () => {
+    const anew = turn !== studio.turn;
+    turn = studio.turn;
+    const { watch, about, category } = studio;
+    return { anew, frame: await studio.link.ask({ ask: "frame", since: anew ? 0 : since, watch, about, category }) };
+  };
+  let next = ask();
   for (;;) {
-    const frame = await next;
+    const { frame, anew } = await next;
     if (frame.error) {
       alertOf(frame.error);
       if (studio.stopped) return;
     } else {
       since = frame.serial;
-      hear(frame);
+      hear(frame, anew);
     }
     // The next one is on its way while this one is drawn.
-    next = studio.link.ask({ ask: "frame", since, watch: studio.watch });
+    next = ask();
     await new Promise((done) => requestAnimationFrame(done));
     if (studio.frame) {
       parts.forEach((show) => show(studio.frame));

@@ -17,7 +17,7 @@ export function watch(ring, side, details) {
   for (const a of side.actors) {
     const health = a.bars.find((b) => b.name === "Health")?.value;
     const before = ring.health.get(a.name);
-    if (health !== undefined && before !== undefined && Math.abs(health - before) >= 1) ring.losses.push({ who: a.name, by: health - before, at: now });
+    if (health !== undefined && before !== undefined && Math.abs(health - before) >= 1) lose(ring, a.name, health - before, now);
     ring.health.set(a.name, health);
     const cast = ring.casts.get(a.name);
     if (cast && !a.cast && cast.share > 0.93) ring.flights.push({ who: a.name, what: cast.name, at: now });
@@ -33,6 +33,13 @@ export function watch(ring, side, details) {
   }
   ring.flights = ring.flights.filter((f) => now - f.at < 320);
   ring.losses = ring.losses.filter((f) => now - f.at < 900);
+}
+
+// What comes at nearly the same time is one number.
+function lose(ring, who, by, now) {
+  const last = ring.losses.findLast((l) => l.who === who && now - l.at < 180 && Math.sign(l.by) === Math.sign(by));
+  if (last) last.by += by;
+  else ring.losses.push({ who, by, at: now, aside: ring.losses.length % 2 ? -24 : 24 });
 }
 
 // A prediction about somebody was corrected: it is shown where it happened.
@@ -70,7 +77,7 @@ export function draw(ring, side, { ghosts = [], lit = null } = {}) {
     const [x, y] = place(who);
     const share = (performance.now() - loss.at) / 900;
     cx.globalAlpha = 1 - share * share;
-    words(cx, `${loss.by > 0 ? "+" : "−"}${Math.round(Math.abs(loss.by))}`, x + 20, y - 22 - share * 26, loss.by > 0 ? "--good" : "--bad", "700 15px system-ui, sans-serif");
+    words(cx, `${loss.by > 0 ? "+" : "−"}${Math.round(Math.abs(loss.by))}`, x + loss.aside, y - 20 - share * 26, loss.by > 0 ? "--good" : "--bad", "700 15px system-ui, sans-serif");
     cx.globalAlpha = 1;
   }
 }
@@ -155,7 +162,7 @@ function body(cx, x, y, a, corrected) {
     cx.globalAlpha = 1;
   }
   const health = a.bars.find((b) => b.name === "Health") ?? a.bars[0];
-  if (health) gauge(cx, x, y - 42, health.value / health.most, health.value * 3 < health.most ? "--bad" : "--good", 6);
+  if (health && !a.dead) gauge(cx, x, y - 42, health.value / health.most, health.value * 3 < health.most ? "--bad" : "--good", 6);
   if (a.cast) {
     gauge(cx, x, y - 34, a.cast.share, "--accent", 4);
     words(cx, a.cast.name.replace(/^GA_/, ""), x, y - 48, "--text");

@@ -1,65 +1,227 @@
-// The documents: read, checked while they are typed, and taken by the running world.
+// The documents: what is defined where and used by what, a form and the text side by side, checked while they are changed,
+// taken by the running world and saved.
 
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { editor } from "./editor.js";
+import { form } from "./form.js";
 
 let studio;
+let ui;
+let edit;
+let at = null; // The file that is open: name, mark, and whether it can be taken and saved.
+let all = []; // Every definition.
+let findings = [];
+let timer;
+let reloads = null;
 
-export const data = { open };
+export const data = { open, show };
 
 async function open(main, owner) {
   studio = owner;
-  const files = await studio.ask({ ask: "files" });
-  const text = h("textarea", { id: "source", spellcheck: "false", "aria-label": "Text of the file" });
-  const said = h("div", { id: "said", "aria-live": "polite" });
-  const save = h("button", { id: "take" }, "Let the world take it");
-  let file = null;
-  let timer;
-  const say = (findings) =>
-    said.replaceChildren(
-      ...(findings.length ? findings.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => go(f) }, `${f.line}:${f.column}`), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
-    );
-  const go = (f) => {
-    const lines = text.value.split("\n");
-    const start = lines.slice(0, f.line - 1).reduce((sum, l) => sum + l.length + 1, 0) + f.column - 1;
-    text.focus();
-    text.setSelectionRange(start, start + Math.max(1, f.end_column - f.column));
-    text.scrollTop = Math.max(0, (f.line - 6) * 18);
+  at = null;
+  reloads = null;
+  ui = {
+    files: h("ul", { class: "log", id: "files" }),
+    find: h("input", { id: "find", type: "search", placeholder: "Name", "aria-label": "Search definitions", oninput: () => list() }),
+    kind: h("select", { id: "kind", "aria-label": "Kind of definition", onchange: () => list() }),
+    // One stop for the keyboard, however much is defined.
+    list: h("select", { id: "definitions", size: 12, "aria-label": "Definitions", style: "width:100%", onchange: (e) => chosen(e.target.value) }),
+    tags: h("div", { class: "scroll", id: "registry" }),
+    title: h("h2", { id: "file" }, "Text"),
+    form: h("div", { id: "form", class: "scroll", style: "max-height:60vh" }),
+    said: h("div", { id: "said", "aria-live": "polite" }),
+    take: h("button", { id: "take", onclick: take }, "Let the world take it"),
+    save: h("button", { id: "save", onclick: save }, "Save"),
+    why: h("span", { id: "unsaved", class: "quiet" }),
+    notice: h("div", { id: "notice", class: "finding", role: "status", hidden: true }),
+    about: h("section", { class: "panel", id: "about", "aria-live": "polite", hidden: true }),
   };
-  const check = async () => {
-    const findings = await studio.ask({ ask: "check", file, text: text.value });
-    if (findings) say(findings.filter((f) => f.file === file));
-  };
-  text.addEventListener("input", () => {
+  edit = editor({ id: "source", "aria-label": "Text of the file" });
+  edit.text.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(check, 300);
+    timer = setTimeout(() => look(true), 300);
   });
-  save.addEventListener("click", async () => {
-    const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: text.value } } });
-    if (answer.error === undefined) said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it."));
-    else {
-      try {
-        say(JSON.parse(answer.error));
-      } catch {
-        said.replaceChildren(h("p", { class: "bad" }, answer.error));
-      }
-    }
-  });
-  const pick = async (name) => {
-    const got = await studio.ask({ ask: "file", name });
-    if (!got) return;
-    file = name;
-    text.value = got.text;
-    title.textContent = name;
-    await check();
-  };
-  const title = h("h2", {}, "");
   main.replaceChildren(
     h(
       "div",
       { class: "grid side" },
-      h("section", { class: "panel" }, h("h2", {}, "Files"), h("ul", { class: "log", id: "files" }, ...(files ?? []).map((name) => h("li", {}, h("button", { onclick: () => pick(name) }, name))))),
-      h("section", { class: "panel grid" }, title, text, h("div", { class: "row" }, save), said),
+      h(
+        "div",
+        { class: "grid" },
+        h("section", { class: "panel" }, h("h2", {}, "Files"), ui.files),
+        h("section", { class: "panel" }, h("h2", {}, "Definitions"), h("div", { class: "row" }, ui.find, ui.kind), ui.list),
+        h("section", { class: "panel" }, h("h2", {}, "Tags"), ui.tags),
+      ),
+      h(
+        "div",
+        { class: "grid" },
+        ui.notice,
+        ui.about,
+        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, edit.el, ui.form)),
+      ),
     ),
   );
-  if (files?.length) await pick(files[0]);
+  await contents();
+  const wanted = location.hash.split("/")[1];
+  const files = (await studio.ask({ ask: "files" })) ?? [];
+  const first = files.includes(decodeURIComponent(wanted ?? "")) ? decodeURIComponent(wanted) : files[0];
+  if (first) await pick(first);
+}
+
+// What came from the disk, and what could not be taken from it.
+function show(frame) {
+  if (!ui) return;
+  ui.notice.hidden = !frame.notice;
+  fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "Changed on disk and not taken: "), frame.notice ?? ""]);
+  if (reloads !== null && frame.reloads !== reloads && at) {
+    // Nobody's typing is thrown away: the text is only read again where it was left alone.
+    if (edit.text.value === at.text) pick(at.name);
+    contents();
+  }
+  reloads = frame.reloads;
+}
+
+async function contents() {
+  const files = (await studio.ask({ ask: "files" })) ?? [];
+  ui.files.replaceChildren(...files.map((name) => h("li", {}, h("button", { onclick: () => pick(name) }, name))));
+  all = (await studio.ask({ ask: "definitions" })) ?? [];
+  const kinds = [...new Set(all.map((d) => d.kind))].sort();
+  const chosen = ui.kind.value;
+  ui.kind.replaceChildren(h("option", { value: "" }, "everything"), ...kinds.map((k) => h("option", { value: k, selected: k === chosen }, k.replaceAll("_", " "))));
+  list();
+  tree();
+}
+
+function list() {
+  const word = ui.find.value.toLowerCase();
+  const found = all.filter((d) => (!ui.kind.value || d.kind === ui.kind.value) && d.name.toLowerCase().includes(word));
+  ui.list.replaceChildren(...found.map((d) => h("option", { value: `${d.kind} ${d.name}`, title: `${d.kind.replaceAll("_", " ")}, used ${d.used_by.length} times` }, d.name)));
+}
+
+function chosen(value) {
+  const [kind, ...name] = value.split(" ");
+  return tell(kind, name.join(" "));
+}
+
+// The registry of tags as a tree; a tag above others may have no entry of its own.
+function tree() {
+  const root = { below: new Map() };
+  for (const d of all.filter((d) => d.kind === "tag")) {
+    let node = root;
+    for (const part of d.name.split(".")) {
+      if (!node.below.has(part)) node.below.set(part, { below: new Map() });
+      node = node.below.get(part);
+    }
+    node.tag = d;
+  }
+  const branch = (node) =>
+    h(
+      "ul",
+      { class: "tree" },
+      ...[...node.below].sort(([a], [b]) => (a < b ? -1 : 1)).map(([part, inner]) => {
+        const name = inner.tag ? h("button", { class: "number", onclick: () => tell("tag", inner.tag.name), title: inner.tag.description ?? undefined }, part) : h("span", {}, part);
+        const about = inner.tag ? h("span", { class: "quiet" }, ` ${inner.tag.description ?? ""} (${inner.tag.used_by.length})`) : null;
+        return inner.below.size ? h("li", {}, h("details", {}, h("summary", {}, name, about), branch(inner))) : h("li", {}, name, about);
+      }),
+    );
+  ui.tags.replaceChildren(root.below.size ? branch(root) : h("p", { class: "quiet" }, "No tag is registered."));
+}
+
+// One definition: where it is, what it says, and both ways along its references.
+async function tell(kind, name, level = 1) {
+  const d = await studio.ask({ ask: "definition", kind, name, level });
+  if (!d) return;
+  const place = (u) => h("button", { class: "number", onclick: () => pick(u.file, u.line, u.column) }, `${u.file.split("/").pop()}:${u.line}`);
+  const uses = (title, list) =>
+    h(
+      "div",
+      {},
+      h("h3", {}, `${title} (${list.length})`),
+      h(
+        "ul",
+        { class: "log scroll", style: "max-height:10rem" },
+        ...list.map((u) => h("li", {}, u.name && u.kind ? h("button", { onclick: () => tell(u.kind, u.name) }, u.name) : u.name || "a document without a name", h("span", { class: "quiet" }, ` ${u.key} `), place(u))),
+      ),
+    );
+  const levels = h("input", { type: "number", min: 1, max: 1000, value: level, "aria-label": "Level", style: "width:5rem", onchange: (e) => tell(kind, name, Math.max(1, Number(e.target.value) || 1)) });
+  ui.about.hidden = false;
+  ui.about.replaceChildren(
+    h("div", { class: "row between" }, h("h2", {}, `${kind.replaceAll("_", " ")} ${name}`), h("span", { class: "row" }, place(d), h("button", { "aria-label": "Close", onclick: () => (ui.about.hidden = true) }, "×"))),
+    d.summary ? h("p", {}, d.summary) : "",
+    d.text ? h("p", { id: "described" }, d.text) : "",
+    ...(d.of_owners ?? []).map(([who, text]) => h("p", {}, `of ${who}: ${text}`)),
+    ...(d.values ?? []).map(([who, value, how]) => h("p", {}, h("b", {}, `${who}: ${value}`), ` ${how}`)),
+    ["ability", "effect"].includes(kind) ? h("label", { class: "row" }, "at level ", levels) : "",
+    h("div", { class: "grid two" }, uses("Uses", d.uses), uses("Used by", d.used_by)),
+    d.understood ? h("details", {}, h("summary", {}, "As understood"), h("pre", { class: "scroll" }, d.understood)) : "",
+  );
+}
+
+async function pick(name, line, column) {
+  const got = await studio.ask({ ask: "file", name });
+  if (!got) return;
+  at = got;
+  edit.set(got.text);
+  ui.title.textContent = name;
+  ui.take.hidden = !got.live;
+  ui.save.disabled = got.refused !== null;
+  ui.why.textContent = got.refused ?? "";
+  await look(true);
+  if (line) go({ line, column, end_column: column + 1 });
+}
+
+function go(f) {
+  const lines = edit.text.value.split("\n");
+  const start = lines.slice(0, f.line - 1).reduce((sum, l) => sum + l.length + 1, 0) + f.column - 1;
+  edit.text.focus();
+  edit.text.setSelectionRange(start, start + Math.max(1, f.end_column - f.column));
+  edit.show(f.line);
+}
+
+function say(list) {
+  findings = list;
+  edit.mark(list.filter((f) => f.severity === "error").map((f) => f.line));
+  ui.said.replaceChildren(
+    ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => go(f) }, `${f.line}:${f.column}`), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
+  );
+}
+
+// Checks the text and draws the form of it again.
+async function look(redraw) {
+  const text = edit.text.value;
+  const found = await studio.ask({ ask: "check", file: at.name, text });
+  if (found) say(found.filter((f) => f.file === at.name));
+  if (redraw) await form(ui.form, studio, text, all, findings, put);
+}
+
+// A value of the form was changed: only it changes in the text.
+async function put(document, way, value) {
+  const answer = await studio.ask({ ask: "set", text: edit.text.value, document, way, ...(value === undefined ? {} : { value }) });
+  if (!answer) return;
+  edit.set(answer.text);
+  await look(true);
+}
+
+function refused(error) {
+  try {
+    say(JSON.parse(error));
+  } catch {
+    ui.said.replaceChildren(h("p", { class: "bad" }, error));
+  }
+}
+
+async function take() {
+  const answer = await studio.link.ask({ ask: "put", input: { Edit: { file: at.name, text: edit.text.value } } });
+  if (answer.error !== undefined) return refused(answer.error);
+  ui.said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it. It is not saved."));
+  await contents();
+}
+
+async function save() {
+  const text = edit.text.value;
+  const answer = await studio.link.ask({ ask: "save", file: at.name, text, mark: at.mark });
+  if (answer.error !== undefined) return refused(answer.error);
+  at = { ...at, text, mark: answer.mark };
+  ui.said.replaceChildren(h("p", { class: "good" }, "Saved; the world goes on with it."));
+  await contents();
 }

@@ -1,6 +1,6 @@
 // The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
 
-import { canvas, fill, h, number, paint, seconds } from "./dom.js";
+import { canvas, fill, h, number, paint, plain, seconds } from "./dom.js";
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
@@ -10,7 +10,7 @@ const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
 const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const HERO = "Pyra";
 const FOE = "Brann";
-const SHOWN = ["Health", "Mana", "Shield", "AttackPower", "SpellPower", "Armor"];
+const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
 // Ticks after a death in which the bar shows what caused it.
 const NEAR = 60;
 
@@ -122,7 +122,7 @@ function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
+  if (!frame.anew) for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
   watch(ui.right, server, details(null));
   if (you) {
     watch(ui.left, you, details("You"));
@@ -146,7 +146,7 @@ function counters(frame, you) {
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
   plot();
-  fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
+  fill(ui.twice, `${frame.twice} ${frame.missing}`, () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`), frame.missing === undefined ? "" : h("span", { class: "quiet" }, `, missing: ${frame.missing}`)]);
   if (you) {
     const hurries = you.bent > 1;
     fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what the server has confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " The link got slower: its clock runs faster until it is far enough ahead; so long its orders come late.") : ""]);
@@ -175,7 +175,7 @@ function people(el, side) {
         "div",
         { class: "hero", "data-key": name },
         h("div", { class: "values" }, h("span", { class: "who" }, name), ...numbers(side, name, detail)),
-        h("div", { class: "abilities" }, ...(detail?.abilities ?? []).filter((a) => a.input).map((a) => ability(side, name, a))),
+        h("div", { class: "abilities" }, ...abilities(side, name, detail)),
       ),
     ),
   );
@@ -183,10 +183,16 @@ function people(el, side) {
 
 function numbers(side, name, detail) {
   if (!detail) return [h("span", { class: "quiet" }, "not heard of yet")];
-  const wanted = detail.attributes.filter((a) => SHOWN.includes(a.name) && (a.name !== "Shield" || a.value !== 0));
+  const wanted = detail.attributes.filter((a) => SHOWN[name].includes(a.name) && (a.name !== "Shield" || a.value !== 0));
   return wanted.map((a) =>
     h("span", { "data-key": a.name }, h("span", { class: "quiet" }, `${a.name} `), h("button", { class: "number", "aria-label": `${name} ${a.name} ${number(a.value)}: where does it come from?`, title: "Where does this come from?", "data-attribute": a.name, "data-actor": name, onclick: () => explain(side, name, a.name) }, number(a.value))),
   );
+}
+
+function abilities(side, name, detail) {
+  const used = (detail?.abilities ?? []).filter((a) => a.input);
+  if (!used.length && detail) return [h("span", { class: "quiet" }, "what others can do is not told to a client")];
+  return used.map((a) => ability(side, name, a));
 }
 
 function ability(side, name, a) {
@@ -229,7 +235,7 @@ function refusal() {
   const heals = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · time alone does not heal this") : h("b", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`));
   fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.heals?.toFixed(1)])), () => [
     h("h2", { "aria-live": "polite" }, a.ready ? `${who} can use ${a.title} now` : `Why can ${who} not use ${a.title} now?`),
-    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${r.text}`, heals(r)))),
+    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, heals(r)))),
   ]);
 }
 
@@ -252,7 +258,7 @@ async function chain(line) {
   ui.lit = { serial: line.serial, shown };
   say(
     "What caused it, back to the key",
-    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
+    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${plain(s.text)}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
     h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began")),
   );
 }
@@ -279,6 +285,9 @@ function plot() {
     cx.lineTo(width, y(v));
     cx.stroke();
   }
+  cx.fillStyle = paint("--quiet");
+  cx.font = "10px system-ui, sans-serif";
+  for (const v of [60, 120]) cx.fillText(String(v), 3, y(v) - 2);
   if (shots.length < 2) return;
   const first = shots[0][0];
   const span = Math.max(600, shots.at(-1)[0] - first);

@@ -75,6 +75,9 @@ export const number = (v) => {
   return v.toFixed(places);
 };
 
+// A sentence without the digits that nobody reads: 60.60000000000001 is 60.6.
+export const plain = (text) => text.replace(/\d+\.\d{3,}/g, (v) => String(Math.round(Number(v) * 100) / 100));
+
 export const seconds = (ticks, rate = 60) => `${(ticks / rate).toFixed(1)} s`;
 
 export function alertOf(text) {

@@ -11,20 +11,37 @@ export const figures = { open, show };
 
 function open(main, owner) {
   studio = owner;
-  ui = { much: h("table", { id: "much" }), tasks: h("table", { id: "tasks" }) };
-  main.replaceChildren(h("div", { class: "grid two" }, h("section", { class: "panel" }, h("h2", {}, "How much there is"), ui.much), h("section", { class: "panel" }, h("h2", {}, "Tasks, by kind"), ui.tasks)));
+  ui = { much: h("table", { id: "much" }), tasks: h("table", { id: "tasks" }), waits: h("table", { id: "waits" }) };
+  const panel = (title, table) => h("section", { class: "panel scroll" }, h("h2", {}, title), table);
+  main.replaceChildren(h("div", { class: "grid two" }, panel("How much there is", ui.much), h("div", { class: "grid" }, panel("Tasks that look around, by type", ui.tasks), panel("Tasks that wait and cost nothing", ui.waits))));
 }
 
+const cells = (values) => values.map((v) => h("td", { class: typeof v === "number" ? "n" : undefined }, typeof v === "number" ? number(v) : v));
+
 function show(frame) {
-  if (!asking && frame.tick % 15 === 0) {
+  if (!asking && (told === null || frame.tick % 15 === 0 || !frame.running)) {
     asking = true;
     studio.ask({ ask: "figures" }).then((answer) => ((told = answer ?? told), (asking = false)));
   }
   if (!told) return;
-  const rows = [["Controllers", told.controllers], ["Effects", told.effects], ["Abilities granted", told.abilities], ["Abilities running", told.running], ["Tasks that wait", told.waiting_tasks], ["Microseconds a step", told.step_us], ["Ticks recorded", told.recorded], ["Bytes a second from the server", frame.bytes_a_second]];
-  fill(ui.much, JSON.stringify(rows), () => rows.map(([name, value]) => h("tr", {}, h("th", {}, name), h("td", { class: "n" }, number(value)))));
+  const rows = [
+    ["Controllers", told.controllers],
+    ["Attribute values", told.attributes],
+    ["Effects", told.effects],
+    ["Tags carried", told.tags],
+    ["Abilities granted", told.abilities],
+    ["Abilities running", told.running],
+    ["Tasks that wait", told.waiting_tasks],
+    ["Microseconds a step", told.step_us],
+    ["Allocations in the last step", told.allocations],
+    ["Ticks recorded", told.recorded],
+    ["Copies kept for going back", told.keyframes],
+    ["Bytes a second from the server", frame.bytes_a_second],
+  ].filter(([, value]) => value !== undefined && value !== null);
+  fill(ui.much, JSON.stringify(rows), () => rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "n" }, number(value)))));
   fill(ui.tasks, JSON.stringify(told.tasks), () => [
-    h("tr", {}, ...["Task", "Instances", "Average µs", "Ticks a second"].map((t) => h("th", {}, t))),
-    ...(told.tasks.length ? told.tasks.map((t) => h("tr", {}, h("td", {}, t.task ?? "?"), h("td", { class: "n" }, String(t.instances)), h("td", { class: "n" }, number(t.average_us)), h("td", { class: "n" }, number(t.rate)))) : [h("tr", {}, h("td", { colspan: 4, class: "quiet" }, "No task ticks; waiting costs nothing."))]),
+    h("tr", {}, ...["Task", "Instances", "Ticked now", "Put off", "µs now", "Ticks", "µs in all", "Average µs", "Ticks a second"].map((t) => h("th", { scope: "col" }, t))),
+    ...(told.tasks.length ? told.tasks.map((t) => h("tr", {}, ...cells([t.task ?? "?", t.instances, t.ticked, t.deferred, t.frame_us, t.ticks, t.sum_us, t.average_us, t.rate]))) : [h("tr", {}, h("td", { colspan: 9, class: "quiet" }, "No task looks around; waiting costs nothing."))]),
   ]);
+  fill(ui.waits, JSON.stringify(told.waiting), () => (told.waiting.length ? told.waiting.map(([task, n]) => h("tr", {}, ...cells([task, n]))) : [h("tr", {}, h("td", { class: "quiet" }, "None."))]));
 }

@@ -78,8 +78,20 @@ function show(frame) {
   people(clients);
   plot(frame);
   beside(frame, clients);
-  const undone = studio.news.filter((n) => n.certainty === "Undone" && n.tick <= frame.tick).slice(-80).reverse();
-  fill(ui.undone, undone.map((n) => n.serial).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.serial, class: "Undone flash" }, h("time", {}, (n.tick / 60).toFixed(2)), `${n.client}: ${n.who}: ${n.text}`)) : [h("li", { class: "empty" }, "None: whatever a client foresaw came true.")]));
+  const undone = takenBack(frame);
+  fill(ui.undone, undone.map((n) => n.key).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, (n.tick / 60).toFixed(2)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: whatever a client foresaw came true.")]));
+}
+
+// What was taken back at once is one line.
+function takenBack(frame) {
+  const groups = new Map();
+  for (const n of studio.news) {
+    if (n.certainty !== "Undone" || n.tick > frame.tick) continue;
+    const key = `${n.tick} ${n.client} ${n.who}`;
+    if (!groups.has(key)) groups.set(key, { key, tick: n.tick, client: n.client, who: n.who, texts: [] });
+    groups.get(key).texts.push(n.text);
+  }
+  return [...groups.values()].slice(-40).reverse();
 }
 
 function people(clients) {

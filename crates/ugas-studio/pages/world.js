@@ -1,6 +1,6 @@
 // The world as it is: who there is, their values over time, effects, tags, abilities.
 
-import { canvas, fill, h, number, paint, seconds } from "./dom.js";
+import { canvas, fill, h, number, paint, plain, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
 import { drive, place } from "./drive.js";
 import { rows } from "./rows.js";
@@ -28,6 +28,7 @@ function open(main, owner) {
   ui = {
     sides: h("select", { id: "side", "aria-label": "Whose view", onchange: (e) => ((side = e.target.value || null), watch()) }),
     find: h("input", { id: "find", type: "search", placeholder: "Find by name", "aria-label": "Find an actor by name", size: 8 }),
+    category: h("select", { id: "category", "aria-label": "Category", hidden: (studio.hello.categories ?? []).length < 2, onchange: (e) => (studio.category = e.target.value || null) }, h("option", { value: "" }, "Every category"), ...(studio.hello.categories ?? []).map((c) => h("option", { value: c }, c))),
     count: h("span", { class: "quiet", id: "count" }),
     actors: rows("actors", "Actors", (name) => choose(name)),
     map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map: where everybody is", onclick: pick, ondblclick: walk }),
@@ -49,7 +50,7 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
@@ -62,8 +63,6 @@ function open(main, owner) {
     ),
   );
   ui.find.addEventListener("input", () => (ui.found = ui.find.value.trim().toLowerCase()));
-  heard = 0;
-  hear(studio.news);
   watch();
 }
 
@@ -74,9 +73,11 @@ function choose(name) {
 
 function watch() {
   studio.watch = actor ? [[side, actor]] : [];
+  studio.listen(actor ? [actor] : []);
 }
 
 function show(frame) {
+  if (frame.anew) heard = 0;
   hear(frame.news);
   const sides = frame.sides.map((s) => s.client ?? "");
   fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `${s}’s client` : "The server")));
@@ -302,7 +303,7 @@ function abilities(detail, now) {
               h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
               status(a),
               h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
-              h("td", {}, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${r.text}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`)))),
+              h("td", {}, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`)))),
               h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => studio.put({ Act: { Activate: { ability: a.name, who: actor, target: document.getElementById("d-target").value.trim() || null } } }) }, "activate")),
             ),
           )
@@ -318,5 +319,5 @@ function log(frame) {
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${s.text}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))));
+  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${plain(s.text)}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))));
 }

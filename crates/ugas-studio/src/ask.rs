@@ -1,6 +1,6 @@
 //! Questions: why a number is what it is, and what caused something.
 
-use crate::stage::Stage;
+use crate::Names;
 use serde::Serialize;
 use ugas_core::{CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
 use ugas_doc::Operation;
@@ -43,7 +43,7 @@ pub(crate) struct Step {
 }
 
 /// The explanation of an attribute on a side.
-pub(crate) fn why(stage: &Stage, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
+pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
     let rules = sim.rules();
     let Some(id) = rules.attribute(attribute) else {
         let near = rules.nearest_name(attribute).map_or(String::new(), |n| format!("; did you mean {n}?"));
@@ -56,7 +56,7 @@ pub(crate) fn why(stage: &Stage, sim: &Sim, who: ControllerId, attribute: &str) 
         value: e.value,
         base: e.base,
         bounds: (finite(e.bounds.0), finite(e.bounds.1)),
-        lines: e.lines.iter().map(|l| line(stage, l)).collect(),
+        lines: e.lines.iter().map(|l| line(names, l)).collect(),
     })
 }
 
@@ -116,7 +116,7 @@ fn place_of(line: &ModifierLine) -> Option<(String, u32)> {
     line.origin.as_ref().map(|o| (o.file.to_string(), o.line))
 }
 
-fn line(stage: &Stage, l: &ModifierLine) -> Line {
+fn line(names: &Names, l: &ModifierLine) -> Line {
     let note = match l.state {
         ModifierState::Counts => None,
         ModifierState::Hidden => Some("hidden by a stronger one"),
@@ -133,7 +133,7 @@ fn line(stage: &Stage, l: &ModifierLine) -> Line {
         },
         magnitude: l.magnitude,
         effect: l.effect_name.clone(),
-        by: l.source.some().map(|by| stage.name(by)),
+        by: l.source.some().map(|by| names.name(by)),
         level: l.level,
         stacks: l.stacks,
         channel: l.channel.clone(),
@@ -145,11 +145,10 @@ fn line(stage: &Stage, l: &ModifierLine) -> Line {
 }
 
 /// What led to a fact, the nearest cause first, down to the key that was pressed.
-pub(crate) fn chain(stage: &Stage, fact: &Fact) -> Vec<Step> {
-    let sim = stage.sim();
+pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<Step> {
     let mut steps = vec![Step {
-        text: in_words(stage, fact),
-        who: stage.name(fact.who),
+        text: in_words(names, sim, fact),
+        who: names.name(fact.who),
         tick: tick_of(fact.at),
         kind: fact.kind.name(),
     }];
@@ -158,22 +157,22 @@ pub(crate) fn chain(stage: &Stage, fact: &Fact) -> Vec<Step> {
         if link.what == CauseWhat::Op && steps.len() > 1 {
             break;
         }
-        steps.push(step(stage, sim, &link));
+        steps.push(step(names, sim, &link));
     }
     steps
 }
 
-/// A fact without its time, with the names of the stage.
-pub(crate) fn in_words(stage: &Stage, fact: &Fact) -> String {
+/// A fact without its time, with names.
+pub(crate) fn in_words(names: &Names, sim: &Sim, fact: &Fact) -> String {
     const WORD: &str = "controller ";
-    let text = fact.describe(stage.sim().rules());
+    let text = fact.describe(sim.rules());
     let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
     let mut parts = text.split(WORD);
     let mut named = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let digits = part.bytes().take_while(u8::is_ascii_digit).count();
         match part[..digits].parse() {
-            Ok(id) => named += &stage.name(ControllerId(id)),
+            Ok(id) => named += &names.name(ControllerId(id)),
             Err(_) => named += WORD,
         }
         named += &part[digits..];
@@ -185,7 +184,7 @@ fn tick_of(at: ugas_core::SimTime) -> u32 {
     (at.as_seconds() * f64::from(crate::stage::RATE)).round() as u32
 }
 
-fn step(stage: &Stage, sim: &Sim, link: &CauseLink) -> Step {
+fn step(names: &Names, sim: &Sim, link: &CauseLink) -> Step {
     let rules = sim.rules();
     let effect = |id| sim.effect_name(id).unwrap_or("?").to_owned();
     let ability = |id| rules.ability_name(id).unwrap_or("?").to_owned();
@@ -203,5 +202,5 @@ fn step(stage: &Stage, sim: &Sim, link: &CauseLink) -> Step {
         CauseWhat::Reload => ("reload", "the documents changed".to_owned()),
     };
     let by = link.source.some().unwrap_or(link.who);
-    Step { text, who: stage.name(by), tick: tick_of(link.at), kind }
+    Step { text, who: names.name(by), tick: tick_of(link.at), kind }
 }

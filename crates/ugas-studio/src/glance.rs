@@ -18,6 +18,8 @@ pub struct Glance {
     pub shots: Option<[f64; 2]>,
     /// Ticks that showed a modifier twice.
     pub twice: u32,
+    /// Ticks that did not show one although it ran.
+    pub missing: u32,
     /// Milliseconds there and back.
     pub round_trip: u32,
     /// Share that is lost.
@@ -64,16 +66,17 @@ impl Glance {
         let modified = stage.sim().controllers().find_map(|who| {
             let all = stage.sim().attributes(who).ok()?;
             let names = all.into_iter().filter_map(|a| stage.sim().rules().attribute_name(a));
-            names.filter_map(|name| Some((name, ask::why(stage, stage.sim(), who, name).ok()?))).find_map(
-                |(name, why)| (why.lines.len() > 1).then(|| format!("{}.{name} {}", stage.name(who), why.text)),
+            names.filter_map(|name| Some((name, ask::why(stage.names(), stage.sim(), who, name).ok()?))).find_map(
+                |(name, why)| (why.lines.len() > 1).then(|| format!("{}.{name} {}", stage.names().name(who), why.text)),
             )
         });
         Glance {
             tick: stage.tick(),
             hash,
-            sides: view::sides(stage).into_iter().map(side).collect(),
+            sides: view::sides(stage, None).into_iter().map(side).collect(),
             shots: stage.range().map(|r| r.shots_a_minute()),
-            twice: stage.range().map_or(0, |r| r.shown_twice()),
+            twice: stage.range().map_or(0, |r| r.wrong_frames().twice),
+            missing: stage.range().map_or(0, |r| r.wrong_frames().missing),
             round_trip,
             loss,
             why: modified.unwrap_or_default(),

@@ -10,9 +10,14 @@
 
 pub mod arena;
 mod ask;
+#[cfg(feature = "serve")]
+pub mod attach;
 mod desk;
+mod disk;
 mod glance;
 mod library;
+mod names;
+mod profile;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod stage;
@@ -22,3 +27,9 @@ mod view;
 pub use desk::{Boot, Desk};
 pub use glance::{Glance, Someone};
 pub use library::Library;
+pub use names::Names;
+pub use profile::{Clock, Profiler};
+
+#[cfg(all(doctest, feature = "serve"))]
+#[doc = include_str!("../../../book/src/attach.md")]
+struct AttachPage;

@@ -1,17 +1,30 @@
 //! The documents of a world and the rules made of them. A text that is not sound changes nothing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::Rules;
-use ugas_data::{Diagnostic, DocSet, Project, Source};
+use ugas_data::{Diagnostic, DocSet, Project, Severity, Source};
 use ugas_doc::Doc;
+use ugas_lab::Scenario;
 
 /// Documents and the rules made of them last.
 #[derive(Clone, Debug)]
 pub struct Library {
     project: Project,
-    pack: Option<PathBuf>,
+    whole: Whole,
     rules: Arc<Rules>,
+}
+
+/// Which of the files become rules together.
+#[derive(Clone, Debug)]
+enum Whole {
+    /// A pack with what it requires.
+    Pack(PathBuf),
+    /// Those in no pack.
+    Loose,
+    /// Those a scenario stands on; its rules are made by it.
+    Scenario,
 }
 
 impl Library {
@@ -23,14 +36,31 @@ impl Library {
     /// assert!(library.rules().ability("GA_Fireball").is_some());
     /// ```
     pub fn new(project: Project, pack: Option<&Path>) -> Result<Library, Vec<Diagnostic>> {
-        let rules = rules_of(&project, pack, None)?;
-        Ok(Library { project, pack: pack.map(Path::to_path_buf), rules })
+        let whole = pack.map_or(Whole::Loose, |folder| Whole::Pack(folder.to_path_buf()));
+        let rules = rules_of(&project, &whole, None)?;
+        Ok(Library { project, whole, rules })
     }
 
-    /// Rules that were built elsewhere, and the file they are told of in; its text can be read and not changed.
-    pub(crate) fn of_rules(rules: Arc<Rules>, file: &str) -> Library {
-        let (project, _) = Project::open_readable(file);
-        Library { project, pack: None, rules }
+    /// The documents at a path: the pack in a folder, or what is in no pack. Nothing is built: the rules are those of a
+    /// world that runs already.
+    pub fn beside(rules: Arc<Rules>, path: &Path) -> Library {
+        let (project, _) = Project::open_readable(path);
+        let whole = match path.join("pack.yaml").is_file() {
+            true => Whole::Pack(path.to_path_buf()),
+            false => Whole::Loose,
+        };
+        Library { project, whole, rules }
+    }
+
+    /// The rules of a scenario, its file and the packs it stands on.
+    pub(crate) fn of_scenario(rules: Arc<Rules>, scenario: &Scenario) -> Library {
+        let (mut project, _) = Project::open_readable(&*scenario.file);
+        for folder in scenario.pack_folders() {
+            for source in Project::open_readable(&folder).0.sources() {
+                project.put(source.path.clone(), source.text.to_string());
+            }
+        }
+        Library { project, whole: Whole::Scenario, rules }
     }
 
     /// The rules.
@@ -43,10 +73,19 @@ impl Library {
         &self.project
     }
 
-    /// The files that are the pack's own, and then those it requires.
+    /// Whether a changed text is taken by the running world. A scenario begins again instead, when its file is saved.
+    pub fn is_live(&self) -> bool {
+        !matches!(self.whole, Whole::Scenario)
+    }
+
+    /// The documents that belong together.
+    pub fn set(&self) -> Option<DocSet> {
+        set_of(&self.project, &self.whole)
+    }
+
+    /// The files that are the world's own, and then those it requires.
     pub fn files(&self) -> impl Iterator<Item = &Source> {
-        let set = set_of(&self.project, self.pack.as_deref());
-        let order: Vec<usize> = set.iter().flat_map(|s| s.own.iter().chain(&s.required).copied()).collect();
+        let order: Vec<usize> = self.set().iter().flat_map(|s| s.own.iter().chain(&s.required).copied()).collect();
         order.into_iter().map(|i| &self.project.sources()[i])
     }
 
@@ -57,7 +96,7 @@ impl Library {
 
     /// Those of the pack's own files.
     pub(crate) fn own_docs(&self) -> impl Iterator<Item = &Doc> {
-        let own = set_of(&self.project, self.pack.as_deref()).map_or(Vec::new(), |set| set.own);
+        let own = self.set().map_or(Vec::new(), |set| set.own);
         docs_in(own.into_iter().map(|i| &self.project.sources()[i]))
     }
 
@@ -71,35 +110,68 @@ impl Library {
         let mut project = self.project.clone();
         let Some(path) = project.source(file).map(|s| s.path.clone()) else { return Vec::new() };
         project.put(path, text);
-        project.check()
+        let findings = project.check();
+        match self.whole {
+            Whole::Scenario => ugas_lab::with_scenarios(findings, ugas_lab::check_scenarios(&project)),
+            _ => findings,
+        }
     }
 
     /// The library with another text for a file, or why not.
     pub fn with(&self, file: &str, text: &str) -> Result<Library, Vec<Diagnostic>> {
-        let mut project = self.project.clone();
-        let Some(path) = project.source(file).map(|s| s.path.clone()) else {
-            let message = format!("there is no file {file}");
-            return Err(vec![Diagnostic::new("no-file", ugas_data::Severity::Error, file, message)]);
-        };
-        project.put(path, text);
-        let rules = rules_of(&project, self.pack.as_deref(), Some(&self.rules))?;
-        Ok(Library { project, pack: self.pack.clone(), rules })
+        match self.project.source(file).map(|s| s.path.clone()) {
+            Some(path) => self.with_all(&BTreeMap::from([(path, Some(text.to_owned()))])),
+            None => Err(vec![error("no-file", file, format!("there is no file {file}"))]),
+        }
     }
+
+    /// The library with other texts, files that are new, and without files that have none; or why not.
+    pub fn with_all(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Result<Library, Vec<Diagnostic>> {
+        if !self.is_live() {
+            let message = "the world follows a scenario; save the file, and it begins again with it".to_owned();
+            return Err(vec![error("scenario", "", message)]);
+        }
+        let mut project = self.project.clone();
+        for (path, text) in texts {
+            match text {
+                Some(text) => project.put(path.clone(), text.clone()),
+                None => project.remove(path),
+            }
+        }
+        let rules = rules_of(&project, &self.whole, Some(&self.rules))?;
+        Ok(Library { project, whole: self.whole.clone(), rules })
+    }
+}
+
+fn error(id: &str, file: &str, message: String) -> Diagnostic {
+    Diagnostic::new(id, Severity::Error, file, message)
 }
 
 fn docs_in<'s>(sources: impl Iterator<Item = &'s Source>) -> impl Iterator<Item = &'s Doc> {
     sources.flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref()).map(|l| &l.doc)
 }
 
-fn set_of(project: &Project, pack: Option<&Path>) -> Option<DocSet> {
-    project.sets().into_iter().find(|set| set.folder.as_deref() == pack)
+fn set_of(project: &Project, whole: &Whole) -> Option<DocSet> {
+    let folder = match whole {
+        Whole::Pack(folder) => Some(folder.as_path()),
+        Whole::Loose => None,
+        Whole::Scenario => {
+            let own = (0..project.sources().len()).collect();
+            return Some(DocSet { folder: None, own, required: Vec::new(), host: Default::default() });
+        }
+    };
+    project.sets().into_iter().find(|set| set.folder.as_deref() == folder)
 }
 
-fn rules_of(project: &Project, pack: Option<&Path>, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
-    let Some(set) = set_of(project, pack) else {
-        let place = pack.unwrap_or(Path::new(".")).display().to_string();
-        let message = "no document found; is this the right folder?".to_owned();
-        return Err(vec![Diagnostic::new("no-documents", ugas_data::Severity::Error, place, message)]);
-    };
-    project.rules_after(&set, after)
+fn rules_of(project: &Project, whole: &Whole, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
+    match set_of(project, whole) {
+        Some(set) => project.rules_after(&set, after),
+        None => {
+            let place = match whole {
+                Whole::Pack(folder) => folder.display().to_string(),
+                _ => ".".to_owned(),
+            };
+            Err(vec![error("no-documents", &place, "no document found; is this the right folder?".to_owned())])
+        }
+    }
 }

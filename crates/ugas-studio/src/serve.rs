@@ -15,10 +15,13 @@ use axum::routing::{any, get};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+use ugas_data::Watch;
 
 /// The longest question: a file of the size that is read at all, and room for what goes around it.
 const MOST_ASKED: usize = 4 * 1024 * 1024;
@@ -43,6 +46,7 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "drive.js" => "text/javascript; charset=utf-8",
     "editor.js" => "text/javascript; charset=utf-8",
     "figures.js" => "text/javascript; charset=utf-8",
+    "form.js" => "text/javascript; charset=utf-8",
     "link.js" => "text/javascript; charset=utf-8",
     "network.js" => "text/javascript; charset=utf-8",
     "plot.js" => "text/javascript; charset=utf-8",
@@ -56,21 +60,29 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// A question and where the answer goes.
-type Question = (String, oneshot::Sender<String>);
+pub(crate) type Question = (String, oneshot::Sender<String>);
+
+/// What reaches the desk.
+pub(crate) enum Letter {
+    /// Somebody asks.
+    Asked(Question),
+    /// Something changed where the world came from.
+    Disk,
+}
 
 /// A server that listens and has not begun to serve.
 pub struct Studio {
     listener: TcpListener,
     token: String,
-    asked: Sender<Question>,
-    questions: Receiver<Question>,
+    asked: Sender<Letter>,
+    letters: Receiver<Letter>,
 }
 
 #[derive(Clone)]
 struct Shared {
     token: Arc<str>,
     port: u16,
-    asked: Sender<Question>,
+    asked: Sender<Letter>,
 }
 
 impl Studio {
@@ -84,8 +96,8 @@ impl Studio {
     pub fn listen(port: u16, token: &str) -> io::Result<Studio> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         listener.set_nonblocking(true)?;
-        let (asked, questions) = channel();
-        Ok(Studio { listener, token: token.to_owned(), asked, questions })
+        let (asked, letters) = channel();
+        Ok(Studio { listener, token: token.to_owned(), asked, letters })
     }
 
     /// What to open in a browser.
@@ -93,28 +105,34 @@ impl Studio {
         Ok(format!("http://{}/?token={}", self.listener.local_addr()?, self.token))
     }
 
-    /// Serves a desk until the program ends. The world runs on the calling thread, connections on another.
-    pub fn run(self, mut desk: Desk) -> io::Result<()> {
+    /// Begins to serve on another thread.
+    pub(crate) fn begin(self) -> io::Result<(Receiver<Letter>, Serving)> {
         let port = self.listener.local_addr()?.port();
-        let shared = Shared { token: self.token.into(), port, asked: self.asked };
+        let shared = Shared { token: self.token.into(), port, asked: self.asked.clone() };
         let listener = self.listener;
         let net = std::thread::Builder::new().name("studio".into()).spawn(move || serve(listener, shared))?;
+        Ok((self.letters, Serving { net, asked: self.asked }))
+    }
+
+    /// Serves a desk until the program ends. The world runs on the calling thread, connections on another.
+    pub fn run(self, desk: Desk) -> io::Result<()> {
         let begun = Instant::now();
+        let mut desk = desk.with_clock(Arc::new(move || begun.elapsed().as_nanos() as u64));
+        let (letters, serving) = self.begin()?;
+        serving.watch(desk.places());
         let mut last = begun;
         loop {
             let now = Instant::now();
             desk.advance(now.duration_since(last).as_secs_f64() * 1000.0, &mut || begun.elapsed().as_secs_f64() * 1e6);
             last = now;
-            match self.questions.recv_timeout(BREATH) {
-                Ok(question) => {
-                    answer(&mut desk, question);
-                    while let Ok(question) = self.questions.try_recv() {
-                        answer(&mut desk, question);
+            match letters.recv_timeout(BREATH) {
+                Ok(letter) => {
+                    answer(&mut desk, letter);
+                    while let Ok(letter) = letters.try_recv() {
+                        answer(&mut desk, letter);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if net.is_finished() => {
-                    return net.join().unwrap_or_else(|_| Err(io::Error::other("the web server stopped")));
-                }
+                Err(RecvTimeoutError::Timeout) if serving.net.is_finished() => return serving.end(),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -122,9 +140,38 @@ impl Studio {
     }
 }
 
-fn answer(desk: &mut Desk, (question, to): Question) {
-    // Whoever asked may have gone.
-    let _ = to.send(desk.answer(&question));
+/// A server that serves.
+pub(crate) struct Serving {
+    net: JoinHandle<io::Result<()>>,
+    asked: Sender<Letter>,
+}
+
+impl Serving {
+    /// Tells the desk whenever something changes at some places. Where nothing can be watched, saving in the studio still
+    /// counts.
+    fn watch(&self, places: Vec<PathBuf>) {
+        let asked = self.asked.clone();
+        let Ok(watch) = Watch::new(places.iter().filter(|p| p.exists())) else { return };
+        let wait = move || while watch.wait(None) && asked.send(Letter::Disk).is_ok() {};
+        // Without the thread nothing is told, and nothing else is lost.
+        let _ = std::thread::Builder::new().name("studio-disk".into()).spawn(wait);
+    }
+
+    fn end(self) -> io::Result<()> {
+        self.net.join().unwrap_or_else(|_| Err(io::Error::other("the web server stopped")))
+    }
+}
+
+fn answer(desk: &mut Desk, letter: Letter) {
+    match letter {
+        Letter::Disk => {
+            desk.look();
+        }
+        // Whoever asked may have gone.
+        Letter::Asked((question, to)) => {
+            let _ = to.send(desk.answer(&question));
+        }
+    }
 }
 
 fn serve(listener: TcpListener, shared: Shared) -> io::Result<()> {
@@ -185,12 +232,12 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Each message is a number, a space and a question; the answer has the same number.
-async fn talk(mut socket: WebSocket, asked: Sender<Question>) {
+async fn talk(mut socket: WebSocket, asked: Sender<Letter>) {
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Text(text) = message else { continue };
         let (id, question) = text.split_once(' ').unwrap_or(("", &text));
         let (to, from) = oneshot::channel();
-        if asked.send((question.to_owned(), to)).is_err() {
+        if asked.send(Letter::Asked((question.to_owned(), to))).is_err() {
             return;
         }
         let Ok(answer) = from.await else { return };

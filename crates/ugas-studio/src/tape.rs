@@ -85,6 +85,11 @@ impl<W: World> Tape<W> {
         self.end
     }
 
+    /// Copies that are kept.
+    pub fn keyframes(&self) -> usize {
+        self.keyframes.len()
+    }
+
     /// Whether the recording stands at its end.
     pub fn is_live(&self) -> bool {
         self.world.tick() >= self.end

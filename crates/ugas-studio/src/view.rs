@@ -1,5 +1,6 @@
 //! What a page shows of a world, as plain data.
 
+use crate::Names;
 use crate::stage::Stage;
 use serde::Serialize;
 use ugas_core::{AttributeId, ControllerId, EffectState, Sim, SimTime, Target, Which};
@@ -25,6 +26,9 @@ pub(crate) struct Side {
 pub(crate) struct Actor {
     pub(crate) id: u32,
     pub(crate) name: String,
+    /// `DebugCategory` of its document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) category: Option<String>,
     pub(crate) x: f64,
     pub(crate) z: f64,
     pub(crate) own: bool,
@@ -104,10 +108,11 @@ pub(crate) struct Reason {
     pub(crate) heals: Option<f64>,
 }
 
-/// The sides of a stage: the server's first, then the clients' in the order they joined.
-pub(crate) fn sides(stage: &Stage) -> Vec<Side> {
+/// The sides of a stage: the server's first, then the clients' in the order they joined. With a category only whoever is
+/// in it.
+pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
     let server = stage.net().server();
-    let actors = |sim: &Sim, own: &[ControllerId]| sim.controllers().map(|who| actor(stage, sim, who, own)).collect();
+    let actors = |sim: &Sim, own: &[ControllerId]| actors(stage.names(), sim, own, category);
     let mut sides = vec![Side {
         client: None,
         tick: server.tick().0,
@@ -133,7 +138,13 @@ pub(crate) fn sides(stage: &Stage) -> Vec<Side> {
     sides
 }
 
-fn actor(stage: &Stage, sim: &Sim, who: ControllerId, own: &[ControllerId]) -> Actor {
+/// Whoever is in a world and in a category, if one is asked for.
+pub(crate) fn actors(names: &Names, sim: &Sim, own: &[ControllerId], category: Option<&str>) -> Vec<Actor> {
+    let wanted = |who: &ControllerId| category.is_none_or(|c| names.category(*who) == Some(c));
+    sim.controllers().filter(wanted).map(|who| actor(names, sim, who, own)).collect()
+}
+
+fn actor(names: &Names, sim: &Sim, who: ControllerId, own: &[ControllerId]) -> Actor {
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
     let dead = rules.tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
@@ -144,7 +155,8 @@ fn actor(stage: &Stage, sim: &Sim, who: ControllerId, own: &[ControllerId]) -> A
     let cues = sim.cues(who).unwrap_or_default();
     Actor {
         id: who.0,
-        name: stage.name(who),
+        name: names.name(who),
+        category: names.category(who).map(str::to_owned),
         x: place[0],
         z: place[2],
         own: own.contains(&who),
@@ -177,7 +189,7 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
 }
 
 /// Everything about somebody on a side.
-pub(crate) fn detail(stage: &Stage, sim: &Sim, who: ControllerId) -> Option<Detail> {
+pub(crate) fn detail(names: &Names, sim: &Sim, who: ControllerId) -> Option<Detail> {
     let rules = sim.rules();
     let attributes = sim.attributes(who).ok()?;
     let value = |a: AttributeId| {
@@ -186,7 +198,7 @@ pub(crate) fn detail(stage: &Stage, sim: &Sim, who: ControllerId) -> Option<Deta
     let effects = sim.effects(who).ok()?.into_iter().map(|e| Effect {
         key: format!("{:x}.{}", e.key.birth, e.key.ordinal),
         name: sim.effect_name(e.effect).unwrap_or("?").to_owned(),
-        by: e.source.some().map(|by| stage.name(by)),
+        by: e.source.some().map(|by| names.name(by)),
         level: e.level,
         stacks: e.stacks,
         state: state_name(e.state),
@@ -197,7 +209,7 @@ pub(crate) fn detail(stage: &Stage, sim: &Sim, who: ControllerId) -> Option<Deta
     let tags = tags.into_iter().filter_map(|(t, n)| Some((rules.tag_name(t)?.to_owned(), n)));
     Some(Detail {
         id: who.0,
-        name: stage.name(who),
+        name: names.name(who),
         attributes: attributes.into_iter().filter_map(value).collect(),
         effects: effects.collect(),
         tags: tags.collect(),

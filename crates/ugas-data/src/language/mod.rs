@@ -6,6 +6,7 @@
 
 mod complete;
 mod hover;
+mod index;
 mod names;
 mod rename;
 mod scenario;
@@ -14,9 +15,10 @@ mod summary;
 
 pub use complete::{Completion, CompletionKind, complete};
 pub use hover::{Hover, hover};
+pub use index::{Definition, Spot, Use, index};
 pub use names::{Place, definitions, name_at, references};
 pub use rename::{Rename, RenameError, rename};
-pub use show::{defined_names, show};
+pub use show::{About, about, defined_names, show};
 pub use summary::{Tooltip, tooltip};
 
 use crate::{DocSet, Project};

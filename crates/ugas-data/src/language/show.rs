@@ -62,52 +62,100 @@ fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u
     out
 }
 
-fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &mut String) -> std::fmt::Result {
+/// A definition as the rules understand it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// What it does, in a line.
+    pub summary: Option<String>,
+    /// Its text for people, with its numbers at the level.
+    pub text: Option<String>,
+    /// The numbers of the text that depend on who uses it, or are not there.
+    pub missing: Vec<String>,
+    /// The text with the numbers of each controller that has them: name and text.
+    pub of_owners: Vec<(String, String)>,
+    /// The value of an attribute on each controller, and how it comes about: name, value, explanation.
+    pub values: Vec<(String, f64, String)>,
+    /// The document as it was understood, in YAML; nothing for a tag.
+    pub understood: Option<String>,
+}
+
+/// What there is to say about a definition, with numbers at a level.
+///
+/// ```
+/// use ugas_data::{Project, SymbolKind, language};
+/// let mut project = Project::default();
+/// project.put("tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Hurt, Description: In pain}]\n");
+/// let about = language::about(&project, SymbolKind::Tag, "State.Hurt", 1).unwrap();
+/// assert_eq!(about.text.as_deref(), Some("In pain"));
+/// ```
+pub fn about(project: &Project, kind: SymbolKind, name: &str, level: u32) -> Option<About> {
+    let names = Names::of(project);
+    project.sources().iter().enumerate().find_map(|(i, source)| {
+        let m = names.all_of(i).find(|m| m.definition && m.kind == kind && m.name == name)?;
+        about_of(project, source, m, level)
+    })
+}
+
+fn about_of(project: &Project, source: &Source, m: &Mention, level: u32) -> Option<About> {
     let at = m.span.start as usize;
     let line = source.docs.iter().find(|d| d.tree.span.touches(at)).map(|d| d.tree.line);
-    let Some(set) = set_of(project, &source.path) else { return Ok(()) };
+    let set = set_of(project, &source.path)?;
     let docs = loaded(project, &set);
     let is_it = |l: &&crate::Loaded| Some(l.origin.line) == line && l.origin.file == source.name;
-    let Some(doc) = docs.iter().find(is_it).map(|l| &l.doc) else { return Ok(()) };
-    let (rules, _) = project.build(&set);
+    let doc = &docs.iter().find(is_it)?.doc;
+    let (missing, of_owners, values) = (Vec::new(), Vec::new(), Vec::new());
+    let mut about = About { summary: None, text: None, missing, of_owners, values, understood: None };
     match (m.kind, doc) {
         (SymbolKind::Tag, Doc::TagRegistry(registry)) => {
-            let entry = registry.tags.iter().find(|t| t.tag == m.name);
-            entry.and_then(|t| t.description.as_ref()).map_or(Ok(()), |text| writeln!(out, "  {text}"))
+            about.text = registry.tags.iter().find(|t| t.tag == m.name)?.description.clone();
         }
         (SymbolKind::Attribute, doc) => {
-            let Some(a) = attribute(doc, &m.name) else { return Ok(()) };
-            if let Some(text) = a.metadata.as_ref().and_then(|d| d.description.as_ref()) {
-                writeln!(out, "  {text}")?;
+            let a = attribute(doc, &m.name)?;
+            about.text = a.metadata.as_ref().and_then(|d| d.description.clone());
+            if let Some(rules) = project.build(&set).0 {
+                let all = computed(&rules, &controllers(&docs), &m.name).into_iter();
+                about.values = all.map(|(who, e)| (who, e.value, e.short())).collect();
             }
-            if let Some(rules) = rules {
-                for (who, explained) in computed(&rules, &controllers(&docs), &m.name) {
-                    writeln!(out, "  {who}: {} {} ({})", m.name, number(explained.value), explained.short())?;
-                }
-            }
-            let alone = to_yaml(&Doc::from(a.clone()));
-            resolved(&alone, out)
+            about.understood = Some(to_yaml(&Doc::from(a.clone())));
         }
         (kind, doc) if is_of(doc, kind) => {
-            if let Some(line) = in_a_line(doc) {
-                writeln!(out, "  {line}")?;
-            }
-            if let Some((rules, tip)) = rules.and_then(|rules| tooltip(&rules, doc, level).map(|tip| (rules, tip))) {
-                writeln!(out, "  at level {level}: {}", tip.filled.text)?;
-                if !tip.filled.missing.is_empty() {
-                    let owners = tooltips_of_owners(&rules, &controllers(&docs), doc, level);
-                    for missing in tip.filled.missing.iter().filter(|_| owners.is_empty()) {
-                        writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
-                    }
-                    for (who, text) in owners {
-                        writeln!(out, "  of {who}: {text}")?;
-                    }
+            about.summary = in_a_line(doc);
+            if let Some((rules, tip)) = project.build(&set).0.and_then(|r| tooltip(&r, doc, level).map(|tip| (r, tip)))
+            {
+                about.text = Some(tip.filled.text);
+                about.missing = tip.filled.missing;
+                if !about.missing.is_empty() {
+                    about.of_owners = tooltips_of_owners(&rules, &controllers(&docs), doc, level);
                 }
             }
-            resolved(&to_yaml(doc), out)
+            about.understood = Some(to_yaml(doc));
         }
-        _ => Ok(()),
+        _ => return None,
     }
+    Some(about)
+}
+
+fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &mut String) -> std::fmt::Result {
+    let Some(about) = about_of(project, source, m, level) else { return Ok(()) };
+    if let Some(line) = &about.summary {
+        writeln!(out, "  {line}")?;
+    }
+    if let Some(text) = &about.text {
+        match m.kind {
+            SymbolKind::Tag | SymbolKind::Attribute => writeln!(out, "  {text}")?,
+            _ => writeln!(out, "  at level {level}: {text}")?,
+        }
+    }
+    for missing in about.missing.iter().filter(|_| about.of_owners.is_empty()) {
+        writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+    }
+    for (who, text) in &about.of_owners {
+        writeln!(out, "  of {who}: {text}")?;
+    }
+    for (who, value, short) in &about.values {
+        writeln!(out, "  {who}: {} {} ({short})", m.name, number(*value))?;
+    }
+    about.understood.as_ref().map_or(Ok(()), |yaml| resolved(yaml, out))
 }
 
 fn resolved(yaml: &str, out: &mut String) -> std::fmt::Result {

@@ -1,8 +1,10 @@
 //! What can be done to a world by hand, in names: it stays the same deed when ids change.
 
-use super::Stage;
+use crate::Names;
 use serde::{Deserialize, Serialize};
-use ugas_core::{Anchor, AttributeId, ControllerId, DefId, EventData, Op, Refusal, Rules, Spec, Target, Which};
+use ugas_core::{
+    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, Op, Refusal, Rules, Sim, Spec, Target, Which,
+};
 use ugas_doc::Effect;
 
 /// Something an actor does or has done to it. Actors go by their names on stage.
@@ -91,27 +93,19 @@ pub enum Act {
 }
 
 impl Act {
-    /// Does it on the server.
-    pub(super) fn run(&self, stage: &mut Stage) -> Result<(), String> {
-        let op = self.op(stage)?;
-        let rules = stage.library.rules().clone();
-        let sim = stage.net.server_mut().sim_mut();
-        match op {
-            Deed::Op(op) => sim.run(op).map(|_| ()).map_err(|r| r.describe(&rules)),
-            Deed::RemoveAll(who, effect) => {
-                let all = sim.effects(who).map_err(|r| r.describe(&rules))?;
-                for view in all.into_iter().filter(|e| e.effect == effect) {
-                    sim.remove(view.key, -1).map_err(|r| r.describe(&rules))?;
-                }
-                Ok(())
-            }
-            Deed::Write(who, name, value) => write(sim, who, &name, value).map_err(|r| r.describe(&rules)),
-        }
-    }
-
-    fn op(&self, stage: &Stage) -> Result<Deed, String> {
-        let rules = stage.library.rules();
-        let who = |name: &str| stage.who(name).ok_or_else(|| format!("{name} is not there"));
+    /// What it is to a world, or which of its names mean nothing there.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig};
+    /// use ugas_studio::{Names, stage::Act};
+    /// let sim = Sim::new(Rules::builder().build()?, SimConfig::default());
+    /// let act = Act::Move { who: "Pyra".into(), to: [0.0; 3] };
+    /// assert_eq!(act.deed(&Names::default(), &sim).unwrap_err(), "Pyra is not there");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn deed(&self, names: &Names, sim: &Sim) -> Result<Deed, String> {
+        let rules = sim.rules();
+        let who = |name: &str| names.who(sim, name).ok_or_else(|| format!("{name} is not there"));
         let aim = |name: &Option<String>| match name {
             Some(name) => who(name).map(Target::Controller),
             None => Ok(Target::None),
@@ -160,14 +154,38 @@ impl Act {
     }
 }
 
-enum Deed {
+/// What is to be done to a world, in its own terms.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    /// One op.
     Op(Op),
-    RemoveAll(ControllerId, ugas_core::EffectId),
+    /// Every effect of a definition is removed from somebody.
+    RemoveAll(ControllerId, EffectId),
+    /// A base value of somebody's is written, by an effect made for it.
     Write(ControllerId, String, f64),
 }
 
+impl Deed {
+    /// Does it. Why not, if it is refused.
+    pub fn run(self, sim: &mut Sim) -> Result<(), String> {
+        let done = match self {
+            Deed::Op(op) => sim.run(op).map(|_| ()),
+            Deed::RemoveAll(who, effect) => remove_all(sim, who, effect),
+            Deed::Write(who, name, value) => write(sim, who, &name, value),
+        };
+        done.map_err(|refusal| refusal.describe(sim.rules()))
+    }
+}
+
+fn remove_all(sim: &mut Sim, who: ControllerId, effect: EffectId) -> Result<(), Refusal> {
+    for view in sim.effects(who)?.into_iter().filter(|e| e.effect == effect) {
+        sim.remove(view.key, -1)?;
+    }
+    Ok(())
+}
+
 /// Writes a base value the only way there is: by an instant effect, defined for this and forgotten afterwards.
-fn write(sim: &mut ugas_core::Sim, who: ControllerId, attribute: &str, value: f64) -> Result<(), Refusal> {
+fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Result<(), Refusal> {
     let id = sim.define(Effect::instant("GE_WrittenByHand").set(attribute, value)).map_err(|_| Refusal::Mismatch)?;
     let applied = match id {
         DefId::Effect(effect) => sim.apply(&Spec::new(effect, who)).map(|_| ()),

@@ -8,20 +8,20 @@ mod duel;
 mod range;
 mod script;
 
-pub use act::Act;
+pub use act::{Act, Deed};
 pub use duel::{Duel, Keys};
-pub use range::Range;
+pub use range::{Range, WrongFrames};
 pub use script::Script;
 
-use crate::Library;
 use crate::tape::World;
+use crate::{Clock, Library, Names, Profiler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec};
+use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec, TaskRecord};
 use ugas_data::{Diagnostic, Project, ReadError, Severity};
-use ugas_doc::{ControllerReplication, Doc};
+use ugas_doc::{ControllerReplication, Doc, Metadata};
 use ugas_lab::Scenario;
 use ugas_net::client::{ClientConfig, NetFacts};
 use ugas_net::harness::Harness;
@@ -50,6 +50,11 @@ pub enum Input {
         /// All of it.
         text: String,
     },
+    /// Files have other texts, all at once; those without one are gone.
+    Files {
+        /// The texts by path.
+        texts: BTreeMap<String, Option<String>>,
+    },
     /// Something an actor does or has done to it.
     Act(Act),
     /// What a player of the duel holds down.
@@ -73,7 +78,8 @@ pub enum Input {
 pub struct Stage {
     net: Harness,
     library: Arc<Library>,
-    names: Arc<BTreeMap<ControllerId, String>>,
+    names: Arc<Names>,
+    profiler: Profiler,
     seed: u64,
     round_trip: u32,
     loss: f64,
@@ -90,6 +96,8 @@ pub struct News {
     pub facts: Facts,
     /// On each client, in the order they joined.
     pub told: Vec<NetFacts>,
+    /// What tasks that tick did on the server.
+    pub tasks: Vec<TaskRecord>,
 }
 
 impl Stage {
@@ -121,8 +129,14 @@ impl Stage {
         let listed = |errors: Vec<ReadError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         let film = scenario.film(seed).map_err(listed)?;
         let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
-        let library = Library::of_rules(first.rules().clone(), &scenario.file);
-        let names = film.names.clone();
+        let library = Library::of_scenario(first.rules().clone(), scenario);
+        let mut names = Names::from(film.names.clone());
+        let categories = scenario.categories();
+        for (who, name) in &film.names {
+            if let Some(category) = categories.get(name) {
+                names.set_category(*who, category);
+            }
+        }
         let mut stage = Stage::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
         stage.script = Some(Script::new(film));
         Ok(stage)
@@ -153,16 +167,17 @@ impl Stage {
     fn of_controllers(library: Library, seed: u64) -> Result<Stage, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
-        let mut names = BTreeMap::new();
+        let mut names = Names::default();
         for doc in library.own_docs() {
             let Doc::Controller(controller) = doc else { continue };
             let name = controller.owner_actor.actor_id.clone();
             let anchor = Some(Anchor::at([names.len() as f64 * 4.0, 0.0, 0.0]));
             let spec = SpawnSpec { template: rules.template(&name), anchor, ..SpawnSpec::default() };
             let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
-            names.insert(who, name);
+            categorise(&mut names, who, &library, &name);
+            names.set(who, name);
         }
-        match names.is_empty() {
+        match names.len() == 0 {
             true => Err("nobody is there: the documents place no controller and have none".to_owned()),
             false => Ok(Stage::of_sim(sim, library, names, seed)),
         }
@@ -172,7 +187,7 @@ impl Stage {
     pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Stage, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
-        let mut names = BTreeMap::new();
+        let mut names = Names::default();
         let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
         let Some(scene) = scenes.find(|s| s.name == scene).cloned() else {
             return Err(format!("there is no scene {scene}"));
@@ -185,19 +200,21 @@ impl Stage {
             let anchor = Some(Anchor::at(placed.position));
             let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
             let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
-            let title = title_of(&library, &placed.controller).filter(|title| !names.values().any(|n| n == title));
-            names.insert(who, title.unwrap_or_else(|| placed.instance_id.clone()));
+            let title = title_of(&library, &placed.controller).filter(|title| !names.is_taken(title));
+            categorise(&mut names, who, &library, &placed.controller);
+            names.set(who, title.unwrap_or_else(|| placed.instance_id.clone()));
         }
         Ok(Stage::of_sim(sim, library, names, seed))
     }
 
     /// A sim on a server without clients.
-    pub fn of_sim(sim: Sim, library: Library, names: BTreeMap<ControllerId, String>, seed: u64) -> Stage {
+    pub fn of_sim(sim: Sim, library: Library, names: Names, seed: u64) -> Stage {
         let net = Harness::new(server(sim, seed), seed);
         Stage {
             net,
             library: Arc::new(library),
             names: Arc::new(names),
+            profiler: Profiler::default(),
             seed,
             round_trip: 0,
             loss: 0.0,
@@ -266,15 +283,19 @@ impl Stage {
         self.net.server_mut().sim_mut().hash()
     }
 
-    /// What a controller is called here.
-    pub fn name(&self, who: ControllerId) -> String {
-        self.names.get(&who).cloned().unwrap_or_else(|| format!("#{}", who.0))
+    /// What controllers are called here.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// Who is called so.
     pub fn who(&self, name: &str) -> Option<ControllerId> {
-        let known = self.names.iter().find(|(_, n)| *n == name).map(|(who, _)| *who);
-        known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId)).filter(|&who| self.sim().exists(who))
+        self.names.who(self.sim(), name)
+    }
+
+    /// Lends a clock for the figures of tasks; nothing else sees it.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.profiler = Profiler::new(clock);
     }
 
     fn who_or_none(&self, name: &str) -> ControllerId {
@@ -338,7 +359,9 @@ impl World for Stage {
         if let Some(duel) = &mut self.duel {
             duel.play(&mut self.net);
         }
-        self.net.step();
+        self.net.step_with(&mut self.profiler);
+        self.profiler.tell(self.library.rules());
+        self.news.tasks = self.profiler.take_records();
         if let Some(script) = &mut self.script {
             script.play(self.net.server_mut().sim_mut());
         }
@@ -373,7 +396,15 @@ impl World for Stage {
                 let library = self.library.with(file, text).map_err(|findings| told(&findings))?;
                 self.reload(library)
             }
-            Input::Act(act) => act.run(self),
+            Input::Files { texts } => {
+                let texts = texts.iter().map(|(path, text)| (path.into(), text.clone())).collect();
+                let library = self.library.with_all(&texts).map_err(|findings| told(&findings))?;
+                self.reload(library)
+            }
+            Input::Act(act) => {
+                let deed = act.deed(&self.names, self.sim())?;
+                deed.run(self.net.server_mut().sim_mut())
+            }
             Input::Keys(keys) => match &mut self.duel {
                 Some(duel) => {
                     duel.hold(keys.clone());
@@ -406,10 +437,22 @@ fn told(findings: &[Diagnostic]) -> String {
     first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))
 }
 
+/// What is written about a controller for people.
+fn metadata_of<'l>(library: &'l Library, controller: &str) -> Option<&'l Metadata> {
+    let mut controllers = library.docs().filter_map(|d| if let Doc::Controller(c) = d { Some(c) } else { None });
+    controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()
+}
+
 /// What people are told a controller is called.
 fn title_of(library: &Library, controller: &str) -> Option<String> {
-    let mut controllers = library.docs().filter_map(|d| if let Doc::Controller(c) = d { Some(c) } else { None });
-    controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()?.display_name.clone()
+    metadata_of(library, controller)?.display_name.clone()
+}
+
+/// Puts somebody into the category of the document it was made from.
+fn categorise(names: &mut Names, who: ControllerId, library: &Library, controller: &str) {
+    if let Some(category) = metadata_of(library, controller).and_then(|m| m.debug_category.as_ref()) {
+        names.set_category(who, category);
+    }
 }
 
 /// A server whose chance follows from the seed: nobody outside plays here, and a moment must be found again.

@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityId, Anchor, ControllerId, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target,
+    AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target,
 };
-use ugas_net::client::{ClientConfig, Commanded};
+use ugas_net::client::{Certainty, ClientConfig, Commanded, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -14,6 +14,16 @@ use ugas_net::message::Request;
 /// Ticks over which shots are counted: ten seconds.
 const WINDOW: u32 = 10 * super::RATE;
 const NAMES: [&str; 2] = ["Ahead", "Asking"];
+
+/// Ticks in which the client of the first shooter showed its cooldown wrongly. Both are 0 where prediction is right: what
+/// was played ahead is confirmed in place, neither added to what the server says nor taken away before it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WrongFrames {
+    /// It was shown twice: as played ahead and as confirmed.
+    pub twice: u32,
+    /// It was not shown although it ran: the shot was fired and not refused, and its time was not over.
+    pub missing: u32,
+}
 
 /// The shooters and what they did.
 #[derive(Clone)]
@@ -23,8 +33,10 @@ pub struct Range {
     target: ControllerId,
     bolt: AbilityId,
     cooldown: TagId,
-    /// Ticks that showed the cooldown of the first shooter twice, or not at all although it ran.
-    wrong: u32,
+    /// Ticks of the cooldown.
+    ticks: u32,
+    wrong: WrongFrames,
+    told: NetFacts,
     begun: u32,
     facts: Facts,
 }
@@ -32,7 +44,7 @@ pub struct Range {
 #[derive(Clone, Debug)]
 struct Shooter {
     who: ControllerId,
-    /// The client's tick of its last shot.
+    /// The client's first tick after its last shot.
     last: Option<u32>,
     /// Ticks of the server's at which it fired.
     shots: VecDeque<u32>,
@@ -44,6 +56,7 @@ impl Range {
         let missing = |what: &str| format!("the arena has no {what}");
         let bolt = rules.ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
         let cooldown = rules.tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
+        let ticks = length_of(rules).ok_or_else(|| missing("GE_FireboltCooldown with a length"))?;
         let pyra = rules.template("Pyra").ok_or_else(|| missing("Pyra"))?;
         let body = rules.set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
         let health = ["MaxHealth", "Health"].map(|name| rules.attribute(name).map(|a| (a, 1e9)));
@@ -62,7 +75,18 @@ impl Range {
             net.join_over(name, client.clone(), links, &[shooter.who]).map_err(|e| e.to_string())?;
         }
         let begun = net.tick().0;
-        Ok(Range { net, shooters, target, bolt, cooldown, wrong: 0, begun, facts: Facts::default() })
+        Ok(Range {
+            net,
+            shooters,
+            target,
+            bolt,
+            cooldown,
+            ticks,
+            wrong: WrongFrames::default(),
+            told: NetFacts::default(),
+            begun,
+            facts: Facts::default(),
+        })
     }
 
     pub(super) fn net_mut(&mut self) -> &mut Harness {
@@ -76,7 +100,7 @@ impl Range {
             let (who, bolt) = (self.shooters[at].who, self.bolt);
             let client = self.net.client_mut(name);
             let settled = client.settled(who).map_or(0, |t| t.0);
-            let heard = self.shooters[at].last.is_none_or(|last| settled >= last + 30);
+            let heard = self.shooters[at].last.is_none_or(|last| settled >= last + self.ticks);
             let may = client.sim().check(who, bolt, target).is_ok();
             if may
                 && (at == 0 || heard)
@@ -89,7 +113,7 @@ impl Range {
         self.net.server_mut().take_facts(&mut self.facts);
         let tick = self.net.tick().0;
         for shooter in &mut self.shooters {
-            let fired = |f: &&ugas_core::Fact| {
+            let fired = |f: &&Fact| {
                 f.who == shooter.who
                     && matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt)
             };
@@ -99,11 +123,25 @@ impl Range {
                 shooter.shots.pop_front();
             }
         }
-        let ahead = &self.shooters[0];
-        let sim = self.net.client(NAMES[0]).sim();
-        if sim.tag_count(ahead.who, self.cooldown).is_ok_and(|count| count > 1) {
-            self.wrong += 1;
+        self.look();
+    }
+
+    /// Compares what the first shooter's client shows with what it must show.
+    fn look(&mut self) {
+        let client = self.net.client_mut(NAMES[0]);
+        client.take_facts(&mut self.told);
+        let ahead = &mut self.shooters[0];
+        let is_bolt = |f: &Fact| matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt);
+        // A shot that came too late was none, and no cooldown runs.
+        if self.told.iter().any(|(fact, certainty)| certainty == Certainty::Undone && is_bolt(fact)) {
+            ahead.last = None;
         }
+        let Ok(count) = client.sim().tag_count(ahead.who, self.cooldown) else { return };
+        let tick = client.tick().0;
+        // A shot is fired at the end of the tick before; its cooldown is over in the tick that ends with it.
+        let runs = ahead.last.is_some_and(|last| (last..last + self.ticks - 1).contains(&tick));
+        self.wrong.twice += u32::from(count > 1);
+        self.wrong.missing += u32::from(count == 0 && runs);
     }
 
     /// Shots a minute, over the last ten seconds: with a cooldown that is played ahead, and with one the server confirms.
@@ -112,8 +150,14 @@ impl Range {
         [0, 1].map(|at| self.shooters[at].shots.len() as f64 * 60.0 / seconds)
     }
 
-    /// Ticks that showed a modifier twice.
-    pub fn shown_twice(&self) -> u32 {
+    /// Ticks that showed the cooldown wrongly.
+    pub fn wrong_frames(&self) -> WrongFrames {
         self.wrong
     }
+}
+
+/// Ticks of the bolt's cooldown.
+fn length_of(rules: &Rules) -> Option<u32> {
+    let seconds: f64 = rules.fill_text("{GE_FireboltCooldown.Duration}", 1).text.parse().ok()?;
+    Some((seconds * f64::from(super::RATE)).round() as u32).filter(|ticks| *ticks > 0)
 }

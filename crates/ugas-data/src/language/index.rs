@@ -1,0 +1,143 @@
+//! What is defined and what uses what, both ways: the table of contents of documents that become rules together.
+
+use crate::names::Names;
+use crate::{DocSet, Mention, Node, Project, Source, SourceDoc, Span, SymbolKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use ugas_doc::{Doc, Kind};
+
+/// A place in a file, as people count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Spot {
+    /// The file.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// One end of a reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Use {
+    /// What kind of thing is at the other end; `None` for a document that defines no name.
+    pub kind: Option<SymbolKind>,
+    /// Its name.
+    pub name: String,
+    /// The key under which the name is written.
+    pub key: String,
+    /// Where it is written.
+    #[serde(flatten)]
+    pub at: Spot,
+}
+
+/// Something that is defined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Definition {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Its name, with the namespace of its pack.
+    pub name: String,
+    /// Where it is defined.
+    #[serde(flatten)]
+    pub at: Spot,
+    /// The document's place in its file, from 0.
+    pub document: usize,
+    /// What is written about it, with its braces as they are written.
+    pub description: Option<String>,
+    /// What it refers to, in the order of the file.
+    pub uses: Vec<Use>,
+    /// What refers to it.
+    pub used_by: Vec<Use>,
+}
+
+/// Everything that a set of documents defines, the set's own files first, in the order of the files.
+///
+/// ```
+/// use ugas_data::{Project, SymbolKind, language};
+/// let mut project = Project::default();
+/// project.put("tags.yaml", "Kind: gameplay_tag\nTags: [{Tag: State.Hurt, Description: In pain}]\n");
+/// project.put("hit.yaml", "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Infinite\nGrantedTags: [State.Hurt]\n");
+/// let all = language::index(&project, &project.sets()[0]);
+/// let hurt = all.iter().find(|d| d.kind == SymbolKind::Tag).unwrap();
+/// assert_eq!((hurt.at.line, hurt.description.as_deref()), (2, Some("In pain")));
+/// assert_eq!((hurt.used_by[0].name.as_str(), hurt.used_by[0].at.line), ("GE_Hit", 4));
+/// let hit = all.iter().find(|d| d.name == "GE_Hit").unwrap();
+/// assert_eq!((hit.uses[0].name.as_str(), hit.uses[0].key.as_str()), ("State.Hurt", "GrantedTags"));
+/// ```
+pub fn index(project: &Project, set: &DocSet) -> Vec<Definition> {
+    let names = Names::of(project);
+    let mut all: Vec<Definition> = Vec::new();
+    let mut known: BTreeMap<(SymbolKind, String), usize> = BTreeMap::new();
+    let files = || set.own.iter().chain(&set.required).filter_map(|&i| Some((i, project.sources().get(i)?)));
+    for (i, source) in files() {
+        for (document, (doc, named)) in source.docs.iter().zip(names.of_file(i)).enumerate() {
+            for m in named.mentions.iter().filter(|m| m.definition) {
+                known.entry((m.kind, m.name.clone())).or_insert(all.len());
+                all.push(Definition {
+                    kind: m.kind,
+                    name: m.name.clone(),
+                    at: spot(source, m.span),
+                    document,
+                    description: description(doc, m),
+                    uses: Vec::new(),
+                    used_by: Vec::new(),
+                });
+            }
+        }
+    }
+    for (i, source) in files() {
+        for (doc, named) in source.docs.iter().zip(names.of_file(i)) {
+            let homes: Vec<(Span, &Mention)> =
+                named.mentions.iter().filter(|m| m.definition).map(|m| (home(doc, m), m)).collect();
+            for m in named.mentions.iter().filter(|m| !m.definition) {
+                let holds = |home: &Span| home.start <= m.span.start && m.span.end <= home.end;
+                // The innermost: an attribute of a set before the set.
+                let user = homes.iter().filter(|(h, _)| holds(h)).min_by_key(|(h, _)| h.end - h.start).map(|(_, u)| *u);
+                let at = spot(source, m.span);
+                if let Some(&user) = user.and_then(|u| known.get(&(u.kind, u.name.clone()))) {
+                    let name = m.name.clone();
+                    all[user].uses.push(Use { kind: Some(m.kind), name, key: m.key.clone(), at: at.clone() });
+                }
+                if let Some(&used) = known.get(&(m.kind, m.name.clone())) {
+                    let name = user.map_or_else(String::new, |u| u.name.clone());
+                    all[used].used_by.push(Use { kind: user.map(|u| u.kind), name, key: m.key.clone(), at });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn spot(source: &Source, span: Span) -> Spot {
+    let (line, column) = source.place(span.start as usize);
+    Spot { file: source.name.clone(), line, column }
+}
+
+/// What belongs to a definition: its own part of a set or registry, or else the whole document.
+fn home(doc: &SourceDoc, m: &Mention) -> Span {
+    let key = match doc.kind {
+        Some(Kind::AttributeSet) => "Attributes",
+        Some(Kind::TagRegistry) => "Tags",
+        _ => return doc.tree.span,
+    };
+    let parts = doc.tree.get(key).map_or(&[][..], Node::items);
+    let part = parts.iter().find(|n| n.span.start <= m.span.start && m.span.end <= n.span.end);
+    part.map_or(doc.tree.span, |n| n.span)
+}
+
+fn description(doc: &SourceDoc, m: &Mention) -> Option<String> {
+    let doc = &doc.loaded.as_ref()?.doc;
+    match (m.kind, doc) {
+        (SymbolKind::Tag, Doc::TagRegistry(registry)) => {
+            registry.tags.iter().find(|t| t.tag == m.name)?.description.clone()
+        }
+        (SymbolKind::Attribute, doc) => {
+            let short = m.name.rsplit("::").next().unwrap_or(&m.name);
+            let a = super::summary::attribute(doc, short)?;
+            a.metadata.as_ref().and_then(|d| d.description.clone()).or_else(|| a.description.clone())
+        }
+        (_, doc) => super::summary::metadata(doc)?.description.clone(),
+    }
+}

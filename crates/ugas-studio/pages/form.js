@@ -1,0 +1,145 @@
+// A form of documents, drawn from their JSON Schemas. It holds nothing of its own: every change goes into the text, and the
+// form is drawn again from that.
+
+import { h } from "./dom.js";
+
+const schemas = new Map();
+const unfolded = new Set();
+
+export async function form(el, studio, text, definitions, findings, put) {
+  const answer = await studio.link.ask({ ask: "form", text });
+  if (answer.error !== undefined) {
+    el.replaceChildren(h("p", { class: "quiet" }, answer.error));
+    return;
+  }
+  for (const kind of new Set(answer.documents.map((d) => d.kind).filter(Boolean))) {
+    if (!schemas.has(kind)) schemas.set(kind, await studio.ask({ ask: "schema", kind }));
+  }
+  const focus = document.activeElement?.dataset?.way;
+  const names = namesByKey(definitions);
+  const lines = answer.documents.map((d) => d.line);
+  el.replaceChildren(
+    ...names.lists,
+    ...answer.documents.map((d, i) => {
+      const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), set: (way, value) => put(i, way, value), at: i };
+      const title = `${(d.kind ?? "document").replaceAll("_", " ")} ${d.name ?? ""}`;
+      const id = `${d.kind} ${d.name}`;
+      const body = cx.root ? fields(cx, cx.root, d.value, []) : [h("p", { class: "quiet" }, "There is no form of this; change the text.")];
+      return h("details", { open: unfolded.has(id) || cx.wrong.size > 0 || answer.documents.length === 1, ontoggle: (e) => (e.target.open ? unfolded.add(id) : unfolded.delete(id)) }, h("summary", {}, title), ...body);
+    }),
+  );
+  if (focus) el.querySelector(`[data-way="${CSS.escape(focus)}"]`)?.focus();
+}
+
+// Which kind of name a key holds, from what the documents say under it; and the names of each kind to choose from.
+function namesByKey(definitions) {
+  const kinds = new Map();
+  const byKind = new Map();
+  for (const d of definitions) {
+    if (!byKind.has(d.kind)) byKind.set(d.kind, []);
+    byKind.get(d.kind).push(d.name);
+    for (const u of d.uses) kinds.set(u.key, u.kind);
+  }
+  const lists = [...byKind].map(([kind, names]) => h("datalist", { id: `names-${kind}` }, ...names.map((n) => h("option", {}, n))));
+  return { kinds, lists };
+}
+
+// Findings by the innermost value they stand at.
+function wrongPlaces(doc, end, findings) {
+  const wrong = new Map();
+  for (const f of findings.filter((f) => f.line >= doc.line && f.line < end)) {
+    let best = null;
+    for (const place of doc.places) {
+      const [, line, column] = place;
+      if (line < f.line || (line === f.line && column <= f.column)) if (!best || line > best[1] || (line === best[1] && column >= best[2])) best = place;
+    }
+    if (best) wrong.set(JSON.stringify(best[0]), f);
+  }
+  return wrong;
+}
+
+// The schema behind references and choices with nothing.
+function resolve(cx, schema) {
+  for (let i = 0; i < 20 && schema; i++) {
+    if (schema.$ref) schema = { ...cx.root.$defs?.[schema.$ref.split("/").pop()], description: schema.description };
+    else if (schema.anyOf && !schema.properties) {
+      const real = schema.anyOf.filter((s) => s.type !== "null" && (s.$ref || s.type || s.oneOf || s.enum));
+      if (real.length !== 1) return schema;
+      schema = { ...real[0], description: schema.description ?? real[0].description };
+    } else return schema;
+  }
+  return schema ?? {};
+}
+
+const kindOf = (schema) => (Array.isArray(schema.type) ? schema.type.find((t) => t !== "null") : schema.type);
+const wordsOf = (schema) => schema.enum ?? (schema.oneOf?.every((s) => s.const !== undefined || s.enum) ? schema.oneOf.flatMap((s) => s.enum ?? [s.const]) : null);
+
+// Something to begin with that the schema allows.
+function blank(cx, schema, depth = 0) {
+  const s = resolve(cx, schema);
+  const words = wordsOf(s);
+  if (words) return words[0];
+  switch (kindOf(s)) {
+    case "boolean":
+      return true;
+    case "number":
+    case "integer":
+      return s.minimum ?? 0;
+    case "array":
+      return [];
+    case "object":
+      return Object.fromEntries((depth < 6 ? (s.required ?? []) : []).map((key) => [key, blank(cx, s.properties?.[key] ?? {}, depth + 1)]));
+    default:
+      return "";
+  }
+}
+
+function fields(cx, schema, value, way) {
+  const s = resolve(cx, schema);
+  const known = s.properties ?? {};
+  const given = Object.keys(value ?? {});
+  const rows = given.filter((key) => !["Kind", "$schema"].includes(key)).map((key) => row(cx, key, known[key] ?? (typeof s.additionalProperties === "object" ? s.additionalProperties : {}), value[key], [...way, key], !(s.required ?? []).includes(key)));
+  const missing = Object.keys(known).filter((key) => !given.includes(key) && !["Kind", "$schema"].includes(key));
+  if (missing.length) {
+    const choose = h("select", { "aria-label": "Add a field", onchange: (e) => e.target.value && cx.set([...way, e.target.value], blank(cx, known[e.target.value])) }, h("option", { value: "" }, "add…"), ...missing.map((key) => h("option", { value: key, title: known[key].description }, key)));
+    rows.push(h("div", {}, choose));
+  }
+  return rows;
+}
+
+function row(cx, key, schema, value, way, optional) {
+  const s = resolve(cx, schema);
+  const wrong = cx.wrong.get(JSON.stringify(way));
+  const drop = optional ? h("button", { "aria-label": `Take out ${way.join(" ")}`, title: "Take out", onclick: () => cx.set(way, undefined) }, "×") : null;
+  const error = wrong ? h("div", { class: `finding ${wrong.severity}` }, wrong.message, wrong.help ? h("b", {}, ` ${wrong.help}`) : "") : null;
+  const name = typeof key === "number" ? `${key + 1}` : key;
+  if (value !== null && typeof value === "object") {
+    const inner = Array.isArray(value) ? items(cx, s, value, way) : fields(cx, s, value, way);
+    return h("fieldset", { style: "border:1px solid var(--edge);border-radius:.4rem;margin:.2rem 0;padding:.2rem .5rem" }, h("legend", { title: s.description }, name, " ", drop), error, ...inner);
+  }
+  return h("div", {}, h("label", { class: "row", title: s.description }, h("span", { style: "min-width:9rem" }, name), control(cx, typeof key === "number" ? way.at(-2) : key, s, value, way, !!wrong), drop), error);
+}
+
+function items(cx, schema, value, way) {
+  const inner = schema.items ?? {};
+  const add = h("button", { onclick: () => cx.set([...way, value.length], blank(cx, inner)) }, "add one");
+  return [...value.map((v, i) => row(cx, i, inner, v, [...way, i], true)), add];
+}
+
+function control(cx, key, schema, value, way, wrong) {
+  const props = { "data-way": `${cx.at} ${JSON.stringify(way)}`, "aria-invalid": wrong ? "true" : undefined, "aria-label": way.join(" ") };
+  const words = wordsOf(schema);
+  const kind = kindOf(schema);
+  if (words) return h("select", { ...props, onchange: (e) => cx.set(way, e.target.value) }, ...(words.includes(value) ? [] : [h("option", { selected: true, disabled: true }, String(value))]), ...words.map((w) => h("option", { value: w, selected: w === value }, String(w))));
+  if (typeof value === "boolean" || kind === "boolean") {
+    const box = h("input", { type: "checkbox", ...props, onchange: (e) => cx.set(way, e.target.checked) });
+    box.checked = value === true;
+    return box;
+  }
+  if (typeof value === "number" && kind !== "string") {
+    const step = kind === "integer" ? 1 : "any";
+    return h("input", { type: "number", step, min: schema.minimum, max: schema.maximum, value, ...props, onchange: (e) => e.target.value !== "" && cx.set(way, Number(e.target.value)) });
+  }
+  const names = cx.names.get(key);
+  return h("input", { type: "text", value: value ?? "", list: names ? `names-${names}` : undefined, ...props, onchange: (e) => cx.set(way, e.target.value) });
+}

@@ -1,0 +1,128 @@
+//! Questions about the documents: what is defined where and used by what, what a text says and what is wrong with it.
+
+use super::asks::AskData;
+use crate::Library;
+use crate::disk::{Disk, NO_DISK};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, language, read_trees, set_value};
+
+/// The schemas of all kinds of documents, as `ugas schema` writes them.
+const SCHEMAS: &str = include_str!("../../../../schemas/ugas.json");
+
+/// Answers what changes nothing.
+pub(crate) fn reply(asked: AskData, library: &Library, disk: Option<&Disk>) -> Result<Value, String> {
+    match asked {
+        AskData::Files => Ok(json!(library.files().map(|s| s.name.to_string()).collect::<Vec<_>>())),
+        AskData::File { name } => file(library, disk, &name),
+        AskData::Check { file, text } => Ok(json!(library.check(&file, &text))),
+        AskData::Definitions => Ok(json!(definitions(library))),
+        AskData::Definition { kind, name, level } => definition(library, kind, &name, level),
+        AskData::Schema { kind } => schema(&kind),
+        AskData::Form { text } => form(&text),
+        AskData::Set { text, document, way, value } => {
+            let value = value.map(|v| value_of(&v)).transpose()?;
+            let text = set_value(&text, document, &way, value.as_ref()).map_err(|e| e.to_string())?;
+            Ok(json!({ "text": text }))
+        }
+        AskData::Save { .. } => Err(NO_DISK.to_owned()),
+    }
+}
+
+fn file(library: &Library, disk: Option<&Disk>, name: &str) -> Result<Value, String> {
+    let source = library.project().source(name).ok_or_else(|| format!("there is no file {name}"))?;
+    let refused = match disk {
+        None => Some(NO_DISK.to_owned()),
+        Some(disk) => disk.place(&source.path).err(),
+    };
+    let mark = disk.and_then(|d| d.mark(&source.path)).map(|m| m.hex());
+    Ok(json!({ "name": name, "text": &*source.text, "mark": mark, "live": library.is_live(), "refused": refused }))
+}
+
+fn definitions(library: &Library) -> Vec<language::Definition> {
+    library.set().map_or(Vec::new(), |set| language::index(library.project(), &set))
+}
+
+fn definition(library: &Library, kind: SymbolKind, name: &str, level: u32) -> Result<Value, String> {
+    let found = definitions(library).into_iter().find(|d| d.kind == kind && d.name == name);
+    let found = found.ok_or_else(|| format!("no {kind} named {name} is defined"))?;
+    let mut answer = json!(found);
+    if let Some(about) = language::about(library.project(), kind, name, level.clamp(1, 1_000)) {
+        answer["summary"] = json!(about.summary);
+        answer["text"] = json!(about.text);
+        answer["missing"] = json!(about.missing);
+        answer["of_owners"] = json!(about.of_owners);
+        answer["values"] = json!(about.values);
+        answer["understood"] = json!(about.understood);
+    }
+    Ok(answer)
+}
+
+fn schema(kind: &str) -> Result<Value, String> {
+    let all: Value = serde_json::from_str(SCHEMAS).map_err(|e| format!("the schemas cannot be read: {e}"))?;
+    all["$defs"].get(kind).cloned().ok_or_else(|| format!("there is no schema of {kind}"))
+}
+
+/// The documents of a text: what each is, what it says, and where every value stands.
+fn form(text: &str) -> Result<Value, String> {
+    let trees = read_trees("", text).map_err(|errors| {
+        let first = errors.iter().next().map_or_else(String::new, |e| format!("line {}: {}", e.line, e.message));
+        format!("the form waits until the text can be read: {first}")
+    })?;
+    let documents = trees.iter().map(|tree| {
+        let kind = match kind_of("", tree) {
+            Ok(KindName::Known(kind)) => Some(kind.name()),
+            _ => None,
+        };
+        let mut places = Vec::new();
+        let value = json_of(tree, &mut Vec::new(), &mut places);
+        let name = tree.get("Name").or_else(|| tree.get("OwnerActor")?.get("ActorID")).and_then(Node::as_text);
+        json!({ "kind": kind, "name": name, "line": tree.line, "value": value, "places": places })
+    });
+    Ok(json!({ "documents": documents.collect::<Vec<_>>() }))
+}
+
+/// A tree as JSON; `places` gets the way, line and column of every value in it.
+fn json_of(node: &Node, way: &mut Vec<Value>, places: &mut Vec<Value>) -> Value {
+    places.push(json!([way, node.line, node.column]));
+    let mut below = |step: Value, inner: &Node| {
+        way.push(step);
+        let value = json_of(inner, way, places);
+        way.pop();
+        value
+    };
+    match &node.value {
+        NodeValue::Null => Value::Null,
+        NodeValue::Bool(b) => json!(b),
+        NodeValue::Number(n) => json!(n),
+        NodeValue::Text(text) => json!(text),
+        NodeValue::List(items) => items.iter().enumerate().map(|(i, item)| below(json!(i), item)).collect(),
+        NodeValue::Map(entries) => {
+            let entries = entries.iter().map(|e| (e.key.clone(), below(json!(e.key), &e.value)));
+            Value::Object(entries.collect::<Map<String, Value>>())
+        }
+    }
+}
+
+/// A value from a page: JSON is YAML too.
+fn value_of(value: &Value) -> Result<NodeValue, String> {
+    let unread = || "this value cannot be written".to_owned();
+    let mut trees = read_trees("", &value.to_string()).map_err(|_| unread())?;
+    match trees.len() {
+        1 => Ok(trees.remove(0).value),
+        _ => Err(unread()),
+    }
+}
+
+/// Writes a text to the disk if it is sound. The path of the file it went to.
+pub(crate) fn save(library: &Library, disk: &mut Disk, file: &str, text: &str, mark: &str) -> Result<PathBuf, String> {
+    let source = library.project().source(file).ok_or_else(|| format!("there is no file {file}"))?;
+    let path = source.path.clone();
+    disk.place(&path)?;
+    let wrong: Vec<_> = library.check(file, text).into_iter().filter(|f| f.severity == Severity::Error).collect();
+    if !wrong.is_empty() {
+        return Err(json!(wrong).to_string());
+    }
+    disk.save(&path, mark, text)?;
+    Ok(path)
+}

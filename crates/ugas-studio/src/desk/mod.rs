@@ -1,0 +1,308 @@
+//! The desk: one world, its recording, and everything a page can ask of it, as JSON in and JSON out.
+//!
+//! A page, a test and a browser that runs the world itself all talk to the same desk. It never panics on what it is asked;
+//! what it cannot do it says in a sentence under `error`. Questions are split by subject: [`asks`] is what can be asked,
+//! [`data`] answers about documents, [`frame`] about the world as it is, [`figures`] about what it costs.
+
+pub(crate) mod asks;
+pub(crate) mod data;
+pub(crate) mod figures;
+pub(crate) mod frame;
+pub(crate) mod told;
+
+use crate::Clock;
+use crate::ask;
+use crate::disk::{Disk, NO_DISK};
+use crate::stage::{Input, Stage};
+use crate::tape::{Tape, World};
+use asks::{Ask, AskData, Asked};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use told::Chronicle;
+use ugas_core::Sim;
+use ugas_data::Severity;
+
+/// Ticks that one call may run, so that a slow machine falls behind instead of standing still.
+const MOST_TICKS: u32 = 240;
+/// The latest tick that a link may name: ten minutes.
+const LATEST: u32 = 10 * 60 * crate::stage::RATE;
+
+/// How a world begins from a seed.
+pub type Boot = Box<dyn Fn(u64) -> Result<Stage, String> + Send>;
+
+/// A world, its recording, and what can be asked of it.
+///
+/// ```
+/// use ugas_studio::{Desk, stage::Stage};
+/// let mut desk = Desk::new(Box::new(Stage::duel), 7)?;
+/// desk.advance(1000.0, &mut || 0.0);
+/// let frame = desk.answer(r#"{"ask": "frame"}"#);
+/// assert!(frame.contains("\"tick\":60"), "{frame}");
+/// assert!(desk.answer("nonsense").contains("error"));
+/// # Ok::<(), String>(())
+/// ```
+pub struct Desk {
+    boot: Boot,
+    tape: Tape<Stage>,
+    disk: Option<Disk>,
+    clock: Option<Clock>,
+    running: bool,
+    speed: f64,
+    /// Parts of a tick that have passed.
+    rest: f64,
+    chronicle: Chronicle,
+    /// Microseconds of a step, smoothed.
+    step_us: f64,
+    /// Bytes sent by the server until each of the last ticks.
+    sent: VecDeque<(u32, u64)>,
+    /// How often documents were taken from the disk.
+    reloads: u32,
+    /// What is wrong with what the disk holds now; the world goes on with what it had.
+    notice: Option<String>,
+}
+
+impl Desk {
+    /// A world from a seed, running.
+    pub fn new(boot: Boot, seed: u64) -> Result<Desk, String> {
+        let tape = Tape::new(boot(seed)?);
+        Ok(Desk {
+            boot,
+            tape,
+            disk: None,
+            clock: None,
+            running: true,
+            speed: 1.0,
+            rest: 0.0,
+            chronicle: Chronicle::default(),
+            step_us: 0.0,
+            sent: VecDeque::new(),
+            reloads: 0,
+            notice: None,
+        })
+    }
+
+    /// The same for a world that came from a path: what is changed can be saved below it, and what changes there is taken.
+    pub fn on_disk(mut self, path: &Path) -> Result<Desk, String> {
+        self.disk = Some(Disk::open(path, self.tape.world().library())?);
+        Ok(self)
+    }
+
+    /// Lends a clock in nanoseconds for the figures of tasks.
+    pub fn with_clock(mut self, clock: Clock) -> Desk {
+        self.tape.world_mut().set_clock(clock.clone());
+        self.clock = Some(clock);
+        self
+    }
+
+    /// The recording.
+    pub fn tape(&self) -> &Tape<Stage> {
+        &self.tape
+    }
+
+    /// The files and folders whose changes [`Desk::look`] takes.
+    #[cfg(feature = "serve")]
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        self.disk.as_ref().map_or(Vec::new(), Disk::places)
+    }
+
+    /// So many milliseconds have passed. `clock` tells microseconds, for the figure of a step.
+    pub fn advance(&mut self, millis: f64, clock: &mut dyn FnMut() -> f64) {
+        if !self.running || !millis.is_finite() {
+            return;
+        }
+        self.rest += millis.clamp(0.0, 10_000.0) * self.speed * f64::from(crate::stage::RATE) / 1000.0;
+        // A hair's breadth below a whole tick is one: sixteen and two thirds are not written exactly.
+        let due = (self.rest + 1e-6).floor().min(f64::from(MOST_TICKS));
+        self.rest = (self.rest - due).clamp(0.0, 1.0);
+        let before = clock();
+        for _ in 0..due as u32 {
+            self.step();
+        }
+        if due > 0.0 {
+            let one = (clock() - before) / due;
+            self.step_us = if self.step_us == 0.0 { one } else { self.step_us * 0.95 + one * 0.05 };
+        }
+    }
+
+    /// Answers a request in JSON.
+    pub fn answer(&mut self, request: &str) -> String {
+        let answer = Asked::read(request).and_then(|asked| match asked {
+            Asked::World(Ask::Frame(asked)) => self.frame(&asked),
+            Asked::World(asked) => self.reply(asked).map(|v| v.to_string()),
+            Asked::Data(AskData::Save { file, text, mark }) => self.save(&file, &text, &mark).map(|v| v.to_string()),
+            Asked::Data(asked) => {
+                data::reply(asked, self.tape.world().library(), self.disk.as_ref()).map(|v| v.to_string())
+            }
+        });
+        answer.unwrap_or_else(|error| json!({ "error": error }).to_string())
+    }
+
+    fn reply(&mut self, asked: Ask) -> Result<Value, String> {
+        match asked {
+            Ask::Hello => return Ok(self.hello()),
+            // Answered as text, before it comes here.
+            Ask::Frame(_) => {}
+            Ask::Play => self.running = true,
+            Ask::Pause => self.running = false,
+            Ask::Step { ticks } => (0..ticks.min(MOST_TICKS)).for_each(|_| self.step()),
+            Ask::Speed { times } => {
+                if !(0.0..=16.0).contains(&times) {
+                    return Err("a speed is from 0 to 16".to_owned());
+                }
+                self.speed = times;
+            }
+            Ask::Seek { tick } => {
+                self.running = false;
+                self.tape.seek(tick);
+                self.sent.clear();
+            }
+            Ask::Fork => self.fork(),
+            Ask::Undo => {
+                if !self.tape.undo() {
+                    return Err("there is nothing to take back".to_owned());
+                }
+            }
+            Ask::Put { input } => {
+                if let Input::Edit { file, text } = &input {
+                    self.edit(file, text)?;
+                }
+                self.fork();
+                self.tape.put(input)?;
+            }
+            Ask::Explain { side, who, attribute } => {
+                let stage = self.tape.world();
+                let sim = side_of(stage, side.as_deref())?;
+                let who = stage.who(&who).ok_or_else(|| format!("{who} is not there"))?;
+                return Ok(json!(ask::why(stage.names(), sim, who, &attribute)?));
+            }
+            Ask::Chain { serial } => {
+                let told = self.chronicle.find(serial).ok_or("this is too long ago")?;
+                let stage = self.tape.at(told.tick);
+                return Ok(json!(ask::chain(stage.names(), stage.sim(), &told.fact)));
+            }
+            Ask::Figures => return Ok(self.figures()),
+            Ask::Moment => {
+                let (stage, now) = (self.tape.world(), self.tape.world().tick());
+                let inputs: Vec<_> = self.tape.inputs().iter().filter(|(at, _)| *at <= now).collect();
+                return Ok(json!({ "seed": stage.seed(), "tick": now, "inputs": inputs }));
+            }
+            Ask::Open { seed, tick, inputs } => self.open(seed, tick, inputs)?,
+        }
+        Ok(json!({ "tick": self.tape.world().tick() }))
+    }
+
+    /// The world of a seed at a tick, with what was done until then.
+    fn open(&mut self, seed: u64, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
+        if tick > LATEST {
+            return Err(format!("a link leads at most to tick {LATEST}"));
+        }
+        let mut stage = (self.boot)(seed)?;
+        if let Some(clock) = &self.clock {
+            stage.set_clock(clock.clone());
+        }
+        let mut tape = Tape::new(stage);
+        let mut inputs = inputs.into_iter().peekable();
+        let mut chronicle = self.chronicle.anew();
+        loop {
+            while let Some((_, input)) = inputs.next_if(|(at, _)| *at <= tape.world().tick()) {
+                tape.put(input)?;
+            }
+            if tape.world().tick() >= tick {
+                break;
+            }
+            tape.step();
+            chronicle.note(tape.world());
+        }
+        (self.tape, self.chronicle) = (tape, chronicle);
+        (self.running, self.rest) = (tick == 0, 0.0);
+        self.sent.clear();
+        Ok(())
+    }
+
+    fn step(&mut self) {
+        let live = self.tape.is_live();
+        self.tape.step();
+        let stage = self.tape.world();
+        let total: u64 = stage.net().players().iter().map(|p| p.down.counts().bytes).sum();
+        self.sent.push_back((stage.tick(), total));
+        while self.sent.len() > crate::stage::RATE as usize + 1 {
+            self.sent.pop_front();
+        }
+        if live {
+            self.chronicle.note(stage);
+        }
+    }
+
+    fn fork(&mut self) {
+        self.tape.fork();
+        self.chronicle.forget_after(self.tape.world().tick());
+    }
+
+    /// What is wrong with a text, as a sentence with its place; nothing is done.
+    fn edit(&self, file: &str, text: &str) -> Result<(), String> {
+        match self.tape.world().library().with(file, text) {
+            Ok(_) => Ok(()),
+            Err(findings) => Err(json!(findings).to_string()),
+        }
+    }
+
+    /// A text goes to the disk and into the world.
+    fn save(&mut self, file: &str, text: &str, mark: &str) -> Result<Value, String> {
+        let disk = self.disk.as_mut().ok_or(NO_DISK)?;
+        let path = data::save(self.tape.world().library(), disk, file, text, mark)?;
+        let mark = disk.mark(&path).map(|m| m.hex());
+        let taken = self.take(&BTreeMap::from([(path, Some(text.to_owned()))]));
+        let taken = taken.map_err(|why| format!("it is saved, but the world goes on with what it had: {why}"));
+        self.notice = taken.as_ref().err().cloned();
+        taken.map(|()| json!({ "mark": mark, "tick": self.tape.world().tick() }))
+    }
+
+    /// Looks at the disk: what others have saved is taken, all of it or nothing. Whether something was.
+    pub fn look(&mut self) -> bool {
+        let Some(disk) = &self.disk else { return false };
+        let news = match disk.look() {
+            Ok(news) if news.is_empty() => {
+                self.notice = None;
+                return false;
+            }
+            Ok(news) => news,
+            Err(error) => {
+                self.notice = Some(error);
+                return false;
+            }
+        };
+        self.notice = self.take(&news).err();
+        if self.notice.is_none() {
+            self.reloads += 1;
+            if let Some(disk) = &mut self.disk {
+                disk.took(&news);
+            }
+        }
+        self.notice.is_none()
+    }
+
+    /// The running world goes on with other texts; a scenario begins again and goes to where it stood.
+    fn take(&mut self, texts: &BTreeMap<PathBuf, Option<String>>) -> Result<(), String> {
+        let library = self.tape.world().library();
+        if !library.is_live() {
+            let (tick, running) = (self.tape.world().tick().min(LATEST), self.running);
+            self.open(self.tape.world().seed(), tick, Vec::new())?;
+            self.running = running;
+            return Ok(());
+        }
+        if let Err(findings) = library.with_all(texts) {
+            let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
+            return Err(
+                first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
+            );
+        }
+        self.fork();
+        let texts = texts.iter().map(|(path, text)| (path.display().to_string(), text.clone())).collect();
+        self.tape.put(Input::Files { texts })
+    }
+}
+
+fn side_of<'s>(stage: &'s Stage, client: Option<&str>) -> Result<&'s Sim, String> {
+    stage.side(client).ok_or_else(|| format!("no client is named {}", client.unwrap_or_default()))
+}

@@ -1,0 +1,134 @@
+//! What happened, as it is listed: the newest of it.
+
+use crate::Names;
+use crate::ask;
+use crate::desk::asks::AskFrame;
+use crate::stage::Stage;
+use crate::tape::World;
+use serde::Serialize;
+use std::collections::VecDeque;
+use ugas_core::{Fact, FactKind, Sim};
+use ugas_net::client::Certainty;
+
+/// Facts that are remembered.
+const MOST_TOLD: usize = 20_000;
+/// Facts that one answer lists; whoever was away longer than that has missed some.
+const MOST_AT_ONCE: usize = 4_000;
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) serial: u64,
+    pub(crate) tick: u32,
+    /// The client's place among the sides; none for the server.
+    pub(crate) client: Option<usize>,
+    pub(crate) certainty: Option<Certainty>,
+    pub(crate) fact: Fact,
+}
+
+/// The newest of what happened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chronicle {
+    told: VecDeque<Told>,
+    serial: u64,
+}
+
+impl Chronicle {
+    /// One without anything in it whose numbers go on.
+    pub(crate) fn anew(&self) -> Chronicle {
+        Chronicle { told: VecDeque::new(), serial: self.serial }
+    }
+
+    /// The number of the last.
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Notes what the last tick of a stage brought.
+    pub(crate) fn note(&mut self, stage: &Stage) {
+        let (tick, news) = (stage.tick(), stage.news());
+        self.note_facts(tick, &news.facts.list);
+        for (at, told) in news.told.iter().enumerate() {
+            // What a client hears or has confirmed is what the server did.
+            for (fact, certainty) in told.iter().filter(|(_, c)| *c == Certainty::Undone) {
+                self.push(tick, Some(at), Some(certainty), fact);
+            }
+        }
+    }
+
+    /// Notes facts of the world itself.
+    pub(crate) fn note_facts(&mut self, tick: u32, facts: &[Fact]) {
+        facts.iter().for_each(|fact| self.push(tick, None, None, fact));
+    }
+
+    fn push(&mut self, tick: u32, client: Option<usize>, certainty: Option<Certainty>, fact: &Fact) {
+        self.serial += 1;
+        if self.told.len() >= MOST_TOLD {
+            self.told.pop_front();
+        }
+        self.told.push_back(Told { serial: self.serial, tick, client, certainty, fact: *fact });
+    }
+
+    /// Forgets what happened after a tick.
+    pub(crate) fn forget_after(&mut self, tick: u32) {
+        self.told.retain(|t| t.tick <= tick);
+    }
+
+    pub(crate) fn find(&self, serial: u64) -> Option<&Told> {
+        self.told.iter().find(|t| t.serial == serial)
+    }
+
+    /// What happened since, the newest of it; of whom it was asked, or of everybody.
+    pub(crate) fn since<'t, L>(&'t self, asked: &AskFrame, names: &Names, line: impl FnMut(&'t Told) -> L) -> Vec<L> {
+        let from = self.told.partition_point(|t| t.serial <= asked.since);
+        let about = asked.about.as_ref().map(|about| about.iter().filter_map(|n| names.id(n)).collect::<Vec<_>>());
+        let wanted = |t: &&Told| {
+            let died = matches!(t.fact.kind, FactKind::Died { .. });
+            about.as_ref().is_none_or(|about| died || about.contains(&t.fact.who))
+        };
+        let mut newest: Vec<&Told> = self.told.range(from..).rev().filter(wanted).take(MOST_AT_ONCE).collect();
+        newest.reverse();
+        newest.into_iter().map(line).collect()
+    }
+}
+
+/// Something that happened, as a page reads it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line<'t> {
+    serial: u64,
+    tick: u32,
+    client: Option<&'t str>,
+    certainty: Option<String>,
+    who: String,
+    kind: &'static str,
+    text: String,
+    #[serde(flatten)]
+    changed: Option<Changed<'t>>,
+}
+
+/// An attribute and what it is now.
+#[derive(Debug, Serialize)]
+struct Changed<'t> {
+    attribute: Option<&'t str>,
+    value: f64,
+}
+
+/// A line about something that happened.
+pub(crate) fn line<'t>(told: &Told, client: Option<&'t str>, names: &Names, sim: &'t Sim) -> Line<'t> {
+    let changed = match told.fact.kind {
+        FactKind::AttributeChanged { attribute, new, .. } => {
+            Some(Changed { attribute: sim.rules().attribute_name(attribute), value: new })
+        }
+        _ => None,
+    };
+    Line {
+        serial: told.serial,
+        tick: told.tick,
+        client,
+        certainty: told.certainty.map(|c| format!("{c:?}")),
+        who: names.name(told.fact.who),
+        kind: told.fact.kind.name(),
+        text: ask::in_words(names, sim, &told.fact),
+        changed,
+    }
+}

@@ -1,0 +1,377 @@
+//! The documents in the studio: found, asked about, changed in a form, saved, and taken from a disk.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use ugas_studio::Desk;
+use ugas_studio::stage::Stage;
+
+fn ask(desk: &mut Desk, question: Value) -> Value {
+    serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
+}
+
+fn duel() -> Desk {
+    Desk::new(Box::new(Stage::duel), 7).unwrap()
+}
+
+/// A folder of its own that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("ugas-studio-data-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(folder.join("pack")).unwrap();
+        Folder(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn pack(&self) -> PathBuf {
+        self.0.join("pack")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const PACK: &str = "Name: pack\nVersion: 1.0.0\n";
+const HERO: &str = "\
+# Somebody to look at.
+Kind: gameplay_tag
+Tags: [{Tag: State.Strong, Description: Hits hard}]
+---
+Kind: attribute_set
+Name: Vitals
+Attributes:
+  - {Name: MaxHealth, DefaultBaseValue: 100} # as much as anybody
+  - {Name: Health, DefaultBaseValue: 100, Clamping: {Min: 0, Max: MaxHealth}}
+---
+Kind: gameplay_effect
+Name: GE_Tough   # more of it
+DurationPolicy: Infinite
+GrantedTags: [State.Strong]
+Modifiers:
+  - {Attribute: MaxHealth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 50}}
+Metadata: {Description: 'Adds {GE_Tough.MaxHealth} to what there is'}
+---
+Kind: gameplay_controller
+OwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}
+AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 100, CurrentValue: 100}, {Name: Health, BaseValue: 100, CurrentValue: 100}]}]
+ActiveEffects: [{Handle: tough, EffectClass: GE_Tough, Duration: -1}]
+Metadata: {DisplayName: The hero, Description: Stands there, Tags: [Brave], DebugCategory: heroes}
+---
+Kind: gameplay_controller
+OwnerActor: {ActorID: Stone, ActorType: Enemy}
+AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 10, CurrentValue: 10}, {Name: Health, BaseValue: 10, CurrentValue: 10}]}]
+";
+
+/// A studio on a pack of its own; the pack's folder and the name of its file.
+fn on_disk() -> (Folder, Desk, String) {
+    let folder = Folder::new();
+    folder.write("pack/pack.yaml", PACK);
+    let file = folder.write("pack/hero.yaml", HERO);
+    let desk = open(&folder.pack());
+    (folder, desk, file.display().to_string())
+}
+
+fn open(path: &Path) -> Desk {
+    let from = path.to_path_buf();
+    Desk::new(Box::new(move |seed| Stage::of_path(&from, seed)), 7).unwrap().on_disk(path).unwrap()
+}
+
+/// Somebody's value.
+fn value(desk: &mut Desk, who: &str, attribute: &str) -> f64 {
+    ask(desk, json!({ "ask": "explain", "who": who, "attribute": attribute }))["value"].as_f64().unwrap()
+}
+
+fn text_and_mark(desk: &mut Desk, file: &str) -> (String, String) {
+    let got = ask(desk, json!({ "ask": "file", "name": file }));
+    assert_eq!(got["refused"], Value::Null, "{got}");
+    (got["text"].as_str().unwrap().to_owned(), got["mark"].as_str().unwrap().to_owned())
+}
+
+fn save(desk: &mut Desk, file: &str, text: &str, mark: &str) -> Value {
+    ask(desk, json!({ "ask": "save", "file": file, "text": text, "mark": mark }))
+}
+
+#[test]
+fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
+    let mut desk = duel();
+    let all = ask(&mut desk, json!({ "ask": "definitions" }));
+    let all = all.as_array().unwrap();
+    let find = |kind: &str, name: &str| {
+        all.iter().find(|d| d["kind"] == kind && d["name"] == name).unwrap_or_else(|| panic!("{name}"))
+    };
+    let fireball = find("ability", "GA_Fireball");
+    assert_eq!(fireball["file"], "arena/pyra.yaml");
+    let text = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
+    let line = fireball["line"].as_u64().unwrap() as usize;
+    assert_eq!(text["text"].as_str().unwrap().lines().nth(line - 1).unwrap(), "Name: GA_Fireball");
+    let uses = |d: &Value, way: &str, name: &str| d[way].as_array().unwrap().iter().any(|u| u["name"] == name);
+    assert!(uses(fireball, "uses", "GE_FireballCost"));
+    assert!(uses(find("effect", "GE_FireballCost"), "used_by", "GA_Fireball"));
+    // An attribute of a set uses what bounds it, not everything the set names.
+    assert!(uses(find("attribute", "Health"), "uses", "MaxHealth"));
+    assert!(!uses(find("attribute", "MaxHealth"), "uses", "MaxHealth"));
+    let dead = find("tag", "State.Dead");
+    assert!(dead["description"].as_str().is_some_and(|d| !d.is_empty()));
+    assert!(uses(dead, "used_by", "GA_Fireball"));
+    let burn = ask(&mut desk, json!({ "ask": "definition", "kind": "ability", "name": "GA_Fireball", "level": 1 }));
+    let text = burn["text"].as_str().unwrap();
+    assert!(text.contains("then 5 a second for 4 seconds; costs 30 mana"), "{text}");
+    assert!(burn["understood"].as_str().unwrap().starts_with("Kind: gameplay_ability\n"));
+    let might = ask(&mut desk, json!({ "ask": "definition", "kind": "attribute", "name": "AttackPower" }));
+    assert!(might["values"].as_array().unwrap().iter().any(|v| v[1] == 18.0), "{might}");
+    let none = ask(&mut desk, json!({ "ask": "definition", "kind": "effect", "name": "GE_None" }));
+    assert_eq!(none["error"], "no effect named GE_None is defined");
+}
+
+#[test]
+fn a_form_knows_the_schema_and_changes_one_value() {
+    let (_folder, mut desk, file) = on_disk();
+    let (text, _) = text_and_mark(&mut desk, &file);
+    let form = ask(&mut desk, json!({ "ask": "form", "text": text }));
+    let effect = &form["documents"][2];
+    assert_eq!((effect["kind"].as_str(), effect["name"].as_str()), (Some("gameplay_effect"), Some("GE_Tough")));
+    assert_eq!(effect["value"]["Modifiers"][0]["Magnitude"]["Value"], 50.0);
+    assert!(effect["places"].as_array().unwrap().contains(&json!([["DurationPolicy"], 13, 17])), "{effect}");
+    let schema = ask(&mut desk, json!({ "ask": "schema", "kind": "gameplay_effect" }));
+    assert!(schema["properties"]["Modifiers"].is_object());
+    let way = json!(["Modifiers", 0, "Magnitude", "Value"]);
+    let set = ask(&mut desk, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 75.5 }));
+    assert_eq!(set["text"].as_str().unwrap(), HERO.replace("Value: 50}", "Value: 75.5}"));
+    let add = json!({ "ask": "set", "text": text, "document": 2, "way": ["Priority"], "value": 3 });
+    assert_eq!(
+        ask(&mut desk, add)["text"].as_str().unwrap(),
+        HERO.replace("what there is'}\n", "what there is'}\nPriority: 3\n")
+    );
+    // What the form writes is checked like everything that is typed.
+    let way = json!(["Modifiers", 0, "Attribute"]);
+    let set = ask(&mut desk, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": "MaxHelth" }));
+    let findings = ask(&mut desk, json!({ "ask": "check", "file": file, "text": set["text"] }));
+    let wrong = findings.as_array().unwrap().iter().find(|f| f["severity"] == "error").unwrap();
+    assert_eq!((wrong["line"].as_u64(), wrong["help"].as_str()), (Some(16), Some("did you mean MaxHealth?")));
+    for bad in [json!({ "ask": "form", "text": "{{{" }), json!({ "ask": "schema", "kind": "nothing" })] {
+        assert!(ask(&mut desk, bad)["error"].is_string());
+    }
+}
+
+#[test]
+fn a_save_keeps_comments_and_the_running_world_takes_it() {
+    let (_folder, mut desk, file) = on_disk();
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+    desk.advance(500.0, &mut || 0.0);
+    let (text, mark) = text_and_mark(&mut desk, &file);
+    let way = json!(["Modifiers", 0, "Magnitude", "Value"]);
+    let set = ask(&mut desk, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 80 }));
+    let saved = save(&mut desk, &file, set["text"].as_str().unwrap(), &mark);
+    assert_eq!(saved["error"], Value::Null, "{saved}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), HERO.replace("Value: 50}", "Value: 80}"), "nothing else changed");
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 180.0);
+    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert_eq!(frame["tick"], 30, "the world goes on where it was");
+    // The same page can save again with what it was told.
+    let again = save(&mut desk, &file, HERO, saved["mark"].as_str().unwrap());
+    assert_eq!(again["error"], Value::Null, "{again}");
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+    assert!(!desk.look(), "what was saved here is no news");
+    let left: Vec<_> =
+        fs::read_dir(Path::new(&file).parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "nothing is left behind: {left:?}");
+}
+
+#[test]
+fn what_is_not_sound_is_not_saved() {
+    let (_folder, mut desk, file) = on_disk();
+    let (text, mark) = text_and_mark(&mut desk, &file);
+    let wrong = save(&mut desk, &file, &text.replace("{Attribute: MaxHealth,", "{Attribute: MaxHelth,"), &mark);
+    let findings: Value = serde_json::from_str(wrong["error"].as_str().unwrap()).unwrap();
+    assert_eq!(findings[0]["help"], "did you mean MaxHealth?");
+    assert_eq!(fs::read_to_string(&file).unwrap(), HERO);
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+}
+
+#[test]
+fn a_file_that_somebody_else_changed_is_not_overwritten() {
+    let (_folder, mut desk, file) = on_disk();
+    let (text, mark) = text_and_mark(&mut desk, &file);
+    let theirs = HERO.replace("Value: 50}", "Value: 60}");
+    fs::write(&file, &theirs).unwrap();
+    let refused = save(&mut desk, &file, &text.replace("Value: 50}", "Value: 70}"), &mark);
+    let error = refused["error"].as_str().unwrap();
+    assert!(error.contains("was changed by somebody else") && error.contains("open the file again"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+    // Theirs is taken; a page that still has the old text is told so.
+    assert!(desk.look());
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 160.0);
+    assert!(save(&mut desk, &file, &text, &mark)["error"].is_string());
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+}
+
+#[test]
+fn what_changes_on_the_disk_is_taken_whole_or_not_at_all() {
+    let (folder, mut desk, file) = on_disk();
+    desk.advance(100.0, &mut || 0.0);
+    // A name that moves from one file to another: only both together are sound.
+    let (first, effect) = HERO.split_once("---\nKind: gameplay_effect\n").unwrap();
+    let (effect, rest) = effect.split_once("---\n").unwrap();
+    fs::write(&file, format!("{first}---\n{rest}")).unwrap();
+    assert!(!desk.look(), "half of it is not sound");
+    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(notice.as_str().unwrap().contains("GE_Tough"), "{notice}");
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+    let moved = format!("Kind: gameplay_effect\n{}", effect.replace("Value: 50}", "Value: 90}"));
+    let other = folder.write("pack/effects.yaml", &moved);
+    assert!(desk.look());
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 190.0);
+    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert_eq!((&frame["notice"], &frame["reloads"], &frame["tick"]), (&Value::Null, &json!(1), &json!(6)));
+    // A broken file, one that is no text, and one that is too large leave the world standing.
+    let large = vec![b' '; 17 << 20];
+    for bad in [&b"{{{{"[..], &[0xff, 0xfe, 0x00], &large] {
+        fs::write(&other, bad).unwrap();
+        assert!(!desk.look());
+        assert!(ask(&mut desk, json!({ "ask": "frame" }))["notice"].is_string());
+        assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 190.0);
+    }
+    fs::write(&other, &moved).unwrap();
+    assert!(!desk.look(), "as it was");
+    assert_eq!(ask(&mut desk, json!({ "ask": "frame" }))["notice"], Value::Null);
+}
+
+#[test]
+fn nothing_is_written_outside_of_what_was_opened() {
+    let (folder, mut desk, file) = on_disk();
+    let (_, mark) = text_and_mark(&mut desk, &file);
+    let outside = folder.write("secret.yaml", "Kind: curve\nName: C_Secret\n");
+    for name in [
+        "../secret.yaml".to_owned(),
+        outside.display().to_string(),
+        folder.pack().join("../secret.yaml").display().to_string(),
+        format!("{file}/../../secret.yaml"),
+        "/etc/passwd".to_owned(),
+        String::new(),
+        "pack.yaml\0".to_owned(),
+    ] {
+        let refused = save(&mut desk, &name, "Kind: curve\nName: C_Other\n", &mark);
+        assert!(refused["error"].as_str().is_some_and(|e| !e.is_empty()), "{name}");
+        assert!(ask(&mut desk, json!({ "ask": "file", "name": name }))["error"].is_string(), "{name}");
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "Kind: curve\nName: C_Secret\n");
+    // The demo has no place on a disk.
+    let mut demo = duel();
+    let file = ask(&mut demo, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
+    assert!(file["refused"].as_str().unwrap().contains("ugas studio PATH"));
+    let refused = save(&mut demo, "arena/pyra.yaml", file["text"].as_str().unwrap(), "");
+    assert!(refused["error"].as_str().unwrap().contains("ugas studio PATH"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_leads_nowhere_else() {
+    let folder = Folder::new();
+    folder.write("pack/pack.yaml", "Name: pack\nVersion: 1.0.0\nRequires: [other]\n");
+    let file = folder.write("pack/hero.yaml", HERO);
+    fs::create_dir_all(folder.0.join("other")).unwrap();
+    folder.write("other/pack.yaml", "Name: other\nVersion: 1.0.0\n");
+    let theirs = folder.write("other/curve.yaml", "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 1}]\n");
+    let mut desk = open(&folder.pack());
+    // What a pack requires is shown and lies elsewhere.
+    let names = ask(&mut desk, json!({ "ask": "files" }));
+    let name = names.as_array().unwrap().iter().find(|n| n.as_str().unwrap().ends_with("curve.yaml")).unwrap().clone();
+    let got = ask(&mut desk, json!({ "ask": "file", "name": name }));
+    assert!(got["refused"].as_str().unwrap().contains("lies outside"), "{got}");
+    let mark = got["mark"].as_str().unwrap();
+    let refused = save(&mut desk, name.as_str().unwrap(), "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 2}]\n", mark);
+    assert!(refused["error"].as_str().unwrap().contains("lies outside"), "{refused}");
+    assert!(fs::read_to_string(&theirs).unwrap().contains("Y: 1"));
+    // A file that becomes a link to somewhere else is not followed.
+    let (text, mark) = text_and_mark(&mut desk, &file.display().to_string());
+    fs::remove_file(&file).unwrap();
+    let elsewhere = folder.write("elsewhere.yaml", HERO);
+    std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+    let refused = save(&mut desk, &file.display().to_string(), &text.replace("Value: 50}", "Value: 51}"), &mark);
+    assert!(refused["error"].is_string());
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), HERO);
+}
+
+#[test]
+fn a_scenario_begins_again_when_its_file_is_saved() {
+    let folder = Folder::new();
+    let text = "\
+Scenario: A hit is felt
+Entities:
+  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
+  - {Kind: gameplay_effect, Name: GE_Hit, DurationPolicy: Instant, Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -10}}]} # ouch
+Actors: {Hero: {AttributeSets: [Vitals]}}
+Timeline: [{At: 1, Do: [{Apply: {Effect: GE_Hit, To: Hero}}]}, {At: 2, Do: [{Expect: {Hero.Health: 90}}]}]
+";
+    let path = folder.write("hit.yaml", text);
+    let (mut desk, name) = (open(&path), path.display().to_string());
+    desk.advance(2_000.0, &mut || 0.0);
+    assert_eq!(value(&mut desk, "Hero", "Health"), 90.0);
+    let (got, mark) = text_and_mark(&mut desk, &name);
+    assert_eq!(got, text);
+    let edit = json!({ "ask": "put", "input": { "Edit": { "file": name, "text": text } } });
+    assert!(ask(&mut desk, edit)["error"].as_str().unwrap().contains("save the file"));
+    let saved = save(&mut desk, &name, &text.replace("Value: -10", "Value: -30"), &mark);
+    assert_eq!(saved["error"], Value::Null, "{saved}");
+    assert_eq!(value(&mut desk, "Hero", "Health"), 70.0, "at the same moment of the new story");
+    let hello = ask(&mut desk, json!({ "ask": "hello" }));
+    assert_eq!(hello["scenario"]["failures"].as_array().unwrap().len(), 1, "{hello}");
+    let wrong = save(&mut desk, &name, &text.replace("To: Hero", "To: Nobody"), saved["mark"].as_str().unwrap());
+    assert!(wrong["error"].as_str().unwrap().contains("Nobody"), "{wrong}");
+    assert_eq!(value(&mut desk, "Hero", "Health"), 70.0);
+}
+
+#[test]
+fn a_scenario_of_ten_megabytes_leaves_it_standing() {
+    let folder = Folder::new();
+    let head = "Scenario: Long\nEntities: [{Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}]\nActors: {Hero: {AttributeSets: [Vitals]}}\n";
+    let path = folder.write("long.yaml", &format!("{head}Timeline: [{{At: 1}}]\n"));
+    let mut desk = open(&path);
+    let mut long = format!("{head}Timeline:\n");
+    while long.len() < 10 << 20 {
+        long += &format!("  - {{At: 1, Do: [{{Note: {}}}]}}\n", "a".repeat(60_000));
+    }
+    fs::write(&path, &long).unwrap();
+    let taken = desk.look();
+    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert!(taken || frame["notice"].is_string(), "it is taken, or it is said why not");
+    desk.advance(100.0, &mut || 0.0);
+    assert_eq!(value(&mut desk, "Hero", "Health"), 100.0);
+}
+
+// covers: UGAS-B.1-08
+#[test]
+fn only_whoever_is_in_a_debug_category_is_listed() {
+    let (_folder, mut desk, _) = on_disk();
+    let names = |frame: &Value| -> Vec<String> {
+        let actors = frame["sides"][0]["actors"].as_array().unwrap();
+        actors.iter().map(|a| a["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&ask(&mut desk, json!({ "ask": "frame" }))), ["Hero", "Stone"]);
+    assert_eq!(names(&ask(&mut desk, json!({ "ask": "frame", "category": "heroes" }))), ["Hero"]);
+    assert!(names(&ask(&mut desk, json!({ "ask": "frame", "category": "stones" }))).is_empty());
+    assert_eq!(ask(&mut desk, json!({ "ask": "hello" }))["categories"], json!(["heroes"]));
+    // Everything that is written about a controller is kept for display.
+    let about = ask(&mut desk, json!({ "ask": "definition", "kind": "controller", "name": "Hero" }));
+    let kept = about["understood"].as_str().unwrap();
+    for part in ["DisplayName: The hero", "Description: Stands there", "Brave", "DebugCategory: heroes"] {
+        assert!(kept.contains(part), "{part}: {kept}");
+    }
+    let mut demo = duel();
+    let sides = ask(&mut demo, json!({ "ask": "frame", "category": "arena" }))["sides"].clone();
+    let pyra = sides[0]["actors"].as_array().unwrap().iter().find(|a| a["name"] == "Pyra").unwrap().clone();
+    assert_eq!(pyra["category"], "arena");
+}
