@@ -495,7 +495,9 @@ impl Refusal {
             Refusal::Cooldown { tag: t, left } => {
                 format!("the cooldown {} runs for {:.3} s", tag(t), left.as_seconds())
             }
-            Refusal::NoTarget => "the ability needs a target that exists".into(),
+            Refusal::NoTarget => {
+                "the ability needs a target that exists; one with a range needs a place for both of them too".into()
+            }
             Refusal::OutOfRange { distance, max } => {
                 format!("the target is {distance:.2} away, at most {max} is allowed")
             }

@@ -155,6 +155,20 @@ fn every_link_leads_somewhere() {
     }
 }
 
+/// Keys that are documented and do nothing are worse than none.
+#[test]
+fn the_keys_of_the_studio_are_those_of_its_pages() {
+    let book = fs::read_to_string(root().join("book/src/studio.md")).expect("the page");
+    let code = fs::read_to_string(root().join("crates/ugas-studio/pages/app.js")).expect("the studio's frame");
+    let list =
+        code.split("const SHORTCUTS = {").nth(1).and_then(|rest| rest.split("\n};").next()).expect("a list of keys");
+    let key = |line: &str| line.trim().split(": [").next().map(|key| key.trim_matches('"').to_uppercase());
+    let coded: Vec<String> = list.lines().filter(|line| line.contains(": [")).filter_map(key).collect();
+    let shown = book.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ").map(|(key, _)| key));
+    let shown: Vec<&str> = shown.filter(|key| key.chars().count() == 1).collect();
+    assert_eq!(shown, coded);
+}
+
 /// A promise is worth the test that shows it.
 #[test]
 fn the_tests_that_the_security_page_names_exist() {

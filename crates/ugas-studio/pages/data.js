@@ -2,6 +2,7 @@
 // taken by the running world and saved.
 
 import { fill, h } from "./dom.js";
+import { editor } from "./editor.js";
 import { form } from "./form.js";
 
 let studio;
@@ -25,7 +26,7 @@ async function open(main, owner) {
     list: h("ul", { class: "log scroll", id: "definitions" }),
     tags: h("div", { class: "scroll", id: "registry" }),
     title: h("h2", { id: "file" }),
-    text: h("textarea", { id: "source", spellcheck: "false", "aria-label": "Text of the file" }),
+    edit: editor({ id: "source", "aria-label": "Text of the file" }),
     form: h("div", { id: "form", class: "scroll", style: "max-height:60vh" }),
     said: h("div", { id: "said", "aria-live": "polite" }),
     take: h("button", { id: "take", onclick: take }, "Let the world take it"),
@@ -34,6 +35,7 @@ async function open(main, owner) {
     notice: h("div", { id: "notice", class: "finding", role: "status", hidden: true }),
     about: h("section", { class: "panel", id: "about", "aria-live": "polite", hidden: true }),
   };
+  ui.text = ui.edit.text;
   ui.text.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => look(true), 300);
@@ -54,14 +56,14 @@ async function open(main, owner) {
         { class: "grid" },
         ui.notice,
         ui.about,
-        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, ui.text, ui.form)),
+        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, ui.edit.el, ui.form)),
       ),
     ),
   );
   await contents();
   const wanted = location.hash.split("/")[1];
   const files = (await studio.ask({ ask: "files" })) ?? [];
-  const first = files.includes(decodeURIComponent(wanted ?? "")) ? decodeURIComponent(wanted) : files[0];
+  const first = files.includes(decodeURIComponent(wanted ?? "")) ? decodeURIComponent(wanted) : (files.find((f) => !f.endsWith("pack.yaml")) ?? files[0]);
   if (first) await pick(first);
 }
 
@@ -175,6 +177,7 @@ function go(f) {
 
 function say(list) {
   findings = list;
+  ui.edit.mark(list.filter((f) => f.severity === "error").map((f) => f.line));
   ui.said.replaceChildren(
     ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => go(f) }, `${f.line}:${f.column}`), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
   );

@@ -230,20 +230,23 @@ fn what_networks_double_and_overtake_is_not_called_damaged() {
     let rules = super::rig::rules();
     let mut ben = Client::new(rules, ClientConfig::default());
     rig.server.connect(PeerId(9), &[]).unwrap();
-    let mut told = Vec::new();
-    for _ in 0..20 {
+    let (mut told, mut held) = (Vec::new(), Vec::new());
+    for tick in 0..20 {
         ben.send(&mut |datagram| rig.server.receive(PeerId(9), datagram));
         rig.server.step(&mut ugas_core::NoHost);
         rig.server.send(&mut |peer, datagram| {
             if peer == PeerId(9) {
+                match tick {
+                    10 => held.push(datagram.to_vec()),
+                    _ => ben.receive(datagram),
+                }
                 told.push(datagram.to_vec());
-                ben.receive(datagram);
             }
         });
         ben.update(super::rig::LENGTH);
     }
-    let (first, last) = (told.first().unwrap(), told.last().unwrap());
-    [last, first].into_iter().for_each(|datagram| ben.receive(datagram));
+    let (late, last) = (held.first().unwrap(), told.last().unwrap());
+    [last, late].into_iter().for_each(|datagram| ben.receive(datagram));
     let counts = ben.counts();
     assert_eq!((counts.duplicate, counts.outdated, counts.damaged), (1, 1, 0));
 }
