@@ -5,6 +5,9 @@ import { fill, h } from "./dom.js";
 import { editor } from "./editor.js";
 import { form } from "./form.js";
 
+// Definitions that are listed at once: whoever goes through them with the keyboard passes each of them.
+const MOST_LISTED = 60;
+
 let studio;
 let ui;
 let at = null; // The file that is open: name, mark, and whether it can be taken and saved.
@@ -95,8 +98,8 @@ function list() {
   const word = ui.find.value.toLowerCase();
   const found = all.filter((d) => (!ui.kind.value || d.kind === ui.kind.value) && d.name.toLowerCase().includes(word));
   ui.list.replaceChildren(
-    ...found.slice(0, 500).map((d) => h("li", {}, h("button", { onclick: () => tell(d.kind, d.name) }, d.name), h("span", { class: "quiet" }, ` ${d.kind.replaceAll("_", " ")}, used ${d.used_by.length} times`))),
-    found.length > 500 ? h("li", { class: "quiet" }, `and ${found.length - 500} more`) : null,
+    ...found.slice(0, MOST_LISTED).map((d) => h("li", {}, h("button", { onclick: () => tell(d.kind, d.name) }, d.name), h("span", { class: "quiet" }, ` ${d.kind.replaceAll("_", " ")}, used ${d.used_by.length} times`))),
+    found.length > MOST_LISTED ? h("li", { class: "quiet" }, `and ${found.length - MOST_LISTED} more: search for their names`) : null,
   );
 }
 
