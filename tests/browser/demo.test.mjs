@@ -23,7 +23,6 @@ async function demo(t, query = "", options = {}) {
   return page;
 }
 
-const play = (page) => ask(page, { ask: "play" });
 const link = (page, round_trip, loss) => ask(page, { ask: "put", input: { Link: { round_trip, loss } } });
 
 test("the demo moves at once, without input", async (t) => {
@@ -224,18 +223,19 @@ test("scrubbed to a death, the bar lights its cause back to the key", async (t) 
 
 // covers: OWN-10
 test("a prediction that the server corrects is highlighted where it happened", async (t) => {
-  const page = await demo(t, "seed=7&tick=0");
-  await link(page, 200, 0);
-  await ask(page, { ask: "step", ticks: 240 });
-  await page.evaluate(() => delete document.getElementById("left").dataset.corrected);
-  // The client does not know yet that there is no mana, and casts.
+  const page = await demo(t, "seed=7&tick=10");
+  await link(page, 150, 0);
+  // She is taken over, so that she does nothing else; and her client does not know yet that there is no mana.
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
-  await ask(page, { ask: "step", ticks: 120 });
-  await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Mana", value: 100 } } } });
-  await ask(page, { ask: "step", ticks: 240 });
+  await ask(page, { ask: "step", ticks: 60 });
+  await page.waitForTimeout(300);
+  assert.equal(await page.getAttribute("#left", "data-corrected"), null);
   await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Mana", value: 0 } } } });
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: ["Ability1"] } } });
-  await play(page);
+  await ask(page, { ask: "step", ticks: 4 });
+  await until(page, () => window.studio.frame.sides.find((s) => s.client === "You").actors.find((a) => a.name === "Pyra").cast);
+  assert.equal(await page.evaluate(() => window.studio.frame.sides[0].actors.find((a) => a.name === "Pyra").cast), undefined, "the server does not play along");
+  await ask(page, { ask: "step", ticks: 30 });
   await until(page, () => document.getElementById("left").dataset.corrected === "Pyra");
   await page.waitForSelector("#log .Undone");
   await page.evaluate(() => (location.hash = "#network"));

@@ -44,18 +44,27 @@ async function film() {
   const paper = await browser.newPage();
   await ask(page, { ask: "put", input: { Link: { round_trip: 20, loss: 0 } } });
   for (let i = 0; i < 4; i++) await ask(page, { ask: "step", ticks: 200 });
+  // It begins where both stand and one of them casts.
+  for (let i = 0; i < 300; i++) {
+    const { sides } = await ask(page, { ask: "frame", since: 1e12 });
+    if (sides[0].actors.every((a) => !a.dead) && sides[0].actors.some((a) => a.cast)) break;
+    await ask(page, { ask: "step", ticks: 6 });
+  }
+  // What was seen on the way is over.
+  await page.evaluate(() => (window.passed += 3000));
+  await page.waitForTimeout(300);
   const frames = [];
   let whole;
-  for (let i = 0; i < 72; i++) {
+  for (let i = 0; i < 64; i++) {
     if (i >= 12 && i < 24) await page.locator("#trip").fill(String(20 + Math.round(((i - 11) * 240) / 12 / 5) * 5));
     const { tick } = await ask(page, { ask: "step", ticks: 7 });
     await page.evaluate(() => (window.passed += 110));
     await until(page, (at) => document.getElementById("f-tick").textContent === `tick ${at}`, tick);
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const session = await page.context().newCDPSession(page);
-    const { data } = await session.send("Page.captureScreenshot", { format: "png", clip: { x: 0, y: 44, width: 1280, height: 600, scale: 0.7 } });
+    const { data } = await session.send("Page.captureScreenshot", { format: "png", clip: { x: 0, y: 44, width: 1280, height: 600, scale: 0.75 } });
     await session.detach();
-    const part = await paper.evaluate(change.toString().replace(/^export /, "").replace("async function change", "window.change = async function") + `; window.change(${JSON.stringify(`data:image/png;base64,${data}`)}, ${i ? 0.55 : 0.8})`);
+    const part = await paper.evaluate(change.toString().replace(/^export /, "").replace("async function change", "window.change = async function") + `; window.change(${JSON.stringify(`data:image/png;base64,${data}`)}, ${i ? 0.8 : 0.85})`);
     if (!part) frames.at(-1).time += 110;
     else {
       whole ??= part.whole;
@@ -75,11 +84,11 @@ async function stills() {
     await still(page, name);
     await page.context().close();
   };
-  await shot(demo.address, "duel.webp", { query: "seed=7&tick=600" }, async (page) => {
+  await shot(demo.address, "duel.webp", { query: "seed=7&tick=330", height: 860 }, async (page) => {
     await page.click('#server [data-actor="Brann"][data-attribute="AttackPower"]');
     await page.waitForSelector("#why");
   });
-  await shot(demo.address, "death.webp", { query: "seed=7&tick=900", scheme: "dark" }, async (page) => {
+  await shot(demo.address, "death.webp", { query: "seed=7&tick=900", scheme: "dark", height: 860 }, async (page) => {
     await until(page, () => window.studio.deaths.length > 0);
     const tick = await page.evaluate(() => window.studio.deaths[0].tick);
     await page.locator("#time").fill(String(tick + 4));

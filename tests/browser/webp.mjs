@@ -41,16 +41,17 @@ export async function change(url, quality) {
   const fresh = cx.getImageData(0, 0, width, height);
   const old = window.last;
   const box = { left: width, top: height, right: -1, bottom: -1 };
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const i = 4 * (y * width + x);
-      const differs = !old || [0, 1, 2].some((c) => Math.abs(fresh.data[i + c] - old.data[i + c]) > 6);
-      if (differs) {
-        box.left = Math.min(box.left, x);
-        box.right = Math.max(box.right, x);
-        box.top = Math.min(box.top, y);
-        box.bottom = Math.max(box.bottom, y);
-      } else fresh.data[i + 3] = 0;
+  const differs = (x, y) => {
+    const i = 4 * (y * width + x);
+    return !old || [0, 1, 2].some((c) => Math.abs(fresh.data[i + c] - old.data[i + c]) > 2);
+  };
+  // Whole squares, so that nothing of what was there shines through at their edges.
+  for (let top = 0; top < height; top += 8) {
+    for (let left = 0; left < width; left += 8) {
+      const square = [];
+      for (let y = top; y < Math.min(height, top + 8); y++) for (let x = left; x < Math.min(width, left + 8); x++) square.push([x, y]);
+      if (!square.some(([x, y]) => differs(x, y))) square.forEach(([x, y]) => (fresh.data[4 * (y * width + x) + 3] = 0));
+      else Object.assign(box, { left: Math.min(box.left, left), top: Math.min(box.top, top), right: Math.max(box.right, Math.min(width, left + 8) - 1), bottom: Math.max(box.bottom, Math.min(height, top + 8) - 1) });
     }
   }
   if (box.right < 0) return null;

@@ -65,8 +65,9 @@ test("an effect that lasts is on the timeline and in the list, its tags in the t
   await page.click("#do-apply");
   await page.click("#do-apply");
   await until(page, () => /GE_Burn/.test(document.getElementById("effects").textContent));
-  const cells = await page.locator('#effects tbody tr:has-text("GE_Burn") td').allTextContents();
-  assert.equal(cells[3], "2", "two stacks");
+  const row = '#effects tbody tr:has-text("GE_Burn") td';
+  await page.waitForSelector(`${row}:nth-child(4):text-is("2")`);
+  const cells = await page.locator(row).allTextContents();
   assert.match(cells[5], /^\d+\.\d s$/);
   await until(page, () => /Burning/.test(document.getElementById("tags").textContent));
   await until(page, () => document.querySelector('[data-cue="Fire.Burning"]'));
@@ -86,6 +87,7 @@ test("abilities tell whether they can be used, their casts and cooldowns and eve
   await until(page, () => /casting \d+ %/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
   assert.match(await page.textContent("#cast"), /GA_Fireball/);
   await until(page, () => /Cooldown.*over in/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
+  await until(page, () => !document.getElementById("cast"));
   await page.fill("#d-input", "Ability2");
   await page.click("#do-press");
   await page.click("#do-release");

@@ -12,7 +12,9 @@ import { figures } from "./figures.js";
 const PAGES = { demo, scenario, world, data, network, figures };
 const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Figures" };
 // Asking these changes nothing, so that their success says nothing about what failed before.
-const LOOKS = ["frame", "figures", "files", "file", "check", "explain", "chain", "hello", "moment"];
+const LOOKS = ["frame", "figures", "files", "file", "check", "explain", "chain", "hello", "moment", "definitions", "definition", "form", "schema", "set"];
+// Milliseconds after which the next answer is not waited for until the next picture.
+const SLOW = 10;
 // News that are kept here.
 const MOST_NEWS = 5000;
 
@@ -259,42 +261,55 @@ function hear(frame, anew) {
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
   if (studio.news.length > MOST_NEWS) studio.news.splice(0, studio.news.length - MOST_NEWS);
-  frame.anew = anew;
-  studio.frame = frame;
+  // What came since the last picture is news of the next one.
+  const missed = studio.frame?.drawn === false && !anew ? studio.frame : null;
+  studio.frame = Object.assign(frame, { anew: anew || missed?.anew === true, news: missed ? [...missed.news, ...frame.news] : frame.news, drawn: false });
 }
 
-async function loop(parts) {
-  let since = 0;
-  let turn = -1;
-  const ask = async () => {
-    const anew = turn !== studio.turn;
-    turn = studio.turn;
-    const { watch, about, category } = studio;
-    return { anew, frame: await studio.link.ask({ ask: "frame", since: anew ? 0 : since, watch, about, category }) };
-  };
-  let next = ask();
-  for (;;) {
-    const { frame, anew } = await next;
-    if (frame.error) {
-      alertOf(frame.error);
-      if (studio.stopped) return;
-    } else {
-      since = frame.serial;
-      hear(frame, anew);
-    }
-    // The next one is on its way while this one is drawn.
-    next = ask();
-    await new Promise((done) => requestAnimationFrame(done));
-    if (studio.frame) {
-      parts.forEach((show) => show(studio.frame));
-      PAGES[studio.page].show?.(studio.frame, studio);
-    }
+// Asks how things are: once for each picture; at once after something was done; and again at once where answers are slow.
+const inquiry = { since: 0, turn: -1, asking: false, again: false };
+
+async function inquire() {
+  if (inquiry.asking) {
+    inquiry.again = true;
+    return;
   }
+  const anew = inquiry.turn !== studio.turn;
+  const { watch, about, category, turn } = studio;
+  Object.assign(inquiry, { turn, asking: true, again: false });
+  const begun = performance.now();
+  const frame = await studio.link.ask({ ask: "frame", since: anew ? 0 : inquiry.since, watch, about, category });
+  inquiry.asking = false;
+  if (frame.error) return alertOf(frame.error);
+  inquiry.since = frame.serial;
+  hear(frame, anew);
+  if (inquiry.again || performance.now() - begun > SLOW) inquire();
+}
+
+function loop(parts) {
+  if (studio.stopped) return;
+  if (studio.frame) {
+    parts.forEach((show) => show(studio.frame));
+    PAGES[studio.page].show?.(studio.frame, studio);
+    Object.assign(studio.frame, { drawn: true, anew: false, news: [] });
+  }
+  inquire();
+  requestAnimationFrame(() => loop(parts));
+}
+
+// A desk after whose deeds the page looks at once.
+function attentive(link) {
+  const ask = async (question) => {
+    const answer = await link.ask(question);
+    if (!LOOKS.includes(question.ask)) inquire();
+    return answer;
+  };
+  return { ...link, ask };
 }
 
 async function start() {
   try {
-    studio.link = await connect();
+    studio.link = attentive(await connect());
   } catch (error) {
     alertOf(error.message);
     return;
@@ -310,7 +325,7 @@ async function start() {
   window.addEventListener("hashchange", route);
   route();
   window.studio = studio;
-  await loop(parts);
+  loop(parts);
 }
 
 start();

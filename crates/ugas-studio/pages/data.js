@@ -64,7 +64,7 @@ async function open(main, owner) {
   await contents();
   const wanted = location.hash.split("/")[1];
   const files = (await studio.ask({ ask: "files" })) ?? [];
-  const first = files.includes(decodeURIComponent(wanted ?? "")) ? decodeURIComponent(wanted) : files[0];
+  const first = files.includes(decodeURIComponent(wanted ?? "")) ? decodeURIComponent(wanted) : (files.find((f) => !f.endsWith("pack.yaml")) ?? files[0]);
   if (first) await pick(first);
 }
 

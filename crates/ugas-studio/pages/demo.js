@@ -146,10 +146,10 @@ function counters(frame, you) {
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
   plot();
-  fill(ui.twice, `${frame.twice} ${frame.missing}`, () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`), frame.missing === undefined ? "" : h("span", { class: "quiet" }, `, missing: ${frame.missing}`)]);
+  fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
     const hurries = you.bent > 1;
-    fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what the server has confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " The link got slower: its clock runs faster until it is far enough ahead; so long its orders come late.") : ""]);
+    fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what is confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " Its clock hurries to get further ahead: until then its orders come late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
   fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));

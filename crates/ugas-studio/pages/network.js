@@ -50,7 +50,7 @@ function open(main, owner) {
           h("h2", {}, "Another client"),
           ui.actors,
           field("n-name", "Name", "Ann"),
-          field("n-owns", "Plays", "", "n-actors", "nobody: it watches"),
+          field("n-owns", "Plays", "", "n-actors", "nobody"),
           h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(",").map((n) => n.trim()).filter(Boolean) } }) }, "Join"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Leave")),
         ),
       ),
