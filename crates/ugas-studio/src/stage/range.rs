@@ -128,6 +128,8 @@ impl Range {
 
     /// Compares what the first shooter's client shows with what it must show.
     fn look(&mut self) {
+        // What nobody takes would be kept, and copied with the world.
+        self.net.client_mut(NAMES[1]).take_facts(&mut self.told);
         let client = self.net.client_mut(NAMES[0]);
         client.take_facts(&mut self.told);
         let ahead = &mut self.shooters[0];
