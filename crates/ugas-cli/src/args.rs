@@ -148,6 +148,9 @@ pub(crate) struct SimArgs {
     /// Which scenario of the file, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) scenario: Option<u32>,
+    /// Only actors whose controller is filed under this `DebugCategory`.
+    #[arg(long, value_name = "CATEGORY")]
+    pub(crate) category: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

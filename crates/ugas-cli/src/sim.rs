@@ -4,6 +4,7 @@ use crate::args::{SimArgs, SimFormat};
 use crate::output::{Exit, Out, complain, complain_about};
 use std::io;
 use std::path::Path;
+use ugas_data::nearest;
 use ugas_lab::{SampleOptions, Scenario, facts, load_file, nothing_at, sample};
 
 pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
@@ -14,13 +15,23 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
         return print_facts(args, &scenario, out);
     }
     let options = SampleOptions { runs: args.runs, seed: args.seed };
-    let samples = match sample(&scenario, options) {
+    let mut samples = match sample(&scenario, options) {
         Ok(samples) => samples,
         Err(errors) => {
             complain_about(&errors);
             return Ok(Exit::Unreadable);
         }
     };
+    if let Some(wanted) = &args.category {
+        let known = scenario.categories();
+        if !known.values().any(|category| category == wanted) {
+            let near = nearest(wanted, known.values().map(String::as_str));
+            let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            complain(&format!("error: no actor is filed under {wanted}{hint}"));
+            return Ok(Exit::Unreadable);
+        }
+        samples.keep(|actor| known.get(actor) == Some(wanted));
+    }
     out.text(&match args.format {
         SimFormat::Table => samples.to_table(),
         SimFormat::Csv => samples.to_csv(),

@@ -5,11 +5,9 @@ import { fill, h } from "./dom.js";
 import { editor } from "./editor.js";
 import { form } from "./form.js";
 
-// Definitions that are listed at once: whoever goes through them with the keyboard passes each of them.
-const MOST_LISTED = 60;
-
 let studio;
 let ui;
+let edit;
 let at = null; // The file that is open: name, mark, and whether it can be taken and saved.
 let all = []; // Every definition.
 let findings = [];
@@ -26,10 +24,10 @@ async function open(main, owner) {
     files: h("ul", { class: "log", id: "files" }),
     find: h("input", { id: "find", type: "search", placeholder: "Name", "aria-label": "Search definitions", oninput: () => list() }),
     kind: h("select", { id: "kind", "aria-label": "Kind of definition", onchange: () => list() }),
-    list: h("ul", { class: "log scroll", id: "definitions" }),
+    // One stop for the keyboard, however much is defined.
+    list: h("select", { id: "definitions", size: 12, "aria-label": "Definitions", style: "width:100%", onchange: (e) => chosen(e.target.value) }),
     tags: h("div", { class: "scroll", id: "registry" }),
-    title: h("h2", { id: "file" }),
-    edit: editor({ id: "source", "aria-label": "Text of the file" }),
+    title: h("h2", { id: "file" }, "Text"),
     form: h("div", { id: "form", class: "scroll", style: "max-height:60vh" }),
     said: h("div", { id: "said", "aria-live": "polite" }),
     take: h("button", { id: "take", onclick: take }, "Let the world take it"),
@@ -38,8 +36,8 @@ async function open(main, owner) {
     notice: h("div", { id: "notice", class: "finding", role: "status", hidden: true }),
     about: h("section", { class: "panel", id: "about", "aria-live": "polite", hidden: true }),
   };
-  ui.text = ui.edit.text;
-  ui.text.addEventListener("input", () => {
+  edit = editor({ id: "source", "aria-label": "Text of the file" });
+  edit.text.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => look(true), 300);
   });
@@ -59,7 +57,7 @@ async function open(main, owner) {
         { class: "grid" },
         ui.notice,
         ui.about,
-        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, ui.edit.el, ui.form)),
+        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, edit.el, ui.form)),
       ),
     ),
   );
@@ -77,7 +75,7 @@ function show(frame) {
   fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "Changed on disk and not taken: "), frame.notice ?? ""]);
   if (reloads !== null && frame.reloads !== reloads && at) {
     // Nobody's typing is thrown away: the text is only read again where it was left alone.
-    if (ui.text.value === at.text) pick(at.name);
+    if (edit.text.value === at.text) pick(at.name);
     contents();
   }
   reloads = frame.reloads;
@@ -97,10 +95,12 @@ async function contents() {
 function list() {
   const word = ui.find.value.toLowerCase();
   const found = all.filter((d) => (!ui.kind.value || d.kind === ui.kind.value) && d.name.toLowerCase().includes(word));
-  ui.list.replaceChildren(
-    ...found.slice(0, MOST_LISTED).map((d) => h("li", {}, h("button", { onclick: () => tell(d.kind, d.name) }, d.name), h("span", { class: "quiet" }, ` ${d.kind.replaceAll("_", " ")}, used ${d.used_by.length} times`))),
-    found.length > MOST_LISTED ? h("li", { class: "quiet" }, `and ${found.length - MOST_LISTED} more: search for their names`) : null,
-  );
+  ui.list.replaceChildren(...found.map((d) => h("option", { value: `${d.kind} ${d.name}`, title: `${d.kind.replaceAll("_", " ")}, used ${d.used_by.length} times` }, d.name)));
+}
+
+function chosen(value) {
+  const [kind, ...name] = value.split(" ");
+  return tell(kind, name.join(" "));
 }
 
 // The registry of tags as a tree; a tag above others may have no entry of its own.
@@ -161,7 +161,7 @@ async function pick(name, line, column) {
   const got = await studio.ask({ ask: "file", name });
   if (!got) return;
   at = got;
-  ui.text.value = got.text;
+  edit.set(got.text);
   ui.title.textContent = name;
   ui.take.hidden = !got.live;
   ui.save.disabled = got.refused !== null;
@@ -171,16 +171,16 @@ async function pick(name, line, column) {
 }
 
 function go(f) {
-  const lines = ui.text.value.split("\n");
+  const lines = edit.text.value.split("\n");
   const start = lines.slice(0, f.line - 1).reduce((sum, l) => sum + l.length + 1, 0) + f.column - 1;
-  ui.text.focus();
-  ui.text.setSelectionRange(start, start + Math.max(1, f.end_column - f.column));
-  ui.text.scrollTop = Math.max(0, (f.line - 6) * 18);
+  edit.text.focus();
+  edit.text.setSelectionRange(start, start + Math.max(1, f.end_column - f.column));
+  edit.show(f.line);
 }
 
 function say(list) {
   findings = list;
-  ui.edit.mark(list.filter((f) => f.severity === "error").map((f) => f.line));
+  edit.mark(list.filter((f) => f.severity === "error").map((f) => f.line));
   ui.said.replaceChildren(
     ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => go(f) }, `${f.line}:${f.column}`), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
   );
@@ -188,7 +188,7 @@ function say(list) {
 
 // Checks the text and draws the form of it again.
 async function look(redraw) {
-  const text = ui.text.value;
+  const text = edit.text.value;
   const found = await studio.ask({ ask: "check", file: at.name, text });
   if (found) say(found.filter((f) => f.file === at.name));
   if (redraw) await form(ui.form, studio, text, all, findings, put);
@@ -196,9 +196,9 @@ async function look(redraw) {
 
 // A value of the form was changed: only it changes in the text.
 async function put(document, way, value) {
-  const answer = await studio.ask({ ask: "set", text: ui.text.value, document, way, ...(value === undefined ? {} : { value }) });
+  const answer = await studio.ask({ ask: "set", text: edit.text.value, document, way, ...(value === undefined ? {} : { value }) });
   if (!answer) return;
-  ui.text.value = answer.text;
+  edit.set(answer.text);
   await look(true);
 }
 
@@ -211,14 +211,14 @@ function refused(error) {
 }
 
 async function take() {
-  const answer = await studio.link.ask({ ask: "put", input: { Edit: { file: at.name, text: ui.text.value } } });
+  const answer = await studio.link.ask({ ask: "put", input: { Edit: { file: at.name, text: edit.text.value } } });
   if (answer.error !== undefined) return refused(answer.error);
   ui.said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it. It is not saved."));
   await contents();
 }
 
 async function save() {
-  const text = ui.text.value;
+  const text = edit.text.value;
   const answer = await studio.link.ask({ ask: "save", file: at.name, text, mark: at.mark });
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text, mark: answer.mark };

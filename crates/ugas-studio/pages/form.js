@@ -40,7 +40,7 @@ function namesByKey(definitions) {
     byKind.get(d.kind).push(d.name);
     for (const u of d.uses) kinds.set(u.key, u.kind);
   }
-  const lists = [...byKind].map(([kind, names]) => h("datalist", { id: `names-${kind}` }, ...names.map((n) => h("option", { value: n }))));
+  const lists = [...byKind].map(([kind, names]) => h("datalist", { id: `names-${kind}` }, ...names.map((n) => h("option", {}, n))));
   return { kinds, lists };
 }
 

@@ -29,3 +29,7 @@ pub use glance::{Glance, Someone};
 pub use library::Library;
 pub use names::Names;
 pub use profile::{Clock, Profiler};
+
+#[cfg(all(doctest, feature = "serve"))]
+#[doc = include_str!("../../../book/src/attach.md")]
+struct AttachPage;

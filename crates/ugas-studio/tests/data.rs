@@ -54,7 +54,7 @@ Kind: attribute_set
 Name: Vitals
 Attributes:
   - {Name: MaxHealth, DefaultBaseValue: 100} # as much as anybody
-  - {Name: Health, DefaultBaseValue: 100, Min: 0, Max: MaxHealth}
+  - {Name: Health, DefaultBaseValue: 100, Clamping: {Min: 0, Max: MaxHealth}}
 ---
 Kind: gameplay_effect
 Name: GE_Tough   # more of it
@@ -67,11 +67,11 @@ Metadata: {Description: 'Adds {GE_Tough.MaxHealth} to what there is'}
 Kind: gameplay_controller
 OwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}
 AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 100, CurrentValue: 100}, {Name: Health, BaseValue: 100, CurrentValue: 100}]}]
-StartupEffects: [GE_Tough]
-Metadata: {DebugCategory: heroes}
+ActiveEffects: [{Handle: tough, EffectClass: GE_Tough, Duration: -1}]
+Metadata: {DisplayName: The hero, Description: Stands there, Tags: [Brave], DebugCategory: heroes}
 ---
 Kind: gameplay_controller
-OwnerActor: {ActorID: Stone, ActorType: Prop}
+OwnerActor: {ActorID: Stone, ActorType: Enemy}
 AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 10, CurrentValue: 10}, {Name: Health, BaseValue: 10, CurrentValue: 10}]}]
 ";
 
@@ -364,7 +364,12 @@ fn only_whoever_is_in_a_debug_category_is_listed() {
     assert_eq!(names(&ask(&mut desk, json!({ "ask": "frame", "category": "heroes" }))), ["Hero"]);
     assert!(names(&ask(&mut desk, json!({ "ask": "frame", "category": "stones" }))).is_empty());
     assert_eq!(ask(&mut desk, json!({ "ask": "hello" }))["categories"], json!(["heroes"]));
-    // The rest of what is written about a controller is kept for display.
+    // Everything that is written about a controller is kept for display.
+    let about = ask(&mut desk, json!({ "ask": "definition", "kind": "controller", "name": "Hero" }));
+    let kept = about["understood"].as_str().unwrap();
+    for part in ["DisplayName: The hero", "Description: Stands there", "Brave", "DebugCategory: heroes"] {
+        assert!(kept.contains(part), "{part}: {kept}");
+    }
     let mut demo = duel();
     let sides = ask(&mut demo, json!({ "ask": "frame", "category": "arena" }))["sides"].clone();
     let pyra = sides[0]["actors"].as_array().unwrap().iter().find(|a| a["name"] == "Pyra").unwrap().clone();

@@ -1,8 +1,10 @@
 //! The web server, spoken to by hand: who is let in and who is not.
 #![cfg(feature = "serve")]
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+mod common;
+
+use common::{Socket, port_of, say, upgrade};
+use std::fs;
 use ugas_studio::Desk;
 use ugas_studio::serve::Studio;
 use ugas_studio::stage::Stage;
@@ -10,31 +12,10 @@ use ugas_studio::stage::Stage;
 /// A studio on a port of its own; the port.
 fn studio() -> u16 {
     let studio = Studio::listen(0, "right").unwrap();
-    let address = studio.address().unwrap();
-    let port = address.trim_start_matches("http://127.0.0.1:").split('/').next().unwrap().parse().unwrap();
+    let port = port_of(&studio.address().unwrap());
     let desk = Desk::new(Box::new(Stage::duel), 7).unwrap();
     std::thread::spawn(move || studio.run(desk));
     port
-}
-
-/// Sends a request as it is; the status line and everything that came.
-fn say(port: u16, request: &str) -> (String, String) {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut all = Vec::new();
-    let mut piece = [0; 4096];
-    loop {
-        let got = stream.read(&mut piece).unwrap();
-        all.extend_from_slice(&piece[..got]);
-        let text = String::from_utf8_lossy(&all);
-        let length =
-            text.lines().find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
-        let whole = text.split_once("\r\n\r\n").is_some_and(|(_, body)| length.is_none_or(|n| body.len() >= n));
-        if got == 0 || whole {
-            let first = text.lines().next().unwrap_or_default().to_owned();
-            return (first, text.into_owned());
-        }
-    }
 }
 
 fn get(port: u16, path: &str, host: &str) -> (String, String) {
@@ -42,11 +23,7 @@ fn get(port: u16, path: &str, host: &str) -> (String, String) {
 }
 
 fn socket(port: u16, token: &str, origin: &str, host: &str) -> String {
-    let key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
-    let head = format!(
-        "GET /ws?token={token} HTTP/1.1\r\nHost: {host}\r\n{origin}Connection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n\r\n"
-    );
-    say(port, &head).0
+    say(port, &upgrade(token, origin, host)).0
 }
 
 #[test]
@@ -56,9 +33,17 @@ fn pages_are_the_programs_own_and_lead_nowhere_else() {
     let (status, all) = get(port, "/", &own);
     assert!(status.contains("200"), "{status}");
     assert!(all.contains("content-security-policy: default-src 'none'"), "{all}");
-    for path in
-        ["/app.js", "/style.css", "/demo.js", "/world.js", "/data.js", "/network.js", "/scenario.js", "/figures.js"]
-    {
+    for path in [
+        "/app.js",
+        "/style.css",
+        "/demo.js",
+        "/world.js",
+        "/data.js",
+        "/network.js",
+        "/scenario.js",
+        "/figures.js",
+        "/form.js",
+    ] {
         assert!(get(port, path, &own).0.contains("200"), "{path}");
     }
     for path in [
@@ -101,4 +86,59 @@ fn other_names_other_pages_and_other_tokens_are_refused() {
     assert!(socket(port, "right", "Origin: http://evil.example\r\n", "evil.example").contains("403"));
     assert!(get(port, "/", "evil.example").0.contains("403"));
     assert!(get(port, "/app.js", "evil.example:80").0.contains("403"));
+}
+
+#[test]
+fn whoever_sends_too_much_is_cut_off_and_everybody_else_goes_on() {
+    let port = studio();
+    let own = format!("127.0.0.1:{port}");
+    let mut good = Socket::open(port, "right");
+    assert!(good.ask(r#"{"ask":"hello"}"#).unwrap().starts_with("7 {"));
+    // A message that says it is longer than any may be ends its own connection, before it is there.
+    let mut bad = Socket::open(port, "right");
+    bad.send(5 << 20, b"7 {").unwrap();
+    assert_eq!(bad.receive(), None);
+    let mut bad = Socket::open(port, "right");
+    bad.send(u64::MAX >> 1, b"7 {").unwrap();
+    assert_eq!(bad.receive(), None);
+    // Nonsense is answered.
+    for nonsense in ["", "{}", "\u{1F525}", "[[[[[[[[", r#"{"ask":"save"}"#] {
+        assert!(good.ask(nonsense).unwrap().contains("error"), "{nonsense}");
+    }
+    let deep = "[".repeat(100_000);
+    assert!(good.ask(&deep).unwrap().contains("error"));
+    // Pages are read, not written, however much is announced.
+    let (status, _) = say(port, &format!("POST / HTTP/1.1\r\nHost: {own}\r\nContent-Length: 99999999999\r\n\r\n"));
+    assert!(status.contains("405"), "{status}");
+    let (status, _) = say(port, &format!("GET /{} HTTP/1.1\r\nHost: {own}\r\n\r\n", "a".repeat(100_000)));
+    assert!(!status.contains("200"), "{status}");
+    assert!(good.ask(r#"{"ask":"frame"}"#).unwrap().contains("\"tick\""));
+    assert!(get(port, "/", &own).0.contains("200"));
+}
+
+#[test]
+fn a_file_saved_by_somebody_else_reaches_the_running_world() {
+    let folder = std::env::temp_dir().join(format!("ugas-studio-serve-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}]\n---\n\
+                Kind: gameplay_controller\nOwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}\n\
+                AttributeSets: [{Name: Vitals}]\n";
+    fs::write(folder.join("hero.yaml"), text).unwrap();
+    let studio = Studio::listen(0, "right").unwrap();
+    let port = port_of(&studio.address().unwrap());
+    let from = folder.clone();
+    let boot = Box::new(move |seed| Stage::of_path(&from, seed));
+    let desk = Desk::new(boot, 7).unwrap().on_disk(&folder).unwrap();
+    std::thread::spawn(move || studio.run(desk));
+    let mut page = Socket::open(port, "right");
+    let mut health = || page.ask(r#"{"ask":"explain","who":"Hero","attribute":"Health"}"#).unwrap();
+    assert!(health().contains("\"value\":100.0"), "{}", health());
+    fs::write(folder.join("hero.yaml"), text.replace("100", "150")).unwrap();
+    // However long the operating system takes to tell.
+    let taken = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        health().contains("\"value\":150.0")
+    });
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(taken);
 }

@@ -82,6 +82,30 @@ pub struct Samples {
     pub failures: usize,
 }
 
+impl Samples {
+    /// Keeps the columns of some actors only.
+    ///
+    /// ```
+    /// # let text = "Scenario: Idle\nEntities: [{Kind: attribute_set, Name: V, Attributes: [{Name: H, DefaultBaseValue: 1}]}]\n\
+    /// #             Actors: {A: {AttributeSets: [V]}, B: {AttributeSets: [V]}}\nTimeline: [{At: 1}]\n";
+    /// # let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+    /// # let scenario = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap();
+    /// let mut samples = ugas_lab::sample(&scenario, Default::default()).unwrap();
+    /// assert_eq!(samples.columns, ["A.H", "B.H"]);
+    /// samples.keep(|actor| actor == "B");
+    /// assert_eq!((samples.columns, samples.rows[0].values.len()), (vec!["B.H".to_owned()], 1));
+    /// ```
+    pub fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
+        let kept: Vec<bool> = self.columns.iter().map(|c| wanted(c.split('.').next().unwrap_or(c))).collect();
+        let mut of_column = kept.iter();
+        self.columns.retain(|_| of_column.next().is_some_and(|kept| *kept));
+        for row in &mut self.rows {
+            let mut of_column = kept.iter();
+            row.values.retain(|_| of_column.next().is_some_and(|kept| *kept));
+        }
+    }
+}
+
 /// Runs a scenario and samples every attribute at the end of each stride and each `Do` list.
 pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Vec<ReadError>> {
     let seed = options.seed.unwrap_or(scenario.seed);

@@ -3,6 +3,7 @@
 //! here; that needs rules and happens before a run.
 
 mod ability;
+mod category;
 mod document;
 mod fields;
 pub(crate) mod kinds;

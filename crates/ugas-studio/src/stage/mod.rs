@@ -130,7 +130,13 @@ impl Stage {
         let film = scenario.film(seed).map_err(listed)?;
         let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
         let library = Library::of_scenario(first.rules().clone(), scenario);
-        let names = Names::from(film.names.clone());
+        let mut names = Names::from(film.names.clone());
+        let categories = scenario.categories();
+        for (who, name) in &film.names {
+            if let Some(category) = categories.get(name) {
+                names.set_category(*who, category);
+            }
+        }
         let mut stage = Stage::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
         stage.script = Some(Script::new(film));
         Ok(stage)

@@ -44,7 +44,7 @@ pub struct Range {
 #[derive(Clone, Debug)]
 struct Shooter {
     who: ControllerId,
-    /// The client's tick of its last shot.
+    /// The client's first tick after its last shot.
     last: Option<u32>,
     /// Ticks of the server's at which it fired.
     shots: VecDeque<u32>,
@@ -138,7 +138,8 @@ impl Range {
         }
         let Ok(count) = client.sim().tag_count(ahead.who, self.cooldown) else { return };
         let tick = client.tick().0;
-        let runs = ahead.last.is_some_and(|last| (last..last + self.ticks).contains(&tick));
+        // A shot is fired at the end of the tick before; its cooldown is over in the tick that ends with it.
+        let runs = ahead.last.is_some_and(|last| (last..last + self.ticks - 1).contains(&tick));
         self.wrong.twice += u32::from(count > 1);
         self.wrong.missing += u32::from(count == 0 && runs);
     }
@@ -158,5 +159,5 @@ impl Range {
 /// Ticks of the bolt's cooldown.
 fn length_of(rules: &Rules) -> Option<u32> {
     let seconds: f64 = rules.fill_text("{GE_FireboltCooldown.Duration}", 1).text.parse().ok()?;
-    Some((seconds * f64::from(super::RATE)).round() as u32)
+    Some((seconds * f64::from(super::RATE)).round() as u32).filter(|ticks| *ticks > 0)
 }

@@ -1,0 +1,77 @@
+//! What tasks cost, as the page with figures shows it.
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SpawnSpec};
+use ugas_data::Project;
+use ugas_studio::stage::Stage;
+use ugas_studio::{Desk, Library, Names};
+
+const TEXT: &str = "\
+Kind: attribute_set
+Name: Vitals
+Attributes: [{Name: Health, DefaultBaseValue: 100}]
+---
+Kind: gameplay_ability
+Name: GA_Watch
+Tasks: [{Type: WaitOverlap, TickInterval: 0.1}]
+---
+Kind: gameplay_ability
+Name: GA_Rest
+Tasks: [{Type: WaitDelay, Params: {Duration: 100}}]
+";
+
+/// Three who look around every tenth of a second, and one who waits.
+fn watchers(seed: u64) -> Result<Stage, String> {
+    let mut project = Project::default();
+    project.put("watch.yaml", TEXT);
+    let library = Library::new(project, None).map_err(|findings| findings[0].message.clone())?;
+    let rules: Arc<Rules> = library.rules().clone();
+    let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+    for ability in ["GA_Watch", "GA_Watch", "GA_Watch", "GA_Rest"] {
+        let ability = rules.ability(ability).unwrap();
+        let abilities = vec![AbilityGrant::new(ability)];
+        let who = sim.spawn(SpawnSpec { abilities, ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) }).unwrap();
+        sim.activate(who, ability, ugas_core::Target::None).unwrap();
+    }
+    Ok(Stage::of_sim(sim, library, Names::default(), seed))
+}
+
+fn figures(desk: &mut Desk) -> Value {
+    serde_json::from_str(&desk.answer(r#"{"ask":"figures"}"#)).unwrap()
+}
+
+// covers: UGAS-10.6-10 UGAS-10.6-11
+#[test]
+fn each_type_of_task_says_how_many_run_how_often_and_how_long() {
+    // Every look at the clock finds it a microsecond later.
+    let time = AtomicU64::new(0);
+    let clock = Arc::new(move || time.fetch_add(1_000, Ordering::Relaxed));
+    let mut desk = Desk::new(Box::new(watchers), 7).unwrap().with_clock(clock);
+    (0..5).for_each(|_| desk.advance(1000.0, &mut || 0.0));
+    let told = figures(&mut desk);
+    assert_eq!(told["tasks"].as_array().unwrap().len(), 1, "waiting is not ticking: {told}");
+    let task = &told["tasks"][0];
+    let number = |key: &str| task[key].as_f64().unwrap();
+    assert_eq!((&task["task"], number("instances")), (&json!("WaitOverlap"), 3.0));
+    assert!((8.0..=10.5).contains(&number("rate")), "ten a second after throttling: {task}");
+    assert!((number("ticks") - 3.0 * 5.0 * number("rate")).abs() <= 3.0, "{task}");
+    assert_eq!(number("average_us"), 1.0);
+    assert_eq!(number("sum_us"), number("ticks"));
+    assert_eq!(told["waiting"].as_array().unwrap().iter().find(|w| w[0] == "WaitDelay").unwrap()[1], 1);
+    assert_eq!((&told["controllers"], &told["running"]), (&json!(4), &json!(4)));
+}
+
+#[test]
+fn a_clock_changes_nothing_that_counts() {
+    let clock = Arc::new(|| 12_345);
+    let mut with = Desk::new(Box::new(watchers), 7).unwrap().with_clock(clock);
+    let mut without = Desk::new(Box::new(watchers), 7).unwrap();
+    let hash = |desk: &mut Desk| {
+        desk.advance(2000.0, &mut || 0.0);
+        let frame: Value = serde_json::from_str(&desk.answer(r#"{"ask":"frame"}"#)).unwrap();
+        frame["hash"].clone()
+    };
+    assert_eq!(hash(&mut with), hash(&mut without));
+}

@@ -1,0 +1,67 @@
+//! What tasks cost, as events for whoever listens to `tracing`.
+#![cfg(feature = "tracing")]
+
+use std::sync::{Arc, Mutex};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet};
+use ugas_studio::Profiler;
+
+/// Writes down every event.
+#[derive(Clone, Default)]
+struct Listener(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Listener {
+    fn enabled(&self, about: &Metadata<'_>) -> bool {
+        about.target() == "ugas::tasks"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        struct Line(String);
+        impl Visit for Line {
+            fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+                self.0 += &format!("{}={value:?} ", field.name());
+            }
+        }
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+// covers: UGAS-10.6-11
+#[test]
+fn every_frame_of_a_task_that_ticks_is_an_event() {
+    let rules = Rules::builder()
+        .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+        .add(Ability::new("GA_Watch").task(AbilityTask::new("WaitOverlap").every(0.1)))
+        .build()
+        .unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let watch = rules.ability("GA_Watch").unwrap();
+    let spec = SpawnSpec { abilities: vec![AbilityGrant::new(watch)], ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) };
+    let who = sim.spawn(spec).unwrap();
+    sim.activate(who, watch, Target::None).unwrap();
+    let mut profiler = Profiler::new(Arc::new(|| 0));
+    sim.advance_to(SimTime::frames(6, 60), &mut profiler);
+    let listener = Listener::default();
+    tracing::subscriber::with_default(listener.clone(), || profiler.tell(&rules));
+    let told = listener.0.lock().unwrap();
+    assert_eq!(told.len(), profiler.take_records().len());
+    assert!(!told.is_empty());
+    assert!(told.iter().all(|line| line.contains("task=\"WaitOverlap\"") && line.contains("running=1")), "{told:?}");
+}
