@@ -296,6 +296,7 @@ impl Attached {
             client: None,
             tick: self.tick,
             ahead: 0,
+            bent: 0.0,
             corrections: 0,
             refused: 0,
             actors: view::actors(names, sim, &[], asked.category.as_deref()),
