@@ -282,6 +282,11 @@ async function inquire() {
   inquiry.asking = false;
   if (frame.error) return alertOf(frame.error);
   inquiry.since = frame.serial;
+  // Another past: what was heard of the old one is asked for again.
+  if (frame.pasts !== inquiry.pasts) {
+    if (inquiry.pasts !== undefined) studio.turn += 1;
+    inquiry.pasts = frame.pasts;
+  }
   hear(frame, anew);
   if (inquiry.again || performance.now() - begun > SLOW) inquire();
 }

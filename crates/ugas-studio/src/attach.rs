@@ -246,7 +246,7 @@ impl Attached {
         let AskData::Save { file, text, mark } = asked else {
             self.library(sim)?;
             let library = self.library.as_ref().ok_or(NO_DISK)?;
-            return data::reply(asked, library, self.disk.as_ref());
+            return data::reply(asked, library, self.disk.as_ref(), true);
         };
         let new = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
         let (library, disk) = (self.library.as_ref().ok_or(NO_DISK)?, self.disk.as_mut().ok_or(NO_DISK)?);

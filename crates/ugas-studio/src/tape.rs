@@ -157,8 +157,9 @@ impl<W: World> Tape<W> {
         world
     }
 
-    /// Takes back the last thing that was done, as if it never was, and goes to where the recording stood.
-    pub fn undo(&mut self) -> bool {
+    /// Takes back the last thing that was done, as if it never was, and goes to where the recording stood. `seen` is shown
+    /// every tick that has another past now.
+    pub fn undo(&mut self, seen: &mut dyn FnMut(&W)) -> bool {
         let Some((at, _)) = self.inputs.pop() else { return false };
         let (now, end) = (self.world.tick(), self.end);
         self.keyframes.retain(|k| k.tick() <= at);
@@ -166,6 +167,7 @@ impl<W: World> Tape<W> {
         self.world = self.at(at);
         while self.world.tick() < end {
             self.step();
+            seen(&self.world);
         }
         self.seek(now);
         true

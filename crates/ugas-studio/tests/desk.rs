@@ -205,3 +205,53 @@ fn nonsense_is_answered_in_a_sentence() {
     run(&mut desk, 10);
     assert!(frame(&mut desk)["tick"].as_u64().unwrap() >= 10);
 }
+
+#[test]
+fn what_is_refused_leaves_the_recording_alone() {
+    let mut desk = duel();
+    run(&mut desk, 240);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 100 }));
+    let apply = json!({ "Act": { "Apply": { "effect": "GE_Nope", "to": "Brann" } } });
+    let refused = ask(&mut desk, json!({ "ask": "put", "input": apply }));
+    assert!(refused["error"].is_string(), "{refused}");
+    assert_eq!(frame(&mut desk)["end"], 240, "what came after is still there");
+}
+
+#[test]
+fn what_never_was_is_not_told() {
+    let mut desk = duel();
+    run(&mut desk, 60);
+    let untouched = {
+        let mut other = duel();
+        run(&mut other, 90);
+        told(&mut other)
+    };
+    let dies = json!({ "Act": { "Set": { "who": "Brann", "attribute": "Health", "value": 0.0 } } });
+    let put = ask(&mut desk, json!({ "ask": "put", "input": dies }));
+    assert_eq!(put["error"], Value::Null, "{put}");
+    run(&mut desk, 30);
+    assert!(told(&mut desk).iter().any(|line| line.contains("Died")), "he is dead");
+    let pasts = frame(&mut desk)["pasts"].clone();
+    ask(&mut desk, json!({ "ask": "undo" }));
+    assert_eq!(told(&mut desk), untouched, "he never was");
+    assert_ne!(frame(&mut desk)["pasts"], pasts, "a page hears that it must ask again");
+}
+
+/// What happened, without numbers.
+fn told(desk: &mut Desk) -> Vec<String> {
+    let frame = frame(desk);
+    let lines = frame["news"].as_array().unwrap().iter();
+    lines.map(|n| format!("{} {} {} {}", n["tick"], n["kind"], n["who"], n["text"])).collect()
+}
+
+#[test]
+fn a_link_brings_no_files() {
+    let mut desk = duel();
+    for ask_ in [
+        json!({ "ask": "put", "input": { "Files": { "texts": { "pyra.yaml": null } } } }),
+        json!({ "ask": "open", "seed": 7, "tick": 1, "inputs": [[0, { "Files": { "texts": { "pyra.yaml": null } } }]] }),
+    ] {
+        let refused = ask(&mut desk, ask_);
+        assert!(refused["error"].as_str().unwrap().contains("one by one"), "{refused}");
+    }
+}
