@@ -15,11 +15,7 @@ impl Scenario {
     ///   - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
     ///   - Kind: gameplay_controller
     ///     OwnerActor: {ActorID: Knight, ActorType: PlayerCharacter}
-<<<<<<< HEAD
-    ///     AttributeSets: [{Name: Vitals, Attributes: [{Name: Health, BaseValue: 100, CurrentValue: 100}]}]
-=======
     ///     AttributeSets: [{Name: Vitals}]
->>>>>>> book
     ///     Metadata: {DebugCategory: heroes}
     /// Actors: {Ann: {Controller: Knight}, Stone: {AttributeSets: [Vitals]}}
     /// "#;
