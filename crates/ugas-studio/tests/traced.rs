@@ -53,7 +53,8 @@ fn every_frame_of_a_task_that_ticks_is_an_event() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let watch = rules.ability("GA_Watch").unwrap();
-    let spec = SpawnSpec { abilities: vec![AbilityGrant::new(watch)], ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) };
+    let spec =
+        SpawnSpec { abilities: vec![AbilityGrant::new(watch)], ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) };
     let who = sim.spawn(spec).unwrap();
     sim.activate(who, watch, Target::None).unwrap();
     let mut profiler = Profiler::new(Arc::new(|| 0));
