@@ -4,9 +4,11 @@
 export function desk(exports) {
   const call = (name, text) => {
     const bytes = new TextEncoder().encode(text);
-    new Uint8Array(exports.memory.buffer, exports.room(bytes.length), bytes.length).set(bytes);
+    // The room first: to make it may move the memory.
+    const room = exports.room(bytes.length) >>> 0;
+    new Uint8Array(exports.memory.buffer, room, bytes.length).set(bytes);
     const length = exports[name](bytes.length);
-    return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.said(), length));
+    return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.said() >>> 0, length));
   };
   return {
     ask: (question) => JSON.parse(call("ask", JSON.stringify(question))),

@@ -143,10 +143,12 @@ fn every_link_leads_somewhere() {
         assert!(is_listed, "{name} stands in no summary");
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (path, part) = link.split_once('#').unwrap_or((link, ""));
+            let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+            let is_picture = path.ends_with(".webp") || path.ends_with(".png");
+            assert!(!is_picture || root().join(folder).join(path).exists(), "{name}: there is no picture {path}");
             if path.contains("://") || !(path.is_empty() || path.ends_with(".md")) {
                 continue;
             }
-            let folder = Path::new(name).parent().unwrap_or(Path::new(""));
             let to = if path.is_empty() { name.clone() } else { folder.join(path).display().to_string() };
             let there = fs::read_to_string(root().join(&to)).unwrap_or_else(|_| panic!("{name}: there is no {link}"));
             let mut headings = there.lines().filter(|line| line.starts_with('#')).map(anchor);

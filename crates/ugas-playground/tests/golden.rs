@@ -47,7 +47,6 @@ fn golden(root: &Path) -> String {
     text
 }
 
-// covers: OWN-15
 #[test]
 fn everything_ends_as_it_is_written_down() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

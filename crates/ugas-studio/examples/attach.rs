@@ -36,8 +36,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let template = rules.template("Pyra").ok_or("the arena has no Pyra")?;
     let bolt = rules.ability("GA_Firebolt").ok_or("the arena has no GA_Firebolt")?;
     let mut heroes: Vec<ControllerId> = Vec::new();
-    // A token is a secret: a game takes it from the operating system's random numbers.
-    let mut config = AttachConfig { token: std::process::id().to_string(), ..AttachConfig::default() };
+    // A token is a secret that nobody guesses; a game takes it from the operating system's random numbers. The hasher's
+    // keys are random too, which will do for an example.
+    let chance = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
+    let mut config = AttachConfig { token: format!("{chance:016x}"), ..AttachConfig::default() };
     for (name, x) in [("Left", -5.0), ("Right", 5.0)] {
         let anchor = Some(Anchor::at([x, 0.0, 0.0]));
         let who = sim.spawn(SpawnSpec { anchor, ..SpawnSpec::template(template) })?;

@@ -21,7 +21,7 @@ export async function form(el, studio, text, definitions, findings, put) {
   el.replaceChildren(
     ...names.lists,
     ...answer.documents.map((d, i) => {
-      const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), set: (way, value) => put(i, way, value), at: i };
+      const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), order: new Map(d.places.map(([way], n) => [JSON.stringify(way), n])), set: (way, value) => put(i, way, value), at: i };
       const title = `${(d.kind ?? "document").replaceAll("_", " ")} ${d.name ?? ""}`;
       const id = `${d.kind} ${d.name}`;
       const body = cx.root ? fields(cx, cx.root, d.value, []) : [h("p", { class: "quiet" }, "There is no form of this; change the text.")];
@@ -97,7 +97,9 @@ function blank(cx, schema, depth = 0) {
 function fields(cx, schema, value, way) {
   const s = resolve(cx, schema);
   const known = s.properties ?? {};
-  const given = Object.keys(value ?? {});
+  // As they are written.
+  const rank = (key) => cx.order.get(JSON.stringify([...way, key])) ?? 0;
+  const given = Object.keys(value ?? {}).sort((a, b) => rank(a) - rank(b));
   const rows = given.filter((key) => !["Kind", "$schema"].includes(key)).map((key) => row(cx, key, known[key] ?? (typeof s.additionalProperties === "object" ? s.additionalProperties : {}), value[key], [...way, key], !(s.required ?? []).includes(key)));
   const missing = Object.keys(known).filter((key) => !given.includes(key) && !["Kind", "$schema"].includes(key));
   if (missing.length) {

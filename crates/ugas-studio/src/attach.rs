@@ -75,7 +75,7 @@ impl Order {
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
 /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
 ///
-/// let mut config = AttachConfig { token: "secret".into(), ..AttachConfig::default() };
+/// let mut config = AttachConfig { token: "sixteen letters or more".into(), ..AttachConfig::default() };
 /// config.names.set(hero, "Hero");
 /// let mut studio = Attached::open(config)?;
 /// println!("watch it at {}", studio.address());
@@ -246,7 +246,7 @@ impl Attached {
         let AskData::Save { file, text, mark } = asked else {
             self.library(sim)?;
             let library = self.library.as_ref().ok_or(NO_DISK)?;
-            return data::reply(asked, library, self.disk.as_ref());
+            return data::reply(asked, library, self.disk.as_ref(), true);
         };
         let new = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
         let (library, disk) = (self.library.as_ref().ok_or(NO_DISK)?, self.disk.as_mut().ok_or(NO_DISK)?);
@@ -296,9 +296,9 @@ impl Attached {
             client: None,
             tick: self.tick,
             ahead: 0,
+            bent: 0.0,
             corrections: 0,
             refused: 0,
-            bent: 0.0,
             actors: view::actors(names, sim, &[], asked.category.as_deref()),
         };
         json!({

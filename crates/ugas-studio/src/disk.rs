@@ -75,6 +75,12 @@ impl Disk {
         self.seen.get(path).copied()
     }
 
+    /// The name of a file whose text here is not the one that the disk was seen with.
+    pub(crate) fn differs(&self, library: &Library) -> Option<String> {
+        let other = |s: &&ugas_data::Source| self.mark(&s.path).is_some_and(|mark| mark != Mark::of(&s.text));
+        library.project().sources().iter().find(other).map(|s| s.name.to_string())
+    }
+
     /// Where a file may be written, or why it may not.
     pub(crate) fn place(&self, path: &Path) -> Result<PathBuf, String> {
         let said = path.display();

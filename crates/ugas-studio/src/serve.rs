@@ -26,6 +26,8 @@ use ugas_data::Watch;
 
 /// The longest question: a file of the size that is read at all, and room for what goes around it.
 const MOST_ASKED: usize = 4 * 1024 * 1024;
+/// The shortest token.
+const LEAST_TOKEN: usize = 16;
 /// Between two steps when nobody asks.
 const BREATH: Duration = Duration::from_millis(5);
 
@@ -90,11 +92,17 @@ impl Studio {
     /// Listens on a port of this machine's own; 0 takes any that is free. The token is part of the address.
     ///
     /// ```
-    /// let studio = ugas_studio::serve::Studio::listen(0, "secret")?;
+    /// let studio = ugas_studio::serve::Studio::listen(0, "0123456789abcdef")?;
     /// assert!(studio.address()?.starts_with("http://127.0.0.1:"));
+    /// assert!(ugas_studio::serve::Studio::listen(0, "easily guessed").is_err());
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn listen(port: u16, token: &str) -> io::Result<Studio> {
+        if token.len() < LEAST_TOKEN {
+            let why =
+                format!("a token of {} letters can be guessed; take {LEAST_TOKEN} or more at random", token.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         listener.set_nonblocking(true)?;
         let (asked, letters) = channel();
@@ -191,6 +199,12 @@ fn serve(listener: TcpListener, shared: Shared) -> io::Result<()> {
 async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Response {
     if !is_ours(&headers, header::HOST, shared.port, "") {
         return (StatusCode::FORBIDDEN, "this studio answers to its own address only\n").into_response();
+    }
+    // A link in another site's page must not replace the world that runs here.
+    let from = headers.get("sec-fetch-site").and_then(|v| v.to_str().ok());
+    if from == Some("cross-site") && uri.query().is_some_and(|q| q.split('&').any(|part| part.starts_with("seed="))) {
+        let why = "this link was opened by another site; copy it into the address bar if you want to see that moment\n";
+        return (StatusCode::FORBIDDEN, why).into_response();
     }
     let name = uri.path().trim_start_matches('/');
     let name = if name.is_empty() { "index.html" } else { name };

@@ -15,7 +15,7 @@ fn game() -> (Sim, Attached) {
     let library = Library::new(arena::project(), Some("arena".as_ref())).unwrap();
     let rules = library.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let mut config = AttachConfig { token: "right".into(), ..AttachConfig::default() };
+    let mut config = AttachConfig { token: "the-right-one-for-this-test".into(), ..AttachConfig::default() };
     for name in ["Pyra", "Brann"] {
         let who = sim.spawn(SpawnSpec::template(rules.template(name).unwrap())).unwrap();
         config.names.set(who, name);
@@ -119,7 +119,11 @@ fn documents_are_changed_and_saved_beside_the_game() {
     let rules = library.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
-    let config = AttachConfig { token: "right".into(), documents: Some(folder.clone()), ..AttachConfig::default() };
+    let config = AttachConfig {
+        token: "the-right-one-for-this-test".into(),
+        documents: Some(folder.clone()),
+        ..AttachConfig::default()
+    };
     let mut studio = Attached::open(config).unwrap();
     let files = ask(&mut studio, &mut sim, json!({ "ask": "files" }));
     let file = ask(&mut studio, &mut sim, json!({ "ask": "file", "name": files[0] }));
@@ -139,7 +143,7 @@ fn a_page_is_answered_between_two_frames() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let page = scope.spawn(|| {
-            let answer = Socket::open(port, "right").ask(r#"{"ask":"frame"}"#);
+            let answer = Socket::open(port, "the-right-one-for-this-test").ask(r#"{"ask":"frame"}"#);
             done.store(true, Ordering::SeqCst);
             answer
         });

@@ -375,3 +375,20 @@ fn only_whoever_is_in_a_debug_category_is_listed() {
     let pyra = sides[0]["actors"].as_array().unwrap().iter().find(|a| a["name"] == "Pyra").unwrap().clone();
     assert_eq!(pyra["category"], "arena");
 }
+
+#[test]
+fn an_older_moment_does_not_overwrite_what_was_saved_after_it() {
+    let (folder, mut desk, file) = on_disk();
+    desk.advance(1000.0, &mut || 0.0);
+    let (text, mark) = text_and_mark(&mut desk, &file);
+    let newer = text.replace("as much as anybody", "as much as most");
+    assert_eq!(save(&mut desk, &file, &newer, &mark)["error"], Value::Null);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 10 }));
+    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(notice.as_str().unwrap().contains("not the text of this moment"), "{notice}");
+    let (then, mark) = text_and_mark(&mut desk, &file);
+    assert_eq!(then, text, "this moment had the old text");
+    let refused = save(&mut desk, &file, &then.replace("anybody", "nobody"), &mark);
+    assert!(refused["error"].as_str().unwrap().contains("changed by somebody else"), "{refused}");
+    assert_eq!(fs::read_to_string(folder.pack().join("hero.yaml")).unwrap(), newer);
+}

@@ -207,6 +207,76 @@ fn nonsense_is_answered_in_a_sentence() {
 }
 
 #[test]
+fn what_is_refused_leaves_the_recording_alone() {
+    let mut desk = duel();
+    run(&mut desk, 240);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 100 }));
+    let apply = json!({ "Act": { "Apply": { "effect": "GE_Nope", "to": "Brann" } } });
+    let refused = ask(&mut desk, json!({ "ask": "put", "input": apply }));
+    assert!(refused["error"].is_string(), "{refused}");
+    assert_eq!(frame(&mut desk)["end"], 240, "what came after is still there");
+}
+
+#[test]
+fn what_never_was_is_not_told() {
+    let mut desk = duel();
+    run(&mut desk, 60);
+    let untouched = {
+        let mut other = duel();
+        run(&mut other, 90);
+        told(&mut other)
+    };
+    let dies = json!({ "Act": { "Set": { "who": "Brann", "attribute": "Health", "value": 0.0 } } });
+    let put = ask(&mut desk, json!({ "ask": "put", "input": dies }));
+    assert_eq!(put["error"], Value::Null, "{put}");
+    run(&mut desk, 30);
+    assert!(told(&mut desk).iter().any(|line| line.contains("Died")), "he is dead");
+    let pasts = frame(&mut desk)["pasts"].clone();
+    ask(&mut desk, json!({ "ask": "undo" }));
+    assert_eq!(told(&mut desk), untouched, "he never was");
+    assert_ne!(frame(&mut desk)["pasts"], pasts, "a page hears that it must ask again");
+}
+
+/// What happened, without numbers.
+fn told(desk: &mut Desk) -> Vec<String> {
+    let frame = frame(desk);
+    let lines = frame["news"].as_array().unwrap().iter();
+    lines.map(|n| format!("{} {} {} {}", n["tick"], n["kind"], n["who"], n["text"])).collect()
+}
+
+#[test]
+fn a_link_brings_no_files() {
+    let mut desk = duel();
+    for ask_ in [
+        json!({ "ask": "put", "input": { "Files": { "texts": { "pyra.yaml": null } } } }),
+        json!({ "ask": "open", "seed": 7, "tick": 1, "inputs": [[0, { "Files": { "texts": { "pyra.yaml": null } } }]] }),
+    ] {
+        let refused = ask(&mut desk, ask_);
+        assert!(refused["error"].as_str().unwrap().contains("one by one"), "{refused}");
+    }
+}
+
+#[test]
+fn who_left_is_gone_and_may_come_again() {
+    let pack = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/arena");
+    let mut desk = Desk::new(Box::new(move |seed| Stage::of_path(&pack, seed)), 7).unwrap();
+    let mut put = |input: Value| ask(&mut desk, json!({ "ask": "put", "input": input }))["error"].clone();
+    let join = || json!({ "Join": { "client": "Ann", "owns": ["Pyra"] } });
+    assert_eq!(put(join()), Value::Null);
+    assert!(put(join()).as_str().unwrap().contains("already"));
+    assert_eq!(put(json!({ "Leave": { "client": "Ann" } })), Value::Null);
+    assert!(put(json!({ "Leave": { "client": "Ann" } })).is_string(), "nobody leaves twice");
+    assert!(put(json!({ "Join": { "client": "", "owns": [] } })).is_string(), "nobody is called nothing");
+    let sides = |desk: &mut Desk| frame(desk)["sides"].as_array().unwrap().len();
+    assert_eq!(sides(&mut desk), 1, "the server alone");
+    assert_eq!(ask(&mut desk, json!({ "ask": "put", "input": join() }))["error"], Value::Null);
+    run(&mut desk, 30);
+    assert_eq!(sides(&mut desk), 2);
+    let mut duel = duel();
+    assert!(ask(&mut duel, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }))["error"].is_string());
+}
+
+#[test]
 fn a_page_hears_of_whom_it_asks_and_of_deaths() {
     let mut desk = duel();
     (0..4).for_each(|_| run(&mut desk, 200));

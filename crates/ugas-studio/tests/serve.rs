@@ -11,7 +11,7 @@ use ugas_studio::stage::Stage;
 
 /// A studio on a port of its own; the port.
 fn studio() -> u16 {
-    let studio = Studio::listen(0, "right").unwrap();
+    let studio = Studio::listen(0, "the-right-one-for-this-test").unwrap();
     let port = port_of(&studio.address().unwrap());
     let desk = Desk::new(Box::new(Stage::duel), 7).unwrap();
     std::thread::spawn(move || studio.run(desk));
@@ -66,9 +66,11 @@ fn other_names_other_pages_and_other_tokens_are_refused() {
     let port = studio();
     let own = format!("127.0.0.1:{port}");
     let mine = format!("Origin: http://{own}\r\n");
-    assert!(socket(port, "right", &mine, &own).contains("101"), "who knows it comes in");
+    assert!(socket(port, "the-right-one-for-this-test", &mine, &own).contains("101"), "who knows it comes in");
     let local = format!("localhost:{port}");
-    assert!(socket(port, "right", &format!("Origin: http://{local}\r\n"), &local).contains("101"));
+    assert!(
+        socket(port, "the-right-one-for-this-test", &format!("Origin: http://{local}\r\n"), &local).contains("101")
+    );
     // A page of somebody else's in the same browser.
     for origin in [
         "",
@@ -77,13 +79,15 @@ fn other_names_other_pages_and_other_tokens_are_refused() {
         "Origin: http://127.0.0.1:1\r\n",
         "Origin: https://127.0.0.1\r\n",
     ] {
-        assert!(socket(port, "right", origin, &own).contains("403"), "{origin}");
+        assert!(socket(port, "the-right-one-for-this-test", origin, &own).contains("403"), "{origin}");
     }
-    for token in ["", "wrong", "righ", "right2", "%00"] {
+    for token in ["", "wrong", "the-right-one-for-this-tes", "the-right-one-for-this-test2", "%00"] {
         assert!(socket(port, token, &mine, &own).contains("403"), "{token}");
     }
     // A name that was made to point here.
-    assert!(socket(port, "right", "Origin: http://evil.example\r\n", "evil.example").contains("403"));
+    assert!(
+        socket(port, "the-right-one-for-this-test", "Origin: http://evil.example\r\n", "evil.example").contains("403")
+    );
     assert!(get(port, "/", "evil.example").0.contains("403"));
     assert!(get(port, "/app.js", "evil.example:80").0.contains("403"));
 }
@@ -92,13 +96,13 @@ fn other_names_other_pages_and_other_tokens_are_refused() {
 fn whoever_sends_too_much_is_cut_off_and_everybody_else_goes_on() {
     let port = studio();
     let own = format!("127.0.0.1:{port}");
-    let mut good = Socket::open(port, "right");
+    let mut good = Socket::open(port, "the-right-one-for-this-test");
     assert!(good.ask(r#"{"ask":"hello"}"#).unwrap().starts_with("7 {"));
     // A message that says it is longer than any may be ends its own connection, before it is there.
-    let mut bad = Socket::open(port, "right");
+    let mut bad = Socket::open(port, "the-right-one-for-this-test");
     bad.send(5 << 20, b"7 {").unwrap();
     assert_eq!(bad.receive(), None);
-    let mut bad = Socket::open(port, "right");
+    let mut bad = Socket::open(port, "the-right-one-for-this-test");
     bad.send(u64::MAX >> 1, b"7 {").unwrap();
     assert_eq!(bad.receive(), None);
     // Nonsense is answered.
@@ -124,13 +128,13 @@ fn a_file_saved_by_somebody_else_reaches_the_running_world() {
                 Kind: gameplay_controller\nOwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}\n\
                 AttributeSets: [{Name: Vitals}]\n";
     fs::write(folder.join("hero.yaml"), text).unwrap();
-    let studio = Studio::listen(0, "right").unwrap();
+    let studio = Studio::listen(0, "the-right-one-for-this-test").unwrap();
     let port = port_of(&studio.address().unwrap());
     let from = folder.clone();
     let boot = Box::new(move |seed| Stage::of_path(&from, seed));
     let desk = Desk::new(boot, 7).unwrap().on_disk(&folder).unwrap();
     std::thread::spawn(move || studio.run(desk));
-    let mut page = Socket::open(port, "right");
+    let mut page = Socket::open(port, "the-right-one-for-this-test");
     let mut health = || page.ask(r#"{"ask":"explain","who":"Hero","attribute":"Health"}"#).unwrap();
     assert!(health().contains("\"value\":100.0"), "{}", health());
     fs::write(folder.join("hero.yaml"), text.replace("100", "150")).unwrap();

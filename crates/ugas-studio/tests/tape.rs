@@ -107,7 +107,7 @@ proptest! {
                     model.fork();
                 }
                 Deed::Undo => {
-                    prop_assert_eq!(tape.undo(), model.inputs.pop().is_some());
+                    prop_assert_eq!(tape.undo(&mut |_| {}), model.inputs.pop().is_some());
                 }
                 Deed::At(to) => {
                     let then = Model { now: to.min(model.end), ..model.clone() };

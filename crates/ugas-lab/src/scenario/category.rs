@@ -15,6 +15,7 @@ impl Scenario {
     ///   - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
     ///   - Kind: gameplay_controller
     ///     OwnerActor: {ActorID: Knight, ActorType: PlayerCharacter}
+    ///     AttributeSets: [{Name: Vitals}]
     ///     Metadata: {DebugCategory: heroes}
     /// Actors: {Ann: {Controller: Knight}, Stone: {AttributeSets: [Vitals]}}
     /// "#;

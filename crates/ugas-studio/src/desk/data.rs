@@ -2,7 +2,7 @@
 
 use super::asks::AskData;
 use crate::Library;
-use crate::disk::{Disk, NO_DISK};
+use crate::disk::{Disk, Mark, NO_DISK};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, language, read_trees, set_value};
@@ -10,11 +10,11 @@ use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, langua
 /// The schemas of all kinds of documents, as `ugas schema` writes them.
 const SCHEMAS: &str = include_str!("../../../../schemas/ugas.json");
 
-/// Answers what changes nothing.
-pub(crate) fn reply(asked: AskData, library: &Library, disk: Option<&Disk>) -> Result<Value, String> {
+/// Answers what changes nothing. `is_now` unless the library is that of an earlier moment.
+pub(crate) fn reply(asked: AskData, library: &Library, disk: Option<&Disk>, is_now: bool) -> Result<Value, String> {
     match asked {
         AskData::Files => Ok(json!(library.files().map(|s| s.name.to_string()).collect::<Vec<_>>())),
-        AskData::File { name } => file(library, disk, &name),
+        AskData::File { name } => file(library, disk, &name, is_now),
         AskData::Check { file, text } => Ok(json!(library.check(&file, &text))),
         AskData::Definitions => Ok(json!(definitions(library))),
         AskData::Definition { kind, name, level } => definition(library, kind, &name, level),
@@ -29,13 +29,15 @@ pub(crate) fn reply(asked: AskData, library: &Library, disk: Option<&Disk>) -> R
     }
 }
 
-fn file(library: &Library, disk: Option<&Disk>, name: &str) -> Result<Value, String> {
+fn file(library: &Library, disk: Option<&Disk>, name: &str, is_now: bool) -> Result<Value, String> {
     let source = library.project().source(name).ok_or_else(|| format!("there is no file {name}"))?;
     let refused = match disk {
         None => Some(NO_DISK.to_owned()),
         Some(disk) => disk.place(&source.path).err(),
     };
-    let mark = disk.and_then(|d| d.mark(&source.path)).map(|m| m.hex());
+    // What an earlier moment had is not what the disk holds now: saved with its own mark it is refused if that changed.
+    let seen = |disk: &Disk| disk.mark(&source.path).filter(|_| is_now).unwrap_or(Mark::of(&source.text));
+    let mark = disk.map(|disk| seen(disk).hex());
     Ok(json!({ "name": name, "text": &*source.text, "mark": mark, "live": library.is_live(), "refused": refused }))
 }
 

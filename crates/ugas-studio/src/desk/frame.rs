@@ -93,6 +93,7 @@ impl Desk {
             "details": details,
             "serial": self.chronicle.serial(),
             "reloads": self.reloads,
+            "pasts": self.pasts,
             "notice": self.notice,
         });
         let sides = view::sides(stage, asked.category.as_deref());

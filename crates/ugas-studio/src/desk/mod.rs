@@ -28,6 +28,9 @@ const MOST_TICKS: u32 = 240;
 /// The latest tick that a link may name: ten minutes.
 const LATEST: u32 = 10 * 60 * crate::stage::RATE;
 
+/// What is told whoever wants to change files in another way.
+const ONLY_THE_DISK: &str = "files are changed one by one, by their text";
+
 /// How a world begins from a seed.
 pub type Boot = Box<dyn Fn(u64) -> Result<Stage, String> + Send>;
 
@@ -58,6 +61,8 @@ pub struct Desk {
     sent: VecDeque<(u32, u64)>,
     /// How often documents were taken from the disk.
     reloads: u32,
+    /// How often the world got another past: what a page remembers of it is not so any more.
+    pasts: u32,
     /// What is wrong with what the disk holds now; the world goes on with what it had.
     notice: Option<String>,
 }
@@ -78,6 +83,7 @@ impl Desk {
             step_us: 0.0,
             sent: VecDeque::new(),
             reloads: 0,
+            pasts: 0,
             notice: None,
         })
     }
@@ -132,7 +138,8 @@ impl Desk {
             Asked::World(asked) => self.reply(asked).map(|v| v.to_string()),
             Asked::Data(AskData::Save { file, text, mark }) => self.save(&file, &text, &mark).map(|v| v.to_string()),
             Asked::Data(asked) => {
-                data::reply(asked, self.tape.world().library(), self.disk.as_ref()).map(|v| v.to_string())
+                let is_now = self.tape.is_live();
+                data::reply(asked, self.tape.world().library(), self.disk.as_ref(), is_now).map(|v| v.to_string())
             }
         });
         answer.unwrap_or_else(|error| json!({ "error": error }).to_string())
@@ -156,19 +163,17 @@ impl Desk {
                 self.running = false;
                 self.tape.seek(tick);
                 self.sent.clear();
+                self.compare();
             }
             Ask::Fork => self.fork(),
-            Ask::Undo => {
-                if !self.tape.undo() {
-                    return Err("there is nothing to take back".to_owned());
-                }
-            }
+            Ask::Undo => self.undo()?,
             Ask::Put { input } => {
-                if let Input::Edit { file, text } = &input {
-                    self.edit(file, text)?;
+                match &input {
+                    Input::Edit { file, text } => self.edit(file, text)?,
+                    Input::Files { .. } => return Err(ONLY_THE_DISK.to_owned()),
+                    _ => {}
                 }
-                self.fork();
-                self.tape.put(input)?;
+                self.put(input)?;
             }
             Ask::Explain { side, who, attribute } => {
                 let stage = self.tape.world();
@@ -197,6 +202,13 @@ impl Desk {
         if tick > LATEST {
             return Err(format!("a link leads at most to tick {LATEST}"));
         }
+        // Whoever made a link may be anybody.
+        if inputs.iter().any(|(_, input)| matches!(input, Input::Files { .. })) {
+            return Err(ONLY_THE_DISK.to_owned());
+        }
+        if self.disk.is_some() && inputs.iter().any(|(_, input)| matches!(input, Input::Edit { .. })) {
+            return Err("this link changes documents, and those here can be saved; open it with `ugas demo`".to_owned());
+        }
         let mut stage = (self.boot)(seed)?;
         if let Some(clock) = &self.clock {
             stage.set_clock(clock.clone());
@@ -217,6 +229,7 @@ impl Desk {
         (self.tape, self.chronicle) = (tape, chronicle);
         (self.running, self.rest) = (tick == 0, 0.0);
         self.sent.clear();
+        self.pasts += 1;
         Ok(())
     }
 
@@ -237,6 +250,35 @@ impl Desk {
     fn fork(&mut self) {
         self.tape.fork();
         self.chronicle.forget_after(self.tape.world().tick());
+    }
+
+    /// Does something now; what is refused changes nothing, the recording neither.
+    fn put(&mut self, input: Input) -> Result<(), String> {
+        self.tape.put(input)?;
+        self.chronicle.forget_after(self.tape.world().tick());
+        Ok(())
+    }
+
+    /// Takes back what was done last: what happened since then happened otherwise, and is told again.
+    fn undo(&mut self) -> Result<(), String> {
+        let Some((at, _)) = self.tape.inputs().last() else {
+            return Err("there is nothing to take back".to_owned());
+        };
+        self.chronicle.forget_after(*at);
+        let chronicle = &mut self.chronicle;
+        self.tape.undo(&mut |stage| chronicle.note(stage));
+        self.pasts += 1;
+        self.compare();
+        Ok(())
+    }
+
+    /// Says so where the disk has another text than the world at this moment.
+    fn compare(&mut self) {
+        let Some(disk) = &self.disk else { return };
+        let other = disk.differs(self.tape.world().library());
+        self.notice = other.map(|name| {
+            format!("{name} on the disk is not the text of this moment; what is saved now replaces what is there")
+        });
     }
 
     /// What is wrong with a text, as a sentence with its place; nothing is done.
@@ -263,7 +305,7 @@ impl Desk {
         let Some(disk) = &self.disk else { return false };
         let news = match disk.look() {
             Ok(news) if news.is_empty() => {
-                self.notice = None;
+                self.compare();
                 return false;
             }
             Ok(news) => news,
@@ -297,9 +339,8 @@ impl Desk {
                 first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
             );
         }
-        self.fork();
         let texts = texts.iter().map(|(path, text)| (path.display().to_string(), text.clone())).collect();
-        self.tape.put(Input::Files { texts })
+        self.put(Input::Files { texts })
     }
 }
 

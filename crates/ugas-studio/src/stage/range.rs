@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target,
+    AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Rules, Sim, SimTime, SpawnSpec, TagId, Target,
 };
 use ugas_net::client::{Certainty, ClientConfig, Commanded, NetFacts};
 use ugas_net::harness::Harness;
@@ -60,7 +60,7 @@ impl Range {
         let pyra = rules.template("Pyra").ok_or_else(|| missing("Pyra"))?;
         let body = rules.set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
         let health = ["MaxHealth", "Health"].map(|name| rules.attribute(name).map(|a| (a, 1e9)));
-        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut sim = Sim::new(rules.clone(), super::forgetful(seed));
         let mut spawn = |spec: SpawnSpec| sim.spawn(spec).map_err(|r| r.describe(rules));
         let shooter = |who| Shooter { who, last: None, shots: VecDeque::new() };
         let at = |x: f64| Some(Anchor::at([x, 0.0, 0.0]));
@@ -69,7 +69,7 @@ impl Range {
         let base = health.into_iter().flatten().collect();
         let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets(vec![body]) })?;
         let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
-        let client = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+        let client = ClientConfig { window: SimTime::millis(500), sim: super::forgetful(0), ..ClientConfig::default() };
         for (name, shooter) in NAMES.iter().zip(&shooters) {
             let links = [LinkProfile::round_trip(100, 0); 2];
             net.join_over(name, client.clone(), links, &[shooter.who]).map_err(|e| e.to_string())?;
@@ -128,6 +128,8 @@ impl Range {
 
     /// Compares what the first shooter's client shows with what it must show.
     fn look(&mut self) {
+        // What nobody takes would be kept, and copied with the world.
+        self.net.client_mut(NAMES[1]).take_facts(&mut self.told);
         let client = self.net.client_mut(NAMES[0]);
         client.take_facts(&mut self.told);
         let ahead = &mut self.shooters[0];
