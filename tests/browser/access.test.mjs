@@ -128,6 +128,7 @@ test("the keyboard reaches everything in the order it stands in", () =>
       reached.push(at);
       if (at.id === "copy") break;
     }
+    await page.evaluate(() => window.studio.link.ask({ ask: "play" }));
     const parts = reached.map((r) => r.part);
     const order = ["A", "HEADER", "main", "transport", "footer"];
     const ranks = parts.map((p) => order.indexOf(p)).filter((r) => r > 0);
