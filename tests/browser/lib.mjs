@@ -35,7 +35,7 @@ export async function start(...args) {
   let said = "";
   child.stderr.on("data", (text) => (said += text));
   const address = await new Promise((done, fail) => {
-    const late = setTimeout(() => fail(new Error(`no address within 60 s: ${said}`)), 60_000);
+    const late = setTimeout(() => fail(new Error(`no address within three minutes: ${said}`)), 180_000);
     child.stdout.on("data", (text) => {
       said += text;
       const found = /http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]+/.exec(said);

@@ -275,3 +275,22 @@ fn who_left_is_gone_and_may_come_again() {
     let mut duel = duel();
     assert!(ask(&mut duel, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }))["error"].is_string());
 }
+
+#[test]
+fn a_page_hears_of_whom_it_asks_and_of_deaths() {
+    let mut desk = duel();
+    (0..4).for_each(|_| run(&mut desk, 200));
+    let news = |desk: &mut Desk, about: Value| {
+        let frame = ask(desk, json!({ "ask": "frame", "since": 0, "about": about }));
+        frame["news"].as_array().unwrap().clone()
+    };
+    let of = |list: &[Value], who: &str| list.iter().filter(|n| n["who"] == who).count();
+    let all = news(&mut desk, Value::Null);
+    let some = news(&mut desk, json!(["Pyra"]));
+    assert!(of(&all, "Brann") > 10 && of(&all, "Pyra") > 10);
+    assert_eq!(of(&some, "Pyra"), of(&all, "Pyra"));
+    assert!(some.iter().all(|n| n["who"] == "Pyra" || n["kind"] == "Died"));
+    assert!(some.iter().any(|n| n["kind"] == "Died" && n["who"] == "Brann"), "whoever dies is news to everybody");
+    assert!(some.iter().any(|n| n["attribute"] == "Mana" && n["value"].is_number()));
+    assert!(news(&mut desk, json!([])).iter().all(|n| n["kind"] == "Died"));
+}
