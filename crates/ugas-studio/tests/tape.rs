@@ -80,6 +80,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 proptest! {
+    // covers: OWN-05
     #[test]
     fn a_recording_is_what_stepping_from_the_beginning_gives(deeds in prop::collection::vec(deed(), 1..40)) {
         let mut tape = Tape::new(Toy { tick: 0, sum: 1 });
