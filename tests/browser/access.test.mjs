@@ -111,7 +111,6 @@ test("the button changes between light and dark", async (t) => {
   assert.equal(await ground(), light);
 });
 
-// covers: OWN-10
 test("the keyboard reaches everything in the order it stands in", () =>
   each({}, async (page, hash) => {
     await page.evaluate(() => document.body.focus());
@@ -137,7 +136,6 @@ test("the keyboard reaches everything in the order it stands in", () =>
     assert.deepEqual(reached.filter((r) => !r.outline).map((r) => r.id), [], `${hash}: the focus is not seen`);
   }));
 
-// covers: OWN-10
 test("sliders follow the arrow keys, and so does time", async (t) => {
   const page = await visit(browser, demo.address, { query: "seed=7&tick=300" });
   t.after(() => page.context().close());

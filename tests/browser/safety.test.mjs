@@ -42,7 +42,6 @@ async function studio(t, ...args) {
   return ugas;
 }
 
-// covers: OWN-10
 test("a name with markup is shown as text on every page", async (t) => {
   const hero = `---
 Kind: gameplay_controller

@@ -142,9 +142,12 @@ test("clients join over a chosen link and stand beside the server", async (t) =>
   await until(network, () => document.querySelector('#clients [data-key="Ann"]'));
   await until(network, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /Ann.*Pyra.*Health/.test(r.textContent)));
   await until(network, () => window.studio.frame.bytes_a_second > 0);
-  await network.click("#n-leave");
   await network.click("#n-join");
   await until(network, () => /has joined already/.test(document.getElementById("alert-text").textContent));
+  await network.click("#n-leave");
+  await until(network, () => !document.querySelector('#clients [data-key="Ann"]'));
+  await network.click("#n-join");
+  await until(network, () => document.querySelector('#clients [data-key="Ann"]'));
 });
 
 const SCENARIO = (health) => `Scenario: Poison ticks

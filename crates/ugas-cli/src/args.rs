@@ -18,6 +18,8 @@ Without an installed ugas, write `cargo run -q --` in its place.";
 
 /// The seed of everything that happens where none is asked for.
 const SEED: u64 = 7;
+/// The highest seed of a world in a browser: above it numbers are not exact there.
+const MOST_SEED: u64 = 1 << 53;
 
 /// Scenarios and documents of a gameplay-ability runtime, on the command line.
 #[derive(Debug, Parser)]
@@ -71,7 +73,7 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     pub(crate) tty: bool,
     /// The seed of everything that happens.
-    #[arg(long, value_name = "S", default_value_t = SEED)]
+    #[arg(long, value_name = "S", default_value_t = SEED, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub(crate) seed: u64,
     /// The port of this machine's own address; 7700 or any free one by default.
     #[arg(long, value_name = "PORT")]
@@ -94,7 +96,7 @@ pub(crate) struct StudioArgs {
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     /// The seed of everything that happens.
-    #[arg(long, value_name = "S", default_value_t = SEED)]
+    #[arg(long, value_name = "S", default_value_t = SEED, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub(crate) seed: u64,
     /// The port of this machine's own address; 7700 or any free one by default.
     #[arg(long, value_name = "PORT")]

@@ -63,3 +63,38 @@ fn a_studio_that_cannot_open_says_why() {
     assert_eq!(code, Some(2));
     assert!(err.contains("nothing/here.yaml"), "{err}");
 }
+
+/// The tutorial's way from a new project to a changed value in a running world.
+#[test]
+fn a_new_project_burns_hotter_while_it_runs() {
+    let folder = std::env::temp_dir().join(format!("ugas-cli-studio-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    assert_eq!(ran(&["init", &folder.display().to_string()]).0, Some(0));
+    let game = folder.join("game");
+    let mut desk = {
+        let path = game.clone();
+        let boot: ugas_studio::Boot = Box::new(move |seed| ugas_studio::stage::Stage::of_path(&path, seed));
+        ugas_studio::Desk::new(boot, 7).unwrap().on_disk(&game).unwrap()
+    };
+    let mut ask = |question: serde_json::Value| -> serde_json::Value {
+        serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
+    };
+    let health = |frame: &serde_json::Value| {
+        let list = frame["details"][0]["detail"]["attributes"].as_array().unwrap();
+        list.iter().find(|a| a["name"] == "Health").unwrap()["value"].as_f64().unwrap()
+    };
+    let watch = serde_json::json!({ "ask": "frame", "watch": [[null, "Slime"]] });
+    let burn = serde_json::json!({ "Act": { "Apply": { "effect": "GE_Burn", "to": "Slime" } } });
+    let done = ask(serde_json::json!({ "ask": "put", "input": burn }));
+    assert_eq!(done["error"], serde_json::Value::Null, "{done}");
+    let before = health(&ask(watch.clone()));
+    let files = ask(serde_json::json!({ "ask": "files" }));
+    let file = files.as_array().unwrap().iter().find(|f| f.as_str().unwrap().ends_with("hero.yaml")).unwrap().clone();
+    let text = ask(serde_json::json!({ "ask": "file", "name": file }))["text"].as_str().unwrap().to_owned();
+    let edit = serde_json::json!({ "Edit": { "file": file, "text": text.replace("Value: -5}", "Value: -25}") } });
+    let done = ask(serde_json::json!({ "ask": "put", "input": edit }));
+    assert_eq!(done["error"], serde_json::Value::Null, "{done}");
+    ask(serde_json::json!({ "ask": "step", "ticks": 61 }));
+    assert_eq!(health(&ask(watch)), before - 25.0, "the fire that burns already takes twenty-five");
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -287,6 +287,11 @@ async function inquire() {
     if (inquiry.pasts !== undefined) studio.turn += 1;
     inquiry.pasts = frame.pasts;
   }
+  // Other documents: other names to choose from, another verdict on a scenario.
+  if (frame.reloads !== inquiry.reloads) {
+    if (inquiry.reloads !== undefined) greet();
+    inquiry.reloads = frame.reloads;
+  }
   hear(frame, anew);
   if (inquiry.again || performance.now() - begun > SLOW) inquire();
 }
@@ -302,11 +307,17 @@ function loop(parts) {
   requestAnimationFrame(() => loop(parts));
 }
 
+async function greet() {
+  const hello = await studio.link.ask({ ask: "hello" });
+  if (hello.error === undefined) studio.hello = hello;
+}
+
 // A desk after whose deeds the page looks at once.
 function attentive(link) {
   const ask = async (question) => {
     const answer = await link.ask(question);
     if (!LOOKS.includes(question.ask)) inquire();
+    if (answer.error === undefined && (question.ask === "save" || question.input?.Edit)) greet();
     return answer;
   };
   return { ...link, ask };

@@ -9,6 +9,7 @@ let studio;
 let ui;
 let edit;
 let at = null; // The file that is open: name, mark, and whether it can be taken and saved.
+const drafts = new Map(); // What was typed into files that are not open now, by name.
 let all = []; // Every definition.
 let findings = [];
 let timer;
@@ -72,7 +73,7 @@ async function open(main, owner) {
 function show(frame) {
   if (!ui) return;
   ui.notice.hidden = !frame.notice;
-  fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "Changed on disk and not taken: "), frame.notice ?? ""]);
+  fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "On the disk: "), frame.notice ?? ""]);
   if (reloads !== null && frame.reloads !== reloads && at) {
     // Nobody's typing is thrown away: the text is only read again where it was left alone.
     if (edit.text.value === at.text) pick(at.name);
@@ -160,9 +161,12 @@ async function tell(kind, name, level = 1) {
 async function pick(name, line, column) {
   const got = await studio.ask({ ask: "file", name });
   if (!got) return;
+  // What was typed is kept until it is taken or saved.
+  if (at && edit.text.value !== at.text) drafts.set(at.name, edit.text.value);
+  else if (at) drafts.delete(at.name);
   at = got;
-  edit.set(got.text);
-  ui.title.textContent = name;
+  edit.set(drafts.get(name) ?? got.text);
+  ui.title.textContent = drafts.has(name) ? `${name}, changed` : name;
   ui.take.hidden = !got.live;
   ui.save.disabled = got.refused !== null;
   ui.why.textContent = got.refused ?? "";
@@ -179,10 +183,13 @@ function go(f) {
 }
 
 function say(list) {
-  findings = list;
-  edit.mark(list.filter((f) => f.severity === "error").map((f) => f.line));
+  const here = (f) => f.file === at.name;
+  findings = list.filter(here);
+  edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
+  const place = (f) => (here(f) ? `${f.line}:${f.column}` : `${f.file.split("/").pop()}:${f.line}:${f.column}`);
+  const visit = (f) => (here(f) ? go(f) : pick(f.file, f.line, f.column));
   ui.said.replaceChildren(
-    ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => go(f) }, `${f.line}:${f.column}`), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
+    ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => visit(f) }, place(f)), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
   );
 }
 
@@ -190,7 +197,8 @@ function say(list) {
 async function look(redraw) {
   const text = edit.text.value;
   const found = await studio.ask({ ask: "check", file: at.name, text });
-  if (found) say(found.filter((f) => f.file === at.name));
+  // What a change breaks in other files counts too.
+  if (found) say([...found.filter((f) => f.file === at.name), ...found.filter((f) => f.file !== at.name && f.severity === "error")]);
   if (redraw) await form(ui.form, studio, text, all, findings, put);
 }
 
@@ -213,6 +221,8 @@ function refused(error) {
 async function take() {
   const answer = await studio.link.ask({ ask: "put", input: { Edit: { file: at.name, text: edit.text.value } } });
   if (answer.error !== undefined) return refused(answer.error);
+  at = { ...at, text: edit.text.value };
+  drafts.delete(at.name);
   ui.said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it. It is not saved."));
   await contents();
 }
@@ -222,6 +232,7 @@ async function save() {
   const answer = await studio.link.ask({ ask: "save", file: at.name, text, mark: at.mark });
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text, mark: answer.mark };
+  drafts.delete(at.name);
   ui.said.replaceChildren(h("p", { class: "good" }, "Saved; the world goes on with it."));
   await contents();
 }

@@ -75,7 +75,7 @@ impl Order {
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
 /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
 ///
-/// let mut config = AttachConfig { token: "secret".into(), ..AttachConfig::default() };
+/// let mut config = AttachConfig { token: "sixteen letters or more".into(), ..AttachConfig::default() };
 /// config.names.set(hero, "Hero");
 /// let mut studio = Attached::open(config)?;
 /// println!("watch it at {}", studio.address());

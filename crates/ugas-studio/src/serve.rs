@@ -12,6 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
+use axum::serve::ListenerExt;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -185,7 +186,11 @@ fn answer(desk: &mut Desk, letter: Letter) {
 fn serve(listener: TcpListener, shared: Shared) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
+        // Answers are small and wanted at once: none waits until the one before is acknowledged. A connection that refuses
+        // this is only slower.
+        let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|tcp| {
+            let _ = tcp.set_nodelay(true);
+        });
         let router = Router::new().route("/ws", any(socket)).fallback(get(page)).with_state(shared);
         axum::serve(listener, router).await
     })

@@ -122,7 +122,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
         bent: 0.0,
         actors: actors(server.sim(), &[]),
     }];
-    for player in stage.net().players() {
+    for player in stage.here() {
         let client = player.client();
         let settled = client.owned().iter().filter_map(|&who| client.settled(who)).min();
         sides.push(Side {

@@ -255,3 +255,23 @@ fn a_link_brings_no_files() {
         assert!(refused["error"].as_str().unwrap().contains("one by one"), "{refused}");
     }
 }
+
+#[test]
+fn who_left_is_gone_and_may_come_again() {
+    let pack = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/arena");
+    let mut desk = Desk::new(Box::new(move |seed| Stage::of_path(&pack, seed)), 7).unwrap();
+    let mut put = |input: Value| ask(&mut desk, json!({ "ask": "put", "input": input }))["error"].clone();
+    let join = || json!({ "Join": { "client": "Ann", "owns": ["Pyra"] } });
+    assert_eq!(put(join()), Value::Null);
+    assert!(put(join()).as_str().unwrap().contains("already"));
+    assert_eq!(put(json!({ "Leave": { "client": "Ann" } })), Value::Null);
+    assert!(put(json!({ "Leave": { "client": "Ann" } })).is_string(), "nobody leaves twice");
+    assert!(put(json!({ "Join": { "client": "", "owns": [] } })).is_string(), "nobody is called nothing");
+    let sides = |desk: &mut Desk| frame(desk)["sides"].as_array().unwrap().len();
+    assert_eq!(sides(&mut desk), 1, "the server alone");
+    assert_eq!(ask(&mut desk, json!({ "ask": "put", "input": join() }))["error"], Value::Null);
+    run(&mut desk, 30);
+    assert_eq!(sides(&mut desk), 2);
+    let mut duel = duel();
+    assert!(ask(&mut duel, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }))["error"].is_string());
+}

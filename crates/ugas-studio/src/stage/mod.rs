@@ -24,7 +24,7 @@ use ugas_data::{Diagnostic, Project, ReadError, Severity};
 use ugas_doc::{ControllerReplication, Doc, Metadata};
 use ugas_lab::Scenario;
 use ugas_net::client::{ClientConfig, NetFacts};
-use ugas_net::harness::Harness;
+use ugas_net::harness::{Harness, Player};
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
@@ -239,7 +239,7 @@ impl Stage {
     pub fn side(&self, client: Option<&str>) -> Option<&Sim> {
         match client {
             None => Some(self.sim()),
-            Some(name) => self.net.players().iter().find(|p| p.name() == name).map(|p| p.client().sim()),
+            Some(name) => self.here().find(|p| p.name() == name).map(|p| p.client().sim()),
         }
     }
 
@@ -303,13 +303,24 @@ impl Stage {
     }
 
     fn join(&mut self, client: &str, owns: &[ControllerId]) -> Result<(), String> {
-        if self.net.players().iter().any(|p| p.name() == client) {
-            return Err(format!("a client named {client} has joined already"));
+        if client.is_empty() {
+            return Err("a client needs a name".to_owned());
+        }
+        match self.net.players().iter().find(|p| p.name() == client) {
+            Some(there) if there.peer().is_some() => return Err(format!("a client named {client} has joined already")),
+            Some(away) if away.owns() == owns => return self.net.reconnect(client).map_err(|e| e.to_string()),
+            Some(_) => return Err(format!("{client} played somebody else before; join under another name")),
+            None => {}
         }
         let profile = self.profile();
         // As far ahead as the figures are told for: half a second.
         let config = ClientConfig { window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
+    }
+
+    /// The clients that have not left.
+    pub(crate) fn here(&self) -> impl Iterator<Item = &Player> {
+        self.net.players().iter().filter(|p| p.peer().is_some())
     }
 
     fn profile(&self) -> LinkProfile {
@@ -333,7 +344,7 @@ impl Stage {
         let mut sim = self.sim().clone();
         sim.reload(library.rules().clone()).map_err(|e| e.to_string())?;
         let clients: Vec<(String, Vec<ControllerId>)> =
-            self.net.players().iter().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
+            self.here().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
         self.net = Harness::new(server(sim, self.seed), self.seed);
         for (client, owns) in clients {
             let owns: Vec<ControllerId> = owns.into_iter().filter(|&who| self.sim().exists(who)).collect();
@@ -420,7 +431,10 @@ impl World for Stage {
                 Ok(())
             }
             Input::Leave { client } => {
-                if !self.net.players().iter().any(|p| p.name() == client) {
+                if self.duel.is_some() {
+                    return Err("the duel needs both of its players".to_owned());
+                }
+                if !self.here().any(|p| p.name() == client) {
                     return Err(format!("no client is named {client}"));
                 }
                 self.net.disconnect(client);
