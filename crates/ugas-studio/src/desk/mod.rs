@@ -124,6 +124,12 @@ impl Desk {
         let before = clock();
         for _ in 0..due as u32 {
             self.step();
+            // Behind the end of a scenario nothing happens that anybody wrote.
+            let stage = self.tape.world();
+            if stage.script().is_some_and(|s| s.is_followed() && s.last_tick() == stage.tick()) {
+                self.running = false;
+                break;
+            }
         }
         if due > 0.0 {
             let one = (clock() - before) / due;
