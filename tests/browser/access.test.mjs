@@ -113,6 +113,8 @@ test("the button changes between light and dark", async (t) => {
 
 test("the keyboard reaches everything in the order it stands in", () =>
   each({}, async (page, hash) => {
+    // What can be reached must not come and go meanwhile.
+    await page.evaluate(() => window.studio.link.ask({ ask: "pause" }));
     await page.evaluate(() => document.body.focus());
     const reached = [];
     for (let i = 0; i < 300; i++) {
@@ -126,6 +128,7 @@ test("the keyboard reaches everything in the order it stands in", () =>
       reached.push(at);
       if (at.id === "copy") break;
     }
+    await page.evaluate(() => window.studio.link.ask({ ask: "play" }));
     const parts = reached.map((r) => r.part);
     const order = ["A", "HEADER", "main", "transport", "footer"];
     const ranks = parts.map((p) => order.indexOf(p)).filter((r) => r > 0);

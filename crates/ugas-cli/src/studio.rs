@@ -28,9 +28,13 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(path) = &args.path else {
         return open(Box::new(Stage::duel), args.seed, args.port, None, out);
     };
+    let path = match Stage::place(path) {
+        Ok(path) => path,
+        Err(error) => return failed(&error),
+    };
     let from = path.clone();
     let boot: Boot = Box::new(move |seed| Stage::of_path(&from, seed));
-    open(boot, args.seed, args.port, Some(path), out)
+    open(boot, args.seed, args.port, Some(&path), out)
 }
 
 fn failed(error: &str) -> io::Result<Exit> {

@@ -33,6 +33,7 @@ fn arguments(line: &str) -> Option<&str> {
 fn shown() -> Vec<Shown> {
     let book = fs::read_dir(root().join("book/src")).expect("the book");
     let mut pages: Vec<PathBuf> = book.map(|entry| entry.expect("an entry").path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
     pages.push(root().join("README.md"));
     pages.sort();
     let mut shown = Vec::new();

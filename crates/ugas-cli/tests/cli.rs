@@ -150,6 +150,22 @@ fn sim_prints_every_attribute_over_time() {
     assert_eq!(folder.ugas(&["sim", "a.yaml", "--scenario", "2"]).code, Some(2));
 }
 
+// covers: UGAS-B.1-08
+#[test]
+fn sim_shows_the_actors_of_a_debug_category_only() {
+    let knight = "  - Kind: gameplay_controller\n    OwnerActor: {ActorID: Knight, ActorType: PlayerCharacter}\n    \
+                  AttributeSets: [{Name: Vitals, Attributes: [{Name: Health, BaseValue: 80, CurrentValue: 80}]}]\n    \
+                  Metadata: {DebugCategory: knights}\nActors:\n  Ann: {Controller: Knight}\n";
+    let folder = Folder::new("category").with("a.yaml", GOOD.replace("Actors:\n", knight));
+    let all = folder.ugas(&["sim", "a.yaml", "--format", "csv"]);
+    assert!(all.out.contains("Ann.Health") && all.out.contains("Hero.Health"), "{}", all.out);
+    let some = folder.ugas(&["sim", "a.yaml", "--format", "csv", "--category", "knights"]);
+    assert!(some.out.contains("Ann.Health") && !some.out.contains("Hero."), "{}", some.out);
+    let none = folder.ugas(&["sim", "a.yaml", "--category", "knight"]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.err.contains("no actor is filed under knight; did you mean knights?"), "{}", none.err);
+}
+
 #[test]
 fn explain_shows_how_a_number_came_about() {
     let folder = Folder::new("explain").with("a.yaml", GOOD);

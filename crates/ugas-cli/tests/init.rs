@@ -54,8 +54,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, String)> {
 fn a_starter_project_is_sound_and_plays_at_once() {
     let home = Folder::new("plays");
     let out = home.does(&["init", "my_game"]);
-    let next =
-        "\nNext:\n  ugas check my_game\n  ugas test my_game/scenarios\n  ugas studio my_game/scenarios/fight.yaml\n";
+    let next = "\nNext:\n  ugas check my_game\n  ugas test my_game/scenarios\n  ugas studio my_game/game\n";
     assert!(out.contains(next), "{out}");
     let written = files(&home.0);
     assert_eq!(out.lines().filter(|l| l.starts_with("wrote ")).count(), written.len());

@@ -70,7 +70,8 @@ fn a_new_project_burns_hotter_while_it_runs() {
     let folder = std::env::temp_dir().join(format!("ugas-cli-studio-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     assert_eq!(ran(&["init", &folder.display().to_string()]).0, Some(0));
-    let game = folder.join("game");
+    let game = ugas_studio::stage::Stage::place(&folder).unwrap();
+    assert_eq!(game, folder.join("game"), "the folder that was made can be opened too");
     let mut desk = {
         let path = game.clone();
         let boot: ugas_studio::Boot = Box::new(move |seed| ugas_studio::stage::Stage::of_path(&path, seed));

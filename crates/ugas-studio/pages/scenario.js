@@ -4,10 +4,17 @@ import { h, seconds } from "./dom.js";
 
 const MOST_LINES = 2000;
 
-export const scenario = { open };
+export const scenario = { open, show };
+let shown = null;
+
+// Other documents may bring another verdict.
+function show(frame, studio) {
+  if (shown !== null && shown !== studio.hello) open(document.getElementById("main"), studio);
+}
 
 async function open(main, studio) {
   const told = studio.hello.scenario;
+  shown = studio.hello;
   const holds = told.failures.length === 0;
   const source = await studio.ask({ ask: "file", name: told.file });
   // Somebody may have gone to another page while the file was read.

@@ -299,7 +299,7 @@ impl Attached {
             bent: 0.0,
             corrections: 0,
             refused: 0,
-            actors: view::actors(names, sim, &[], asked.category.as_deref()),
+            actors: view::actors(names, sim, &view::Shows::All, asked.category.as_deref()),
         };
         json!({
             "tick": self.tick,

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use ugas_data::Source;
 
 /// What is told where nothing can be saved.
 pub(crate) const NO_DISK: &str =
@@ -23,6 +24,8 @@ pub(crate) struct Disk {
     root: PathBuf,
     /// The marks of the texts that the library was made of, by path.
     seen: BTreeMap<PathBuf, Mark>,
+    /// Those of the tables that documents take numbers from; none where there is no table.
+    tables: BTreeMap<PathBuf, Option<Mark>>,
 }
 
 /// Tells texts apart.
@@ -42,7 +45,7 @@ impl Mark {
 impl Disk {
     pub(crate) fn open(path: &Path, library: &Library) -> Result<Disk, String> {
         let root = fs::canonicalize(path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
-        let mut disk = Disk { given: path.to_path_buf(), root, seen: BTreeMap::new() };
+        let mut disk = Disk { given: path.to_path_buf(), root, seen: BTreeMap::new(), tables: BTreeMap::new() };
         disk.settle(library);
         Ok(disk)
     }
@@ -50,10 +53,12 @@ impl Disk {
     /// The library is what the disk holds.
     pub(crate) fn settle(&mut self, library: &Library) {
         self.seen = library.project().sources().iter().map(|s| (s.path.clone(), Mark::of(&s.text))).collect();
+        self.tables = tables_of(library);
     }
 
-    /// What others saved was taken.
-    pub(crate) fn took(&mut self, news: &BTreeMap<PathBuf, Option<String>>) {
+    /// What others saved was taken, and the library is what came of it.
+    pub(crate) fn took(&mut self, news: &BTreeMap<PathBuf, Option<String>>, library: &Library) {
+        self.tables = tables_of(library);
         for (path, text) in news {
             match text {
                 Some(text) => self.seen.insert(path.clone(), Mark::of(text)),
@@ -77,7 +82,7 @@ impl Disk {
 
     /// The name of a file whose text here is not the one that the disk was seen with.
     pub(crate) fn differs(&self, library: &Library) -> Option<String> {
-        let other = |s: &&ugas_data::Source| self.mark(&s.path).is_some_and(|mark| mark != Mark::of(&s.text));
+        let other = |s: &&Source| self.mark(&s.path).is_some_and(|mark| mark != Mark::of(&s.text));
         library.project().sources().iter().find(other).map(|s| s.name.to_string())
     }
 
@@ -112,8 +117,13 @@ impl Disk {
         Ok(())
     }
 
-    /// What files hold that hold something else than the library was made of; `None` for those that are gone.
-    pub(crate) fn look(&self) -> Result<BTreeMap<PathBuf, Option<String>>, String> {
+    /// What files hold that hold something else than the library was made of, or take numbers from a table that does;
+    /// `None` for those that are gone.
+    pub(crate) fn look(&self, library: &Library) -> Result<BTreeMap<PathBuf, Option<String>>, String> {
+        let tables = tables_of(library);
+        let renewed = |s: &&Source| s.tables().any(|t| tables.get(&t) != self.tables.get(&t));
+        let renewed: BTreeSet<&Path> =
+            library.project().sources().iter().filter(renewed).map(|s| s.path.as_path()).collect();
         let mut paths: BTreeSet<PathBuf> = self.seen.keys().cloned().collect();
         let listed = ugas_lab::files_at(&self.given).map_err(|errors| first(&errors))?;
         paths.extend(listed);
@@ -124,12 +134,18 @@ impl Disk {
                 continue;
             }
             let text = ugas_lab::text_of(&path).map_err(|e| e.to_string())?;
-            if self.mark(&path) != Some(Mark::of(&text)) {
+            if self.mark(&path) != Some(Mark::of(&text)) || renewed.contains(path.as_path()) {
                 news.insert(path, Some(text));
             }
         }
         Ok(news)
     }
+}
+
+/// What the tables of a library hold now.
+fn tables_of(library: &Library) -> BTreeMap<PathBuf, Option<Mark>> {
+    let tables = library.project().sources().iter().flat_map(Source::tables);
+    tables.map(|path| (path.clone(), ugas_lab::text_of(&path).ok().map(|text| Mark::of(&text)))).collect()
 }
 
 fn first(errors: &[ugas_data::ReadError]) -> String {

@@ -5,6 +5,7 @@ use crate::stage::Stage;
 use serde::Serialize;
 use ugas_core::{AttributeId, ControllerId, EffectState, Sim, SimTime, Target, Which};
 use ugas_doc::Category;
+use ugas_net::client::Client;
 
 /// One side: a client's, or the server's.
 #[derive(Clone, Debug, Serialize)]
@@ -112,7 +113,7 @@ pub(crate) struct Reason {
 /// in it.
 pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
     let server = stage.net().server();
-    let actors = |sim: &Sim, own: &[ControllerId]| actors(stage.names(), sim, own, category);
+    let actors = |sim: &Sim, shows: &Shows| actors(stage.names(), sim, shows, category);
     let mut sides = vec![Side {
         client: None,
         tick: server.tick().0,
@@ -120,7 +121,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
         corrections: 0,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
         bent: 0.0,
-        actors: actors(server.sim(), &[]),
+        actors: actors(server.sim(), &Shows::All),
     }];
     for player in stage.here() {
         let client = player.client();
@@ -132,19 +133,43 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
             corrections: client.counts().corrections,
             refused: client.counts().refused,
             bent: client.bent(),
-            actors: actors(client.sim(), client.owned()),
+            actors: actors(client.sim(), &Shows::To(client)),
         });
     }
     sides
 }
 
 /// Whoever is in a world and in a category, if one is asked for.
-pub(crate) fn actors(names: &Names, sim: &Sim, own: &[ControllerId], category: Option<&str>) -> Vec<Actor> {
+pub(crate) fn actors(names: &Names, sim: &Sim, shows: &Shows, category: Option<&str>) -> Vec<Actor> {
     let wanted = |who: &ControllerId| category.is_none_or(|c| names.category(*who) == Some(c));
-    sim.controllers().filter(wanted).map(|who| actor(names, sim, who, own)).collect()
+    sim.controllers().filter(wanted).map(|who| actor(names, sim, who, shows)).collect()
 }
 
-fn actor(names: &Names, sim: &Sim, who: ControllerId, own: &[ControllerId]) -> Actor {
+/// What of somebody is known.
+pub(crate) enum Shows<'c> {
+    /// Everything: the world is the one that decides.
+    All,
+    /// What a client is told of others, and everything of its own.
+    To(&'c Client),
+}
+
+impl Shows<'_> {
+    fn owns(&self, who: ControllerId) -> bool {
+        matches!(self, Shows::To(client) if client.owned().contains(&who))
+    }
+
+    /// What is not told has the value it began with, which is nobody's value.
+    fn value(&self, who: ControllerId, attribute: AttributeId) -> bool {
+        match self {
+            Shows::All => true,
+            Shows::To(client) => {
+                self.owns(who) || client.proxies().iter().any(|p| p.who() == who && p.shows(attribute))
+            }
+        }
+    }
+}
+
+fn actor(names: &Names, sim: &Sim, who: ControllerId, shows: &Shows) -> Actor {
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
     let dead = rules.tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
@@ -159,16 +184,16 @@ fn actor(names: &Names, sim: &Sim, who: ControllerId, own: &[ControllerId]) -> A
         category: names.category(who).map(str::to_owned),
         x: place[0],
         z: place[2],
-        own: own.contains(&who),
+        own: shows.owns(who),
         dead,
-        bars: bars(sim, who),
+        bars: bars(sim, who, shows),
         cast,
         cues: cues.into_iter().filter_map(|t| rules.tag_name(t)).map(str::to_owned).collect(),
     }
 }
 
 /// The resources that have a largest value.
-fn bars(sim: &Sim, who: ControllerId) -> Vec<Bar> {
+fn bars(sim: &Sim, who: ControllerId, shows: &Shows) -> Vec<Bar> {
     let rules = sim.rules();
     let mut bars = Vec::new();
     for &set in sim.set_list(who).unwrap_or_default() {
@@ -176,7 +201,7 @@ fn bars(sim: &Sim, who: ControllerId) -> Vec<Bar> {
             let (Ok(value), Ok((_, most))) = (sim.get(who, def.attribute), sim.bounds(who, def.attribute)) else {
                 continue;
             };
-            if most.is_finite() {
+            if most.is_finite() && shows.value(who, def.attribute) {
                 bars.push(Bar { name: name_of(sim, def.attribute), value, most });
             }
         }

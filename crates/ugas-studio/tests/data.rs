@@ -250,6 +250,22 @@ fn what_changes_on_the_disk_is_taken_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_table_that_changes_is_read_again() {
+    let folder = Folder::new();
+    folder.write("pack/pack.yaml", PACK);
+    let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
+    folder.write("pack/hero.yaml", &format!("{with_curve}---\nKind: curve\nName: C_Tough\nCsv: tough.csv\n"));
+    folder.write("pack/tough.csv", "X,Y\n1,50\n");
+    let mut desk = open(&folder.pack());
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+    assert!(!desk.look());
+    folder.write("pack/tough.csv", "X,Y\n1,70\n");
+    assert!(desk.look());
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
+    assert!(!desk.look(), "once");
+}
+
+#[test]
 fn nothing_is_written_outside_of_what_was_opened() {
     let (folder, mut desk, file) = on_disk();
     let (_, mark) = text_and_mark(&mut desk, &file);

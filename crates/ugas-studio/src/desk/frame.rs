@@ -132,7 +132,7 @@ fn scenario(script: &Script) -> Value {
         "name": report.scenario,
         "file": &*report.file,
         "line": report.line,
-        "end": tick(report.end),
+        "end": script.last_tick(),
         "notes": report.notes,
         "failures": failures,
     })

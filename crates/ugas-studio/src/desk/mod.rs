@@ -124,6 +124,12 @@ impl Desk {
         let before = clock();
         for _ in 0..due as u32 {
             self.step();
+            // Behind the end of a scenario nothing happens that anybody wrote.
+            let stage = self.tape.world();
+            if stage.script().is_some_and(|s| s.is_followed() && s.last_tick() == stage.tick()) {
+                self.running = false;
+                break;
+            }
         }
         if due > 0.0 {
             let one = (clock() - before) / due;
@@ -303,7 +309,7 @@ impl Desk {
     /// Looks at the disk: what others have saved is taken, all of it or nothing. Whether something was.
     pub fn look(&mut self) -> bool {
         let Some(disk) = &self.disk else { return false };
-        let news = match disk.look() {
+        let news = match disk.look(self.tape.world().library()) {
             Ok(news) if news.is_empty() => {
                 self.compare();
                 return false;
@@ -318,7 +324,7 @@ impl Desk {
         if self.notice.is_none() {
             self.reloads += 1;
             if let Some(disk) = &mut self.disk {
-                disk.took(&news);
+                disk.took(&news, self.tape.world().library());
             }
         }
         self.notice.is_none()

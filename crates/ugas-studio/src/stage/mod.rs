@@ -17,7 +17,7 @@ use crate::tape::World;
 use crate::{Clock, Library, Names, Profiler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, Facts, Limits, Sim, SimConfig, SimTime, SpawnSpec, TaskRecord};
 use ugas_data::{Diagnostic, Project, ReadError, Severity};
@@ -160,6 +160,25 @@ impl Stage {
         match scene {
             Some(scene) => Stage::of_scene(library, &scene, seed),
             None => Stage::of_controllers(library, seed),
+        }
+    }
+
+    /// Where a world may be opened: the path itself, or the one pack in a folder that is none.
+    pub fn place(path: &Path) -> Result<PathBuf, String> {
+        let is_pack = |folder: &Path| folder.join("pack.yaml").is_file();
+        if !path.is_dir() || is_pack(path) {
+            return Ok(path.to_path_buf());
+        }
+        let inside = std::fs::read_dir(path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+        let mut packs: Vec<PathBuf> = inside.filter_map(|e| Some(e.ok()?.path())).filter(|p| is_pack(p)).collect();
+        packs.sort();
+        match packs.len() {
+            0 => Ok(path.to_path_buf()),
+            1 => Ok(packs.remove(0)),
+            _ => {
+                let names: Vec<String> = packs.iter().map(|p| p.display().to_string()).collect();
+                Err(format!("{} holds several packs; open one of them: {}", path.display(), names.join(", ")))
+            }
         }
     }
 

@@ -31,6 +31,11 @@ impl Script {
         !self.left
     }
 
+    /// The first tick at which the whole scenario is over.
+    pub(crate) fn last_tick(&self) -> u32 {
+        (self.film.report.end.as_seconds() * f64::from(super::RATE)).ceil() as u32
+    }
+
     pub(super) fn leave(&mut self) {
         self.left = true;
     }
