@@ -3,6 +3,7 @@
 //! Exit codes: 0 all is well, 1 something failed or was found, 2 something could not be read or understood. Output
 //! goes to stdout, complaints about input to stderr. A reader that goes away (`ugas … | head`) is no error.
 
+mod allocations;
 mod args;
 mod bot;
 mod check;

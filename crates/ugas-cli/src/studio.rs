@@ -1,5 +1,6 @@
 //! `ugas demo` and `ugas studio`: a living world in a browser, or the demo's in the terminal.
 
+use crate::allocations::allocations;
 use crate::args::{DemoArgs, StudioArgs};
 use crate::clock::Watch;
 use crate::output::{Colour, Exit, Out, complain};
@@ -50,7 +51,7 @@ fn open(boot: Boot, seed: u64, port: Option<u16>, path: Option<&PathBuf>, out: &
     });
     let title = path.map_or_else(|| "a duel under lag".to_owned(), |p| p.display().to_string());
     let desk = match desk {
-        Ok(desk) => desk,
+        Ok(desk) => desk.with_counter(allocations),
         Err(error) => return failed(&error),
     };
     let token: String = random_bytes::<16>().iter().map(|b| format!("{b:02x}")).collect();

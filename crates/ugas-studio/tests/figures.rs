@@ -42,6 +42,23 @@ fn figures(desk: &mut Desk) -> Value {
     serde_json::from_str(&desk.answer(r#"{"ask":"figures"}"#)).unwrap()
 }
 
+#[test]
+fn what_a_step_asks_the_allocator_for_is_counted_by_whoever_can() {
+    use std::cell::Cell;
+    thread_local!(static COUNT: Cell<u64> = const { Cell::new(0) });
+    // Stands for an allocator: three more each time it is asked.
+    fn counter() -> u64 {
+        COUNT.with(|count| count.replace(count.get() + 3))
+    }
+    let figures = |desk: &mut Desk| -> Value { serde_json::from_str(&desk.answer(r#"{"ask": "figures"}"#)).unwrap() };
+    let mut without = Desk::new(Box::new(watchers), 7).unwrap();
+    without.advance(100.0, &mut || 0.0);
+    assert_eq!(figures(&mut without)["allocations"], Value::Null);
+    let mut with = Desk::new(Box::new(watchers), 7).unwrap().with_counter(counter);
+    with.advance(100.0, &mut || 0.0);
+    assert_eq!(figures(&mut with)["allocations"], 3);
+}
+
 // covers: UGAS-10.6-10 UGAS-10.6-11
 #[test]
 fn each_type_of_task_says_how_many_run_how_often_and_how_long() {

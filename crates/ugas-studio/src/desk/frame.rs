@@ -43,6 +43,7 @@ impl Desk {
         let mut answer = Value::Object(figures::of_sim(stage.sim(), &stage.news().tasks));
         let more = json!({
             "step_us": self.step_us,
+            "allocations": self.allocations,
             "recorded": self.tape.end() - self.tape.start(),
             "keyframes": self.tape.keyframes(),
         });

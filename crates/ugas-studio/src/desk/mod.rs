@@ -50,6 +50,9 @@ pub struct Desk {
     tape: Tape<Stage>,
     disk: Option<Disk>,
     clock: Option<Clock>,
+    counter: Option<fn() -> u64>,
+    /// What the last step asked the allocator for, copies for going back included.
+    allocations: Option<u64>,
     running: bool,
     speed: f64,
     /// Parts of a tick that have passed.
@@ -76,6 +79,8 @@ impl Desk {
             tape,
             disk: None,
             clock: None,
+            counter: None,
+            allocations: None,
             running: true,
             speed: 1.0,
             rest: 0.0,
@@ -98,6 +103,12 @@ impl Desk {
     pub fn with_clock(mut self, clock: Clock) -> Desk {
         self.tape.world_mut().set_clock(clock.clone());
         self.clock = Some(clock);
+        self
+    }
+
+    /// Lends a count of what the calling thread has asked the allocator for, for the figures.
+    pub fn with_counter(mut self, counter: fn() -> u64) -> Desk {
+        self.counter = Some(counter);
         self
     }
 
@@ -241,7 +252,10 @@ impl Desk {
 
     fn step(&mut self) {
         let live = self.tape.is_live();
+        let before = self.counter.map(|count| count());
         self.tape.step();
+        self.allocations =
+            self.counter.map(|count| count()).zip(before).map(|(after, before)| after.wrapping_sub(before));
         let stage = self.tape.world();
         let total: u64 = stage.net().players().iter().map(|p| p.down.counts().bytes).sum();
         self.sent.push_back((stage.tick(), total));
