@@ -5,9 +5,11 @@
 //! taken and stepped. Nothing is written to a disk.
 
 /// Copies that are kept; when there are more, every second one is dropped. Ten minutes at sixty ticks a second end with
-/// three hundred of them, two seconds apart: what that takes in memory, and what going anywhere costs, is what the example
-/// `seek` prints.
-const MOST_KEYFRAMES: usize = 400;
+/// four hundred and fifty of them, eighty ticks apart: what that takes in memory, and what going anywhere costs, is what the
+/// example `seek` prints.
+const MOST_KEYFRAMES: usize = 460;
+/// Ticks between the first copies.
+const FIRST_EVERY: u32 = 20;
 
 /// Something that can be recorded.
 pub trait World: Clone {
@@ -63,7 +65,7 @@ impl<W: World> Tape<W> {
     /// A recording that begins with a world as it is.
     pub fn new(world: W) -> Tape<W> {
         let end = world.tick();
-        Tape { keyframes: vec![world.clone()], world, every: 30, inputs: Vec::new(), end }
+        Tape { keyframes: vec![world.clone()], world, every: FIRST_EVERY, inputs: Vec::new(), end }
     }
 
     /// The world where the recording stands.
