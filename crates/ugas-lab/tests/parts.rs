@@ -80,21 +80,24 @@ fn connections_are_changed_by_the_server_and_over_simulated_links_only() {
     assert!(errors[0].message.contains("real machines") && errors[0].line > 2);
 }
 
+/// The first thing that does not hold when the line of a step and what follows it are played.
+fn first_failure(step: &str, later: &str) -> String {
+    let text = timeline(step);
+    let report = read(&format!("{}{later}", text.trim_end())).expect("it is sound").run();
+    report.failures[0].message.clone()
+}
+
 #[test]
 fn who_is_disconnected_does_nothing() {
-    let text = timeline("Disconnect: {Client: Ana}");
     let later = "\n  - At: 9\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
-    let report = read(&format!("{}{later}", text.trim_end())).expect("it is sound").run();
-    let told = &report.failures[0].message;
+    let told = first_failure("Disconnect: {Client: Ana}", later);
     assert!(told.contains("on Ana: expected the client to play at 9 s, found that it was disconnected"), "{told}");
 }
 
 #[test]
 fn who_heard_nothing_for_too_long_says_why_it_left() {
-    let cut = timeline("Link: {Client: Ana, Loss: 1}");
     let later = "\n  - At: 80\n    Do:\n      - Link: {Client: Ana, Loss: 0}\n  - At: 85\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
-    let report = read(&format!("{}{later}", cut.trim_end())).expect("it is sound").run();
-    let told = &report.failures[0].message;
+    let told = first_failure("Link: {Client: Ana, Loss: 1}", later);
     assert!(told.contains("found that it has left: the server's clock went from tick"), "{told}");
 }
 
