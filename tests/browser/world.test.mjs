@@ -201,3 +201,22 @@ test("a scenario that holds says so and plays", async (t) => {
   await page.click("#again");
   await until(page, () => window.studio.frame.running && window.studio.frame.tick > 30);
 });
+
+test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
+  const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
+  assert.match(await page.textContent("#holds"), /Everything holds/);
+  assert.deepEqual(await page.locator("#which option").allTextContents(), ["1 Poison ticks", "2 Poison <b>fails</b>"]);
+  await page.getByLabel("Of the 2 scenarios in this file").selectOption({ index: 1 });
+  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+  assert.equal(await page.inputValue("#which"), "Poison <b>fails</b>");
+  await page.click("#copy");
+  await until(page, () => document.getElementById("copy").dataset.link);
+  const link = new URL(await page.getAttribute("#copy", "data-link"));
+  assert.equal(link.searchParams.get("scenario"), "Poison <b>fails</b>");
+  await page.selectOption("#which", { index: 0 });
+  await until(page, () => /Everything holds/.test(document.getElementById("holds")?.textContent));
+  const other = await visit(browser, own.address, { query: link.search.slice(1) });
+  t.after(() => other.context().close());
+  await until(other, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+});

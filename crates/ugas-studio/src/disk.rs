@@ -70,7 +70,11 @@ impl Disk {
     /// The files, or folders, whose changes matter.
     #[cfg(feature = "serve")]
     pub(crate) fn places(&self) -> Vec<PathBuf> {
-        let folders: BTreeSet<PathBuf> = self.seen.keys().filter_map(|p| p.parent()).map(Path::to_path_buf).collect();
+        let mut folders: BTreeSet<PathBuf> =
+            self.seen.keys().filter_map(|p| p.parent()).map(Path::to_path_buf).collect();
+        // Another scenario of the file may be chosen, on other packs.
+        let scenarios = Some(&self.given).filter(|p| p.is_file()).and_then(|p| ugas_lab::load_file(p).ok());
+        folders.extend(scenarios.iter().flatten().flat_map(ugas_lab::Scenario::pack_folders));
         let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
         folders.into_iter().filter(is_named).chain([self.given.clone()]).collect()
     }

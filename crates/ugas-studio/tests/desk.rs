@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::stage::{Choice, Stage};
 
 fn duel() -> Desk {
     Desk::new(Box::new(Stage::duel), 7).unwrap()
@@ -260,7 +260,7 @@ fn a_link_brings_no_files() {
 #[test]
 fn who_left_is_gone_and_may_come_again() {
     let pack = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/arena");
-    let mut desk = Desk::new(Box::new(move |seed| Stage::of_path(&pack, seed)), 7).unwrap();
+    let mut desk = Desk::at(&pack, Choice::default()).unwrap();
     let mut put = |input: Value| ask(&mut desk, json!({ "ask": "put", "input": input }))["error"].clone();
     let join = || json!({ "Join": { "client": "Ann", "owns": ["Pyra"] } });
     assert_eq!(put(join()), Value::Null);

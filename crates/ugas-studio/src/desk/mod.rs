@@ -13,7 +13,7 @@ pub(crate) mod told;
 use crate::Clock;
 use crate::ask;
 use crate::disk::{Disk, NO_DISK};
-use crate::stage::{Input, Stage};
+use crate::stage::{Choice, Input, Script, Stage};
 use crate::tape::{Tape, World};
 use asks::{Ask, AskData, Asked};
 use serde_json::{Value, json};
@@ -34,6 +34,9 @@ const ONLY_THE_DISK: &str = "files are changed one by one, by their text";
 /// How a world begins from a seed.
 pub type Boot = Box<dyn Fn(u64) -> Result<Stage, String> + Send>;
 
+/// How a world begins where there is more to choose than a seed.
+type Begin = Box<dyn Fn(&Choice) -> Result<Stage, String> + Send>;
+
 /// A world, its recording, and what can be asked of it.
 ///
 /// ```
@@ -46,7 +49,9 @@ pub type Boot = Box<dyn Fn(u64) -> Result<Stage, String> + Send>;
 /// # Ok::<(), String>(())
 /// ```
 pub struct Desk {
-    boot: Boot,
+    begin: Begin,
+    /// What was chosen when the world was opened.
+    choice: Choice,
     tape: Tape<Stage>,
     disk: Option<Disk>,
     clock: Option<Clock>,
@@ -62,7 +67,7 @@ pub struct Desk {
     step_us: f64,
     /// Bytes sent by the server until each of the last ticks.
     sent: VecDeque<(u32, u64)>,
-    /// How often documents were taken from the disk.
+    /// How often the world got other documents, or was opened anew: what a page was told when it opened is not so any more.
     reloads: u32,
     /// How often the world got another past: what a page remembers of it is not so any more.
     pasts: u32,
@@ -73,9 +78,34 @@ pub struct Desk {
 impl Desk {
     /// A world from a seed, running.
     pub fn new(boot: Boot, seed: u64) -> Result<Desk, String> {
-        let tape = Tape::new(boot(seed)?);
+        let begin: Begin = Box::new(move |choice| match &choice.scenario {
+            None => boot(choice.seed.unwrap_or(seed)),
+            Some(_) => Err("there are no scenarios to choose from here".to_owned()),
+        });
+        Desk::begun(begin, Choice { seed: Some(seed), scenario: None })
+    }
+
+    /// The world that a path holds, running: what is changed can be saved below it, and what changes there is taken.
+    ///
+    /// ```
+    /// use ugas_studio::{Desk, stage::Choice};
+    /// let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packs/arena");
+    /// let mut desk = Desk::at(pack.as_ref(), Choice::default())?;
+    /// assert!(desk.answer(r#"{"ask": "files"}"#).contains("arena/pyra.yaml"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn at(path: &Path, choice: Choice) -> Result<Desk, String> {
+        let from = path.to_path_buf();
+        let mut desk = Desk::begun(Box::new(move |choice| Stage::of_path(&from, choice)), choice)?;
+        desk.disk = Some(Disk::open(path, desk.tape.world().library())?);
+        Ok(desk)
+    }
+
+    fn begun(begin: Begin, choice: Choice) -> Result<Desk, String> {
+        let tape = Tape::new(begin(&choice)?);
         Ok(Desk {
-            boot,
+            begin,
+            choice,
             tape,
             disk: None,
             clock: None,
@@ -91,12 +121,6 @@ impl Desk {
             pasts: 0,
             notice: None,
         })
-    }
-
-    /// The same for a world that came from a path: what is changed can be saved below it, and what changes there is taken.
-    pub fn on_disk(mut self, path: &Path) -> Result<Desk, String> {
-        self.disk = Some(Disk::open(path, self.tape.world().library())?);
-        Ok(self)
     }
 
     /// Lends a clock in nanoseconds for the figures of tasks.
@@ -207,15 +231,26 @@ impl Desk {
             Ask::Moment => {
                 let (stage, now) = (self.tape.world(), self.tape.world().tick());
                 let inputs: Vec<_> = self.tape.inputs().iter().filter(|(at, _)| *at <= now).collect();
-                return Ok(json!({ "seed": stage.seed(), "tick": now, "inputs": inputs }));
+                let scenario = self.shown();
+                return Ok(json!({ "seed": stage.seed(), "scenario": scenario, "tick": now, "inputs": inputs }));
             }
-            Ask::Open { seed, tick, inputs } => self.open(seed, tick, inputs)?,
+            Ask::Open { seed, scenario, tick, inputs } => {
+                let scenario = scenario.or_else(|| self.shown());
+                let choice = Choice { seed: seed.or(self.choice.seed), scenario };
+                self.open(choice, tick, inputs)?;
+                self.reloads += 1;
+            }
         }
         Ok(json!({ "tick": self.tape.world().tick() }))
     }
 
-    /// The world of a seed at a tick, with what was done until then.
-    fn open(&mut self, seed: u64, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
+    /// Which of several scenarios is shown.
+    fn shown(&self) -> Option<String> {
+        self.tape.world().script().filter(|s| s.names().len() > 1).map(|s| s.key(s.place()))
+    }
+
+    /// A chosen world at a tick, with what was done until then.
+    fn open(&mut self, choice: Choice, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
         if tick > LATEST {
             return Err(format!("a link leads at most to tick {LATEST}"));
         }
@@ -226,7 +261,7 @@ impl Desk {
         if self.disk.is_some() && inputs.iter().any(|(_, input)| matches!(input, Input::Edit { .. })) {
             return Err("this link changes documents, and those here can be saved; open it with `ugas demo`".to_owned());
         }
-        let mut stage = (self.boot)(seed)?;
+        let mut stage = (self.begin)(&choice)?;
         if let Some(clock) = &self.clock {
             stage.set_clock(clock.clone());
         }
@@ -243,11 +278,23 @@ impl Desk {
             tape.step();
             chronicle.note(tape.world());
         }
-        (self.tape, self.chronicle) = (tape, chronicle);
+        (self.tape, self.chronicle, self.choice) = (tape, chronicle, choice);
+        if let Some(disk) = &mut self.disk {
+            disk.settle(self.tape.world().library());
+        }
         (self.running, self.rest) = (tick == 0, 0.0);
         self.sent.clear();
         self.pasts += 1;
         Ok(())
+    }
+
+    /// The same scenario as its file is now: the one with its name, or the one in its place if it was renamed.
+    fn again(&mut self, tick: u32) -> Result<(), String> {
+        let named = |script: &Script| [script.key(script.place()), (script.place() + 1).to_string()];
+        let Some([name, number]) = self.tape.world().script().map(named) else { return Ok(()) };
+        let seed = self.choice.seed;
+        let choice = |scenario| Choice { seed, scenario: Some(scenario) };
+        self.open(choice(name), tick, Vec::new()).or_else(|_| self.open(choice(number), tick, Vec::new()))
     }
 
     fn step(&mut self) {
@@ -349,7 +396,7 @@ impl Desk {
         let library = self.tape.world().library();
         if !library.is_live() {
             let (tick, running) = (self.tape.world().tick().min(LATEST), self.running);
-            self.open(self.tape.world().seed(), tick, Vec::new())?;
+            self.again(tick)?;
             self.running = running;
             return Ok(());
         }
