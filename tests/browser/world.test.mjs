@@ -142,6 +142,13 @@ test("clients join over a chosen link and stand beside the server", async (t) =>
   await until(network, () => document.querySelector('#clients [data-key="Ann"]'));
   await until(network, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /Ann.*Pyra.*Health/.test(r.textContent)));
   await until(network, () => window.studio.frame.bytes_a_second > 0);
+  await network.selectOption("#n-whose", "Ann");
+  await network.fill("#n-trip", "300");
+  await until(network, () => document.querySelector('#clients [data-key="Ann"] [data-trip="300"]'));
+  assert.equal(await network.evaluate(() => window.studio.frame.round_trip), 120, "everybody else’s stays");
+  await network.selectOption("#n-whose", "");
+  await network.fill("#n-trip", "100");
+  await until(network, () => document.querySelector('#clients [data-key="Ann"] [data-trip="100"]'));
   await network.click("#n-join");
   await until(network, () => /has joined already/.test(document.getElementById("alert-text").textContent));
   await network.click("#n-leave");

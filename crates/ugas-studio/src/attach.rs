@@ -327,3 +327,4 @@ impl Attached {
         })
     }
 }
+            link: (0, 0.0),

@@ -36,11 +36,14 @@ const TICK: SimTime = SimTime::frames(1, RATE as i64);
 /// What is done to a world from outside. A seed and a list of these are a moment that anybody can go to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    /// Every link gets this round trip in milliseconds, and this share of datagrams is lost.
+    /// A client's link, or everybody's, gets this round trip in milliseconds, and this share of datagrams is lost.
     Link {
         /// Milliseconds there and back.
+        /// Whose; without a name everybody's, whoever had one of its own included.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
         round_trip: u32,
-        /// From 0 to 0.6.
+        /// From 0 to 0.9.
         loss: f64,
     },
     /// A file has another text.
@@ -80,9 +83,14 @@ pub struct Stage {
     library: Arc<Library>,
     names: Arc<Names>,
     profiler: Profiler,
+/// What a link is like: milliseconds there and back, and the share that is lost.
+type Wire = (u32, f64);
+
     seed: u64,
-    round_trip: u32,
-    loss: f64,
+    /// The link of whoever has none of its own.
+    link: Wire,
+    /// The clients that have one.
+    links: BTreeMap<String, Wire>,
     duel: Option<Duel>,
     range: Option<Range>,
     script: Option<Script>,
@@ -114,7 +122,7 @@ impl Stage {
         let library =
             Library::new(crate::arena::project(), Some("arena".as_ref())).map_err(|findings| told(&findings))?;
         let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
-        (stage.round_trip, stage.loss) = (150, 0.05);
+        stage.link = (150, 0.05);
         let [pyra, brann] = ["Pyra", "Brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
         stage.duel = Some(Duel::new(pyra?, brann?));
         stage.range = Some(Range::new(stage.library.rules(), seed)?);
@@ -133,8 +141,8 @@ impl Stage {
             names: Arc::new(names),
             profiler: Profiler::default(),
             seed,
-            round_trip: 0,
-            loss: 0.0,
+            link: (0, 0.0),
+            links: BTreeMap::new(),
             duel: None,
             range: None,
             script: None,
@@ -190,9 +198,14 @@ impl Stage {
         self.seed
     }
 
-    /// Round trip in milliseconds and share lost of every link.
+    /// Round trip in milliseconds and share lost of every link whose client has none of its own.
     pub fn link(&self) -> (u32, f64) {
-        (self.round_trip, self.loss)
+        self.link
+    }
+
+    /// The same of a client.
+    pub fn link_of(&self, client: &str) -> (u32, f64) {
+        self.links.get(client).copied().unwrap_or(self.link)
     }
 
     /// The hash of what is true.
@@ -229,7 +242,7 @@ impl Stage {
             Some(_) => return Err(format!("{client} played somebody else before; join under another name")),
             None => {}
         }
-        let profile = self.profile();
+        let profile = profile(self.link_of(client));
         // As far ahead as the figures are told for: half a second.
         let config = ClientConfig { window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
@@ -240,19 +253,15 @@ impl Stage {
         self.net.players().iter().filter(|p| p.peer().is_some())
     }
 
-    fn profile(&self) -> LinkProfile {
-        let jitter = (self.round_trip / 20) as i64;
-        LinkProfile { loss: self.loss, ..LinkProfile::round_trip(self.round_trip as i64, jitter) }
-    }
-
     fn set_links(&mut self) {
-        let profile = self.profile();
-        let range = self.range.as_mut().map(Range::net_mut);
-        for net in [Some(&mut self.net), range].into_iter().flatten() {
-            for player in net.players_mut() {
-                player.up.set_profile(profile);
-                player.down.set_profile(profile);
-            }
+        let (everybodys, links) = (self.link, &self.links);
+        for player in self.net.players_mut() {
+            let own = links.get(player.name()).copied().unwrap_or(everybodys);
+            set_link(player, own);
+        }
+        // The shooters stand for whoever is not told apart.
+        for player in self.range.iter_mut().flat_map(|range| range.net_mut().players_mut()) {
+            set_link(player, everybodys);
         }
     }
 
@@ -312,11 +321,23 @@ impl World for Stage {
             script.leave();
         }
         match input {
-            Input::Link { round_trip, loss } => {
+            Input::Link { client, round_trip, loss } => {
                 if *round_trip > 1_000 || !(0.0..=0.9).contains(loss) {
                     return Err("a round trip is at most 1000 ms, and at most 90 % are lost".to_owned());
                 }
-                (self.round_trip, self.loss) = (*round_trip, *loss);
+                let wire = (*round_trip, *loss);
+                match client {
+                    Some(client) if self.here().all(|p| p.name() != client) => {
+                        return Err(format!("no client is named {client}"));
+                    }
+                    Some(client) => {
+                        self.links.insert(client.clone(), wire);
+                    }
+                    None => {
+                        self.link = wire;
+                        self.links.clear();
+                    }
+                }
                 self.set_links();
                 Ok(())
             }
@@ -379,3 +400,13 @@ fn server(sim: Sim, seed: u64) -> Server {
     let config = ServerConfig { length: TICK, mode: ControllerReplication::Full, ..ServerConfig::default() };
     Server::new(sim, config, Secret::known(seed))
 }
+fn profile((round_trip, loss): Wire) -> LinkProfile {
+    let (round_trip, jitter) = (i64::from(round_trip), i64::from(round_trip / 20));
+    LinkProfile { loss, ..LinkProfile::round_trip(round_trip, jitter) }
+}
+
+fn set_link(player: &mut Player, wire: Wire) {
+    player.up.set_profile(profile(wire));
+    player.down.set_profile(profile(wire));
+}
+
