@@ -13,6 +13,7 @@ pub(crate) mod told;
 use crate::Clock;
 use crate::ask;
 use crate::disk::{Disk, NO_DISK};
+use crate::profile::tell;
 use crate::stage::{Choice, Input, Script, Stage};
 use crate::tape::{Tape, World};
 use asks::{Ask, AskData, Asked};
@@ -125,7 +126,7 @@ impl Desk {
 
     /// Lends a clock in nanoseconds for the figures of tasks.
     pub fn with_clock(mut self, clock: Clock) -> Desk {
-        self.tape.world_mut().set_clock(clock.clone());
+        self.tape.lend(|stage| stage.set_clock(clock.clone()));
         self.clock = Some(clock);
         self
     }
@@ -276,7 +277,7 @@ impl Desk {
                 break;
             }
             tape.step();
-            chronicle.note(tape.world());
+            note(&mut chronicle, tape.world());
         }
         (self.tape, self.chronicle, self.choice) = (tape, chronicle, choice);
         if let Some(disk) = &mut self.disk {
@@ -310,7 +311,7 @@ impl Desk {
             self.sent.pop_front();
         }
         if live {
-            self.chronicle.note(stage);
+            note(&mut self.chronicle, stage);
         }
     }
 
@@ -333,7 +334,7 @@ impl Desk {
         };
         self.chronicle.forget_after(*at);
         let chronicle = &mut self.chronicle;
-        self.tape.undo(&mut |stage| chronicle.note(stage));
+        self.tape.undo(&mut |stage| note(chronicle, stage));
         self.pasts += 1;
         self.compare();
         Ok(())
@@ -409,6 +410,17 @@ impl Desk {
         let texts = texts.iter().map(|(path, text)| (path.display().to_string(), text.clone())).collect();
         self.put(Input::Files { texts })
     }
+/// Texts by the names of their paths, as inputs have them.
+fn named(texts: BTreeMap<PathBuf, String>) -> BTreeMap<String, String> {
+    texts.into_iter().map(|(path, text)| (path.display().to_string(), text)).collect()
+}
+
+/// Notes a tick that is new, and says what its tasks cost. What is stepped again to go somewhere is neither.
+fn note(chronicle: &mut Chronicle, stage: &Stage) {
+    chronicle.note(stage);
+    tell(stage.library().rules(), &stage.news().tasks);
+}
+
 }
 
 fn side_of<'s>(stage: &'s Stage, client: Option<&str>) -> Result<&'s Sim, String> {

@@ -297,7 +297,6 @@ impl World for Stage {
             duel.play(&mut self.net);
         }
         self.net.step_with(&mut self.profiler);
-        self.profiler.tell(self.library.rules());
         self.news.tasks = self.profiler.take_records();
         if let Some(script) = &mut self.script {
             script.play(self.net.server_mut().sim_mut());
