@@ -213,7 +213,7 @@ impl Attached {
     fn put(&mut self, sim: &mut Sim, input: Input, run: &mut RunOrder<'_>) -> Result<(), String> {
         match input {
             Input::Act(act) => self.act(sim, &act, run),
-            Input::Edit { file, text } => {
+            Input::Edit { file, text, .. } => {
                 let library = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
                 run(sim, Order::Rules(library.rules().clone()))?;
                 self.library = Some(library);

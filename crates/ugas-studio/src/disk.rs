@@ -53,12 +53,12 @@ impl Disk {
     /// The library is what the disk holds.
     pub(crate) fn settle(&mut self, library: &Library) {
         self.seen = library.project().sources().iter().map(|s| (s.path.clone(), Mark::of(&s.text))).collect();
-        self.tables = tables_of(library);
+        self.tables = tables_in(library);
     }
 
     /// What others saved was taken, and the library is what came of it.
     pub(crate) fn took(&mut self, news: &BTreeMap<PathBuf, Option<String>>, library: &Library) {
-        self.tables = tables_of(library);
+        self.tables = tables_in(library);
         for (path, text) in news {
             match text {
                 Some(text) => self.seen.insert(path.clone(), Mark::of(text)),
@@ -87,7 +87,10 @@ impl Disk {
     /// The name of a file whose text here is not the one that the disk was seen with.
     pub(crate) fn differs(&self, library: &Library) -> Option<String> {
         let other = |s: &&Source| self.mark(&s.path).is_some_and(|mark| mark != Mark::of(&s.text));
-        library.project().sources().iter().find(other).map(|s| s.name.to_string())
+        let file = library.project().sources().iter().find(other).map(|s| s.name.to_string());
+        let tables = tables_in(library);
+        let table = || tables.iter().find(|(path, mark)| self.tables.get(*path).is_some_and(|seen| seen != *mark));
+        file.or_else(|| table().map(|(path, _)| path.display().to_string()))
     }
 
     /// Where a file may be written, or why it may not.
@@ -146,7 +149,13 @@ impl Disk {
     }
 }
 
-/// What the tables of a library hold now.
+/// What the tables of a library held when they were read.
+fn tables_in(library: &Library) -> BTreeMap<PathBuf, Option<Mark>> {
+    let tables = library.project().sources().iter().flat_map(Source::tables);
+    tables.map(|path| (path.clone(), library.project().table(&path).map(Mark::of))).collect()
+}
+
+/// What they hold now.
 fn tables_of(library: &Library) -> BTreeMap<PathBuf, Option<Mark>> {
     let tables = library.project().sources().iter().flat_map(Source::tables);
     tables.map(|path| (path.clone(), ugas_lab::text_of(&path).ok().map(|text| Mark::of(&text)))).collect()

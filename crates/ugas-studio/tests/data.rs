@@ -262,6 +262,48 @@ fn a_table_that_changes_is_read_again() {
     assert!(desk.look());
     assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
     assert!(!desk.look(), "once");
+    fs::remove_file(folder.pack().join("tough.csv")).unwrap();
+    assert!(!desk.look(), "what has no numbers is not taken");
+    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(notice.as_str().unwrap().contains("tough.csv"), "{notice}");
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
+}
+
+#[test]
+fn the_past_has_the_numbers_that_tables_had() {
+    let folder = Folder::new();
+    folder.write("pack/pack.yaml", PACK);
+    let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
+    let file =
+        folder.write("pack/hero.yaml", &format!("{with_curve}---\nKind: curve\nName: C_Tough\nCsv: tough.csv\n"));
+    folder.write("pack/tough.csv", "1,50\n");
+    let mut desk = open(&folder.pack());
+    let step = |desk: &mut Desk, ticks: u32| ask(desk, json!({ "ask": "step", "ticks": ticks }));
+    step(&mut desk, 30);
+    folder.write("pack/tough.csv", "1,60\n");
+    assert!(desk.look());
+    step(&mut desk, 30);
+    // By hand, with a table that was saved just before.
+    folder.write("pack/tough.csv", "1,70\n");
+    let text = format!("{}# changed\n", fs::read_to_string(&file).unwrap());
+    let edit = json!({ "ask": "put", "input": { "Edit": { "file": file.display().to_string(), "text": text } } });
+    assert_eq!(ask(&mut desk, edit)["error"], Value::Null);
+    step(&mut desk, 30);
+    folder.write("pack/tough.csv", "1,80\n");
+    assert!(desk.look());
+    step(&mut desk, 30);
+    let seen = |desk: &mut Desk| {
+        [15, 45, 75, 105].map(|tick| {
+            ask(desk, json!({ "ask": "seek", "tick": tick }));
+            value(desk, "Hero", "MaxHealth")
+        })
+    };
+    assert_eq!(seen(&mut desk), [150.0, 160.0, 170.0, 180.0]);
+    folder.write("pack/tough.csv", "1,90\n");
+    assert_eq!(seen(&mut desk), [150.0, 160.0, 170.0, 180.0]);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 45 }));
+    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(notice.as_str().unwrap().contains("on the disk is not the text of this moment"), "{notice}");
 }
 
 #[test]

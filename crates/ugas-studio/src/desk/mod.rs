@@ -209,9 +209,9 @@ impl Desk {
             }
             Ask::Fork => self.fork(),
             Ask::Undo => self.undo()?,
-            Ask::Put { input } => {
-                match &input {
-                    Input::Edit { file, text } => self.edit(file, text)?,
+            Ask::Put { mut input } => {
+                match &mut input {
+                    Input::Edit { file, text, tables } => *tables = self.edit(file, text)?,
                     Input::Files { .. } => return Err(ONLY_THE_DISK.to_owned()),
                     _ => {}
                 }
@@ -349,12 +349,11 @@ impl Desk {
         });
     }
 
-    /// What is wrong with a text, as a sentence with its place; nothing is done.
-    fn edit(&self, file: &str, text: &str) -> Result<(), String> {
-        match self.tape.world().library().with(file, text) {
-            Ok(_) => Ok(()),
-            Err(findings) => Err(json!(findings).to_string()),
-        }
+    /// The tables that a text takes numbers from, or what is wrong with it; nothing is done.
+    fn edit(&self, file: &str, text: &str) -> Result<BTreeMap<String, String>, String> {
+        let library = self.tape.world().library();
+        let new = library.with(file, text).map_err(|findings| json!(findings).to_string())?;
+        Ok(named(new.tables_of(new.project().source(file).map(|s| &s.path).into_iter())))
     }
 
     /// A text goes to the disk and into the world.
@@ -401,15 +400,16 @@ impl Desk {
             self.running = running;
             return Ok(());
         }
-        if let Err(findings) = library.with_all(texts) {
+        let new = library.with_all(texts).map_err(|findings| {
             let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
-            return Err(
-                first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
-            );
-        }
+            first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
+        })?;
+        let tables = named(new.tables_of(texts.keys()));
         let texts = texts.iter().map(|(path, text)| (path.display().to_string(), text.clone())).collect();
-        self.put(Input::Files { texts })
+        self.put(Input::Files { texts, tables })
     }
+}
+
 /// Texts by the names of their paths, as inputs have them.
 fn named(texts: BTreeMap<PathBuf, String>) -> BTreeMap<String, String> {
     texts.into_iter().map(|(path, text)| (path.display().to_string(), text)).collect()
@@ -419,8 +419,6 @@ fn named(texts: BTreeMap<PathBuf, String>) -> BTreeMap<String, String> {
 fn note(chronicle: &mut Chronicle, stage: &Stage) {
     chronicle.note(stage);
     tell(stage.library().rules(), &stage.news().tasks);
-}
-
 }
 
 fn side_of<'s>(stage: &'s Stage, client: Option<&str>) -> Result<&'s Sim, String> {

@@ -19,6 +19,7 @@ use crate::tape::World;
 use crate::{Clock, Library, Names, Profiler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use ugas_core::{ControllerId, Facts, Limits, Sim, SimConfig, SimTime, TaskRecord};
 use ugas_data::{Diagnostic, Severity};
@@ -38,10 +39,10 @@ const TICK: SimTime = SimTime::frames(1, RATE as i64);
 pub enum Input {
     /// A client's link, or everybody's, gets this round trip in milliseconds, and this share of datagrams is lost.
     Link {
-        /// Milliseconds there and back.
         /// Whose; without a name everybody's, whoever had one of its own included.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<String>,
+        /// Milliseconds there and back.
         round_trip: u32,
         /// From 0 to 0.9.
         loss: f64,
@@ -52,11 +53,17 @@ pub enum Input {
         file: String,
         /// All of it.
         text: String,
+        /// The tables it takes numbers from, by path, as they were then.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        tables: BTreeMap<String, String>,
     },
     /// Files have other texts, all at once; those without one are gone.
     Files {
         /// The texts by path.
         texts: BTreeMap<String, Option<String>>,
+        /// The tables they take numbers from, by path, as they were then.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        tables: BTreeMap<String, String>,
     },
     /// Something an actor does or has done to it.
     Act(Act),
@@ -76,6 +83,9 @@ pub enum Input {
     },
 }
 
+/// What a link is like: milliseconds there and back, and the share that is lost.
+type Wire = (u32, f64);
+
 /// A server, clients, and whoever plays them.
 #[derive(Clone)]
 pub struct Stage {
@@ -83,9 +93,6 @@ pub struct Stage {
     library: Arc<Library>,
     names: Arc<Names>,
     profiler: Profiler,
-/// What a link is like: milliseconds there and back, and the share that is lost.
-type Wire = (u32, f64);
-
     seed: u64,
     /// The link of whoever has none of its own.
     link: Wire,
@@ -265,6 +272,17 @@ impl Stage {
         }
     }
 
+    /// Files have other texts, with the numbers of tables as they were when that was done first.
+    fn change(
+        &mut self,
+        texts: &BTreeMap<PathBuf, Option<String>>,
+        tables: &BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        let tables = tables.iter().map(|(path, text)| (path.into(), text.clone())).collect();
+        let library = self.library.with_kept(texts, &tables).map_err(|findings| told(&findings))?;
+        self.reload(library)
+    }
+
     /// New rules: the sim moves to them as it is, and everybody joins again.
     fn reload(&mut self, library: Library) -> Result<(), String> {
         let mut sim = self.sim().clone();
@@ -340,14 +358,15 @@ impl World for Stage {
                 self.set_links();
                 Ok(())
             }
-            Input::Edit { file, text } => {
-                let library = self.library.with(file, text).map_err(|findings| told(&findings))?;
-                self.reload(library)
+            Input::Edit { file, text, tables } => {
+                let Some(path) = self.library.project().source(file).map(|s| s.path.clone()) else {
+                    return Err(format!("there is no file {file}"));
+                };
+                self.change(&BTreeMap::from([(path, Some(text.clone()))]), tables)
             }
-            Input::Files { texts } => {
+            Input::Files { texts, tables } => {
                 let texts = texts.iter().map(|(path, text)| (path.into(), text.clone())).collect();
-                let library = self.library.with_all(&texts).map_err(|findings| told(&findings))?;
-                self.reload(library)
+                self.change(&texts, tables)
             }
             Input::Act(act) => {
                 let deed = act.deed(&self.names, self.sim())?;
@@ -381,6 +400,16 @@ impl World for Stage {
     }
 }
 
+fn profile((round_trip, loss): Wire) -> LinkProfile {
+    let (round_trip, jitter) = (i64::from(round_trip), i64::from(round_trip / 20));
+    LinkProfile { loss, ..LinkProfile::round_trip(round_trip, jitter) }
+}
+
+fn set_link(player: &mut Player, wire: Wire) {
+    player.up.set_profile(profile(wire));
+    player.down.set_profile(profile(wire));
+}
+
 /// The first finding in a line.
 fn told(findings: &[Diagnostic]) -> String {
     let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
@@ -399,13 +428,3 @@ fn server(sim: Sim, seed: u64) -> Server {
     let config = ServerConfig { length: TICK, mode: ControllerReplication::Full, ..ServerConfig::default() };
     Server::new(sim, config, Secret::known(seed))
 }
-fn profile((round_trip, loss): Wire) -> LinkProfile {
-    let (round_trip, jitter) = (i64::from(round_trip), i64::from(round_trip / 20));
-    LinkProfile { loss, ..LinkProfile::round_trip(round_trip, jitter) }
-}
-
-fn set_link(player: &mut Player, wire: Wire) {
-    player.up.set_profile(profile(wire));
-    player.down.set_profile(profile(wire));
-}
-
