@@ -193,6 +193,7 @@ async function copyMoment(button) {
   if (!moment) return;
   const url = new URL(location.href);
   url.search = `?seed=${moment.seed}&tick=${moment.tick}`;
+  if (moment.scenario) url.searchParams.set("scenario", moment.scenario);
   if (moment.inputs.length) {
     const bytes = new TextEncoder().encode(JSON.stringify(moment.inputs));
     url.search += `&ops=${btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
@@ -222,7 +223,7 @@ async function openMoment() {
   } catch {
     return alertOf("this link is damaged: what was done cannot be read from it");
   }
-  await studio.ask({ ask: "open", seed: Number(at.get("seed")), tick: Number(at.get("tick") ?? 0), inputs });
+  await studio.ask({ ask: "open", seed: Number(at.get("seed")), scenario: at.get("scenario"), tick: Number(at.get("tick") ?? 0), inputs });
 }
 
 function footer() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::stage::{Choice, Stage};
 
 fn duel() -> Desk {
     Desk::new(Box::new(Stage::duel), 7).unwrap()
@@ -288,7 +288,7 @@ fn a_link_brings_no_files() {
 #[test]
 fn who_left_is_gone_and_may_come_again() {
     let pack = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/arena");
-    let mut desk = Desk::new(Box::new(move |seed| Stage::of_path(&pack, seed)), 7).unwrap();
+    let mut desk = Desk::at(&pack, Choice::default()).unwrap();
     let mut put = |input: Value| ask(&mut desk, json!({ "ask": "put", "input": input }))["error"].clone();
     let join = || json!({ "Join": { "client": "Ann", "owns": ["Pyra"] } });
     assert_eq!(put(join()), Value::Null);
@@ -303,6 +303,48 @@ fn who_left_is_gone_and_may_come_again() {
     assert_eq!(sides(&mut desk), 2);
     let mut duel = duel();
     assert!(ask(&mut duel, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }))["error"].is_string());
+}
+
+#[test]
+fn every_client_may_have_a_link_of_its_own() {
+    let mut desk = duel();
+    let links = |desk: &mut Desk| {
+        let sides = ask(desk, json!({ "ask": "frame" }))["sides"].clone();
+        sides.as_array().unwrap()[1..].iter().map(|s| s["link"].clone()).collect::<Vec<_>>()
+    };
+    let put = |desk: &mut Desk, link: Value| ask(desk, json!({ "ask": "put", "input": { "Link": link } }));
+    run(&mut desk, 100);
+    assert_eq!(links(&mut desk), [json!([150, 0.05]), json!([150, 0.05])]);
+    let far = json!({ "client": "Rival", "round_trip": 400, "loss": 0.2 });
+    assert_eq!(put(&mut desk, far)["error"], Value::Null);
+    assert_eq!(links(&mut desk), [json!([150, 0.05]), json!([400, 0.2])]);
+    assert_eq!(frame(&mut desk)["round_trip"], 150, "everybody else's");
+    run(&mut desk, 200);
+    run(&mut desk, 200);
+    let ahead = |desk: &mut Desk, at: usize| frame(desk)["sides"][at]["ahead"].as_u64().unwrap();
+    assert!(ahead(&mut desk, 2) > ahead(&mut desk, 1) + 8, "who is farther away runs farther ahead");
+    let there = hash(&mut desk);
+    // Part of the moment, found again by seeking, forgotten by undo.
+    let moment = ask(&mut desk, json!({ "ask": "moment" }));
+    let mut other = duel();
+    ask(&mut other, json!({ "ask": "open", "seed": 7, "tick": 500, "inputs": moment["inputs"] }));
+    assert_eq!((hash(&mut other), links(&mut other)), (there.clone(), links(&mut desk)));
+    ask(&mut desk, json!({ "ask": "seek", "tick": 50 }));
+    assert_eq!(links(&mut desk)[1], json!([150, 0.05]));
+    ask(&mut desk, json!({ "ask": "seek", "tick": 500 }));
+    assert_eq!(hash(&mut desk), there);
+    // Who joins again has it still; everybody's replaces it.
+    let edit = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }))["text"].clone();
+    ask(&mut desk, json!({ "ask": "put", "input": { "Edit": { "file": "arena/pyra.yaml", "text": edit } } }));
+    assert_eq!(links(&mut desk)[1], json!([400, 0.2]));
+    assert_eq!(put(&mut desk, json!({ "round_trip": 80, "loss": 0.0 }))["error"], Value::Null);
+    assert_eq!(links(&mut desk), [json!([80, 0.0]), json!([80, 0.0])]);
+    ask(&mut desk, json!({ "ask": "undo" }));
+    ask(&mut desk, json!({ "ask": "undo" }));
+    ask(&mut desk, json!({ "ask": "undo" }));
+    assert_eq!(links(&mut desk)[1], json!([150, 0.05]));
+    let nobody = put(&mut desk, json!({ "client": "Ann", "round_trip": 1, "loss": 0.0 }));
+    assert_eq!(nobody["error"], "no client is named Ann");
 }
 
 #[test]
