@@ -12,13 +12,14 @@ macro_rules! starter {
 }
 
 /// Every file with its text, in the order in which one would read them.
-const FILES: [(&str, &str); 7] = starter![
+const FILES: [(&str, &str); 8] = starter![
     "README.md",
     "game/pack.yaml",
     "game/attributes.yaml",
     "game/tags.yaml",
     "game/hero.yaml",
     "game/slime.yaml",
+    "game/death.yaml",
     "scenarios/fight.yaml",
 ];
 

@@ -53,6 +53,19 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
+/// Whoever reads the Markdown itself, as a forge shows it, copies what stands there: rustdoc alone hides such lines.
+#[test]
+fn no_line_of_a_program_is_hidden() {
+    let mut hidden = Vec::new();
+    for (name, text) in pages() {
+        for block in blocks(&text).iter().filter(|b| b.language.starts_with("rust")) {
+            let lines = block.lines.iter().filter(|(_, line)| line.trim() == "#" || line.trim().starts_with("# "));
+            hidden.extend(lines.map(|(at, line)| format!("{name}:{at}: {line}")));
+        }
+    }
+    assert!(hidden.is_empty(), "{}", hidden.join("\n"));
+}
+
 #[test]
 fn every_scenario_in_the_documentation_holds() {
     let mut wrong = Vec::new();
