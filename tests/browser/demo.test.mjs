@@ -99,6 +99,20 @@ test("a clicked number explains itself down to file and line", async (t) => {
 });
 
 // covers: OWN-10
+test("a clicked Health also tells what wrote it last, with the way to the cause", async (t) => {
+  const page = await demo(t, "seed=7&tick=500");
+  await page.click('#server [data-actor="Brann"][data-attribute="Health"]');
+  await page.waitForSelector("#writes button");
+  const lines = await page.locator("#writes li").allTextContents();
+  assert.ok(lines.length <= 5, lines.join("; "));
+  for (const line of lines) assert.match(line, /^\d+\.\d s[−+][\d.]+ to [\d.]+ by GE_\w+ from (Pyra|Brann)$/);
+  const times = lines.map((l) => Number(/^[\d.]+/.exec(l)[0]));
+  assert.deepEqual(times, [...times].sort((a, b) => b - a), "the newest first");
+  await page.click("#writes button");
+  await page.waitForSelector("#chain .pressed");
+});
+
+// covers: OWN-10
 test("a greyed ability tells every reason and when it heals", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
   await ask(page, { ask: "put", input: { Act: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } });
@@ -203,6 +217,68 @@ test("scrubbing back shows the same state again, and a fork goes on from there",
   await page.click("#fork");
   await until(page, (was) => window.studio.frame.live && window.studio.frame.end < was + 390, begun);
   await until(page, () => window.studio.frame.running);
+});
+
+// covers: OWN-05
+test("what happened is listed up to the moment shown, however long ago it was", async (t) => {
+  const page = await demo(t, "seed=7&tick=6000");
+  await until(page, () => document.querySelectorAll("#log button").length > 5);
+  assert.ok(await page.evaluate(() => window.studio.news[0].tick > 700), "more happened than a page keeps");
+  await page.locator("#time").fill("600");
+  await until(page, () => window.studio.frame.tick === 600 && document.querySelectorAll("#log button").length > 5);
+  const times = await page.evaluate(() => [...document.querySelectorAll("#log time")].map((el) => parseFloat(el.textContent)));
+  assert.ok(times.every((s) => s <= 10) && times[0] > 5, times.join());
+});
+
+// covers: OWN-05, OWN-10
+test("an edit in the past says in the drawer that a new future begins", async (t) => {
+  const page = await demo(t, "seed=7&tick=300");
+  await page.waitForFunction(() => document.getElementById("yaml").value.includes("GE_FireballCost"));
+  await page.locator("#time").fill("120");
+  await until(page, () => window.studio.frame.tick === 120);
+  await page.fill("#yaml", (await page.inputValue("#yaml")).replace("Value: -30}}", "Value: -31}}"));
+  await page.waitForSelector("#said .good");
+  assert.match(await page.textContent("#said"), /You were at 2\.0 s of 5\.0 s: a new future begins here/);
+  assert.match(await page.textContent("#told-text"), /You were at 2\.0 s of 5\.0 s/);
+});
+
+test("the editor is as high as its text, up to a part of the window, and can be dragged", async (t) => {
+  const page = await demo(t, "seed=7&tick=0");
+  await page.waitForFunction(() => document.getElementById("yaml").value.includes("GE_Burn"));
+  const height = () => page.evaluate(() => document.getElementById("yaml").clientHeight);
+  assert.ok((await height()) > 420 && (await height()) < 500, String(await height()));
+  await page.fill("#yaml", "a\nb\n");
+  assert.ok((await height()) < 200, String(await height()));
+  assert.equal(await page.evaluate(() => getComputedStyle(document.getElementById("yaml")).resize), "vertical");
+  await page.evaluate(() => (document.getElementById("yaml").style.height = "333px"));
+  await page.fill("#yaml", "a\nb\nc\n");
+  assert.equal(await height(), 333, "whoever drags it decides");
+});
+
+test("a number is written the same way everywhere", async (t) => {
+  const page = await demo(t, "seed=7&tick=0");
+  const written = await page.evaluate(async () => {
+    const { at, bytes, number, percent, seconds, signed } = await import("/dom.js");
+    return [number(44.0000001), number(21.6), number(-0.001), number(0.257), number(1234.56), number(null), signed(-18), signed(3.5), percent(0.054), bytes(0), bytes(7260), bytes(2_500_000), seconds(1.25), at(738)];
+  });
+  assert.deepEqual(written, ["44", "21.6", "0", "0.26", "1235", "–", "−18", "+3.5", "5 %", "0 B", "7.3 kB", "2.5 MB", "1.3 s", "12.3 s"]);
+});
+
+test("a world that nobody looks at waits, and whoever opens it sees both stand", async (t) => {
+  const own = await start("demo", "--seed", "7");
+  t.after(() => own.stop());
+  await new Promise((done) => setTimeout(done, 3000));
+  const first = await visit(browser, own.address);
+  t.after(() => first.context().close());
+  const begun = await frame(first);
+  assert.ok(begun.tick < 420 && begun.shots[0] > begun.shots[1], `it begins when it is seen, with a fight: ${begun.tick} ${begun.shots}`);
+  const down = () => window.studio.frame.sides[0].actors.some((a) => a.dead);
+  await ask(first, { ask: "speed", times: 4 });
+  await until(first, down);
+  await ask(first, { ask: "speed", times: 1 });
+  const second = await visit(browser, own.address);
+  t.after(() => second.context().close());
+  assert.equal(await second.evaluate(down), false);
 });
 
 // covers: OWN-05, OWN-10

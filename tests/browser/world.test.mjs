@@ -116,18 +116,108 @@ test("a base value is written, an actor moved, an event sent, and each is taken 
   await until(page, () => document.getElementById("alert").hidden);
 });
 
+// What a deed says beside its button, and to whoever listens.
+async function answered(page, button, text, done) {
+  await page.click(button);
+  const said = `${button} ~ .said.${done ? "good" : "bad"}`;
+  await page.waitForSelector(said);
+  await until(page, ([el, pattern]) => new RegExp(pattern).test(document.querySelector(el).textContent), [said, text]);
+  assert.match(await page.textContent("#live"), new RegExp(text));
+  assert.ok(await page.isVisible(said));
+}
+
 // covers: OWN-10
-test("what cannot be done is said, with the nearest name, until it is dismissed", async (t) => {
+test("every deed answers beside its button: done, or why not", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
+  await ask(page, { ask: "pause" });
+  await answered(page, "#do-apply", "not done: name an effect first", false);
   await page.fill("#d-effect", "GE_Bum");
+  await answered(page, "#do-apply", "there is no effect GE_Bum; did you mean GE_Burn\\?", false);
+  await page.waitForTimeout(300);
+  assert.ok(await page.isHidden("#alert"), "once is enough");
+  await page.fill("#d-effect", "GE_Burn");
+  await answered(page, "#do-apply", "^\\d+\\.\\d s: GE_Burn was applied to Pyra\\.$", true);
+  await answered(page, "#do-remove", "GE_Burn was removed from Pyra", true);
+  await answered(page, "#do-remove", "there is no GE_Burn to remove", false);
+  await page.fill("#d-ability", "GA_Fireball");
+  await answered(page, "#do-cancel", "there is nothing to cancel", false);
+  await answered(page, "#do-activate", "uses GA_Fireball, but at nobody", false);
+  await page.fill("#d-input", "Ability2");
+  await answered(page, "#do-press", "is down, but nothing is used: ", false);
+  await answered(page, "#do-release", "Ability2 of Pyra is up", true);
+  await page.fill("#d-event", "State.Combat");
+  await answered(page, "#do-event", "State.Combat was sent to Pyra", true);
+  await page.fill("#d-place", "3 -4");
+  await answered(page, "#do-move", "Pyra stands at 3, -4", true);
+});
+
+// covers: OWN-10
+test("an ability of the table answers in its row, also where it needs a target and has none", async (t) => {
+  const page = await world(t);
+  await choose(page, "Pyra");
+  const row = '#abilities [data-ability="GA_Firebolt"]';
+  await ask(page, { ask: "pause" });
+  await page.click(`${row} button`);
+  await until(page, (r) => /but at nobody.*Name one under At/.test(document.querySelector(`${r} .said.bad`)?.textContent), row);
+  await page.click(`${row} button`);
+  await until(page, (r) => /not done: the cooldown/.test(document.querySelector(`${r} .said.bad`)?.textContent), row);
+  assert.match(await page.textContent("#live"), /not done: the cooldown/);
+  await page.fill("#d-target", "Brann");
+  await ask(page, { ask: "step", ticks: 60 });
+  await until(page, () => document.querySelector('#abilities [data-ability="GA_Firebolt"] [data-state="ready"]'));
+  await page.click(`${row} button`);
+  await until(page, (r) => /Pyra uses GA_Firebolt\.$/.test(document.querySelector(`${r} .said.good`)?.textContent), row);
+});
+
+// covers: OWN-10
+test("a value tells what wrote its base last, and each of them what caused it", async (t) => {
+  const page = await world(t);
+  await choose(page, "Brann");
+  await page.click('#values [data-attribute="Health"]');
+  await until(page, () => /what it began with/.test(document.getElementById("writes")?.textContent));
+  await page.fill("#d-effect", "GE_FlareUp");
+  await page.fill("#d-by", "Pyra");
   await page.click("#do-apply");
-  await until(page, () => !document.getElementById("alert").hidden);
-  assert.match(await page.textContent("#alert-text"), /there is no effect GE_Bum; did you mean GE_Burn\?/);
-  await page.waitForTimeout(500);
-  assert.ok(await page.isVisible("#alert"), "it stays");
-  await page.click("#dismiss");
-  assert.ok(await page.isHidden("#alert"));
+  await page.click('#values [data-attribute="Health"]');
+  await until(page, () => document.querySelector("#writes button"));
+  assert.match(await page.textContent("#writes li:first-child"), /^\d+\.\d s−[\d.]+ to [\d.]+ by GE_FlareUp from Pyra$/);
+  await page.click("#writes button");
+  await page.waitForSelector("#chain");
+  assert.match(await page.textContent("#chain"), /GE_FlareUp was applied/);
+});
+
+// covers: OWN-05
+test("what is done in the past says that a new future begins, and undo brings the old one again", async (t) => {
+  const page = await world(t);
+  await choose(page, "Pyra");
+  await ask(page, { ask: "pause" });
+  await ask(page, { ask: "step", ticks: 240 });
+  const { tick: end } = await frame(page);
+  await page.locator("#time").fill(String(end - 120));
+  await until(page, (at) => window.studio.frame.tick === at, end - 120);
+  await page.fill("#d-effect", "GE_Burn");
+  await page.click("#do-apply");
+  await page.waitForSelector("#told:not([hidden])");
+  assert.match(await page.textContent("#told-text"), /^You were at [\d.]+ s of [\d.]+ s: a new future begins here\./);
+  await until(page, (at) => window.studio.frame.end === at, end - 120);
+  await page.click("#told-undo");
+  await until(page, (at) => window.studio.frame.end === at, end);
+  assert.ok(await page.isHidden("#told"));
+  await page.click("#do-apply");
+  await page.waitForSelector("#told:not([hidden])");
+  await page.click("#told-dismiss");
+  assert.ok(await page.isHidden("#told"));
+});
+
+// covers: OWN-10
+test("what is done while the world stands still is listed at once", async (t) => {
+  const page = await world(t);
+  await choose(page, "Brann");
+  await ask(page, { ask: "pause" });
+  await page.fill("#d-effect", "GE_Burn");
+  await page.click("#do-apply");
+  await until(page, () => /GE_Burn is applied/.test(document.getElementById("log").textContent));
 });
 
 // covers: OWN-10
@@ -151,6 +241,10 @@ test("clients join over a chosen link and stand beside the server", async (t) =>
   await until(network, () => document.querySelector('#clients [data-key="Ann"] [data-trip="100"]'));
   await network.click("#n-join");
   await until(network, () => /has joined already/.test(document.getElementById("alert-text").textContent));
+  await network.waitForTimeout(300);
+  assert.ok(await network.isVisible("#alert"), "it stays");
+  await network.click("#dismiss");
+  assert.ok(await network.isHidden("#alert"));
   await network.click("#n-leave");
   await until(network, () => !document.querySelector('#clients [data-key="Ann"]'));
   await network.click("#n-join");

@@ -14,7 +14,7 @@ Examples, from the root of the repository:
   ugas sim scenarios/worked/rpg.yaml
   ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
 
-Without an installed ugas, write `cargo run -q --` in its place.";
+In a clone of the repository, `cargo ugas` is the same command.";
 
 /// The seed of everything that happens where none is asked for.
 const SEED: u64 = ugas_studio::stage::SEED;

@@ -101,7 +101,7 @@ fn the_next_steps_of_the_starter_are_true() {
     fs::write(&hero, text.replace("EffectClass: GE_Burn", "EffectClass: GE_Brun")).expect("written");
     let (code, out, _) = home.ugas(&["check", "."]);
     assert_eq!(code, Some(1));
-    assert!(out.contains("hero.yaml:10:") && out.contains("did you mean GE_Burn?"), "{out}");
+    assert!(out.contains("hero.yaml:11:") && out.contains("did you mean GE_Burn?"), "{out}");
     home.does(&["fix", "."]);
     assert_eq!(fs::read_to_string(&hero).expect("the hero"), text);
 }

@@ -1,7 +1,7 @@
 // The frame of the studio: pages, time, the footer, and the loop that asks for what is shown.
 
 import { connect, latest, must } from "./link.js";
-import { alertOf, fill, h, icon, number, plain, repaint, seconds } from "./dom.js";
+import { alertOf, at, bytes, fill, h, icon, number, plain, repaint } from "./dom.js";
 import { demo } from "./demo.js";
 import { world } from "./world.js";
 import { data } from "./data.js";
@@ -12,11 +12,13 @@ import { figures } from "./figures.js";
 const PAGES = { demo, scenario, world, data, network, figures };
 const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Figures" };
 // Asking these changes nothing, so that their success says nothing about what failed before.
-const LOOKS = ["frame", "figures", "files", "file", "check", "explain", "chain", "hello", "moment", "definitions", "definition", "form", "schema", "set"];
+const LOOKS = ["frame", "figures", "files", "file", "check", "explain", "chain", "past", "hello", "moment", "definitions", "definition", "form", "schema", "set"];
 // Milliseconds after which the next answer is not waited for until the next picture.
 const SLOW = 10;
-// News that are kept here.
-const MOST_NEWS = 5000;
+// News that are kept here, those that one answer brings at most, and the ticks that a list of them looks back.
+const MOST_NEWS = 2000;
+const MOST_AT_ONCE = 4000;
+const LIST = 1200;
 
 export const studio = {
   link: null,
@@ -25,6 +27,8 @@ export const studio = {
   news: [],
   // Of the news, who died.
   deaths: [],
+  // The last tick of which news were dropped here.
+  forgot: -1,
   page: "demo",
   // What pages want details of: side and actor.
   watch: [],
@@ -46,17 +50,35 @@ export const studio = {
   put(input) {
     return this.ask({ ask: "put", input });
   },
+  // Does something, and says what came of it.
+  async deed(input) {
+    const answer = await this.link.ask({ ask: "put", input });
+    const moment = at(answer.tick ?? this.frame.tick);
+    const done = answer.error === undefined && !answer.vain;
+    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${moment}: ${answer.said ?? "done"}.` : `${moment}: not done: ${answer.error}.`) };
+  },
+  // What happened until the moment that is shown, the newest last. What was dropped here is asked for again.
+  happened(frame) {
+    if (frame.tick > this.forgot + LIST || this.forgot < 0) return this.news.filter((n) => n.tick <= frame.tick);
+    const key = `${frame.tick} ${frame.serial} ${this.turn}`;
+    if (this.past?.key !== key && !this.past?.asking) {
+      this.past = { key, asking: true, lines: this.past?.lines ?? [] };
+      this.ask({ ask: "past", about: this.about }).then((lines) => (this.past = { key, asking: false, lines: (lines ?? []).map((l) => ({ ...l, text: plain(l.text) })) }));
+    }
+    return this.past.lines.filter((n) => n.tick <= frame.tick);
+  },
   listen(about) {
     if (JSON.stringify(about) === JSON.stringify(this.about)) return;
     this.about = about;
     this.turn += 1;
   },
+  forked,
   detail(side, name) {
     return this.frame?.details.find((d) => d.side === side && d.name === name)?.detail;
   },
 };
 
-const at = new URLSearchParams(location.search);
+const query = new URLSearchParams(location.search);
 
 function route() {
   const wanted = location.hash.slice(1).split("/")[0];
@@ -140,6 +162,8 @@ function tools() {
     button("keys", "Keys (?)", "help", help),
   );
   document.getElementById("dismiss").addEventListener("click", () => alertOf(""));
+  document.getElementById("told-undo").addEventListener("click", undo);
+  document.getElementById("told-dismiss").addEventListener("click", () => tell(""));
   window.addEventListener("keydown", shortcut);
   return (frame) => (document.getElementById("undo").disabled = frame.done === 0);
 }
@@ -170,10 +194,10 @@ function transport() {
     range.min = frame.start;
     range.max = Math.max(frame.end, frame.start + 1);
     if (document.activeElement !== range || frame.running) range.value = frame.tick;
-    range.setAttribute("aria-valuetext", seconds(frame.tick));
+    range.setAttribute("aria-valuetext", at(frame.tick));
     if (document.activeElement !== speed) speed.value = frame.speed;
     text.classList.toggle("live", frame.live && frame.running);
-    text.textContent = frame.live ? (frame.running ? `live ${seconds(frame.tick)}` : seconds(frame.tick)) : `${seconds(frame.tick)} of ${seconds(frame.end)}`;
+    text.textContent = frame.live ? (frame.running ? `live ${at(frame.tick)}` : at(frame.tick)) : `${at(frame.tick)} of ${at(frame.end)}`;
     forks.hidden = frame.live;
     now.hidden = frame.live;
     deaths(marks, frame);
@@ -184,7 +208,7 @@ function deaths(marks, frame) {
   const all = studio.deaths.slice(-60);
   const span = Math.max(1, frame.end - frame.start);
   fill(marks, `${Math.round(frame.end / 12)} ${all.at(-1)?.serial} ${all.length}`, () =>
-    all.map((n) => h("button", { "data-key": n.serial, tabindex: -1, style: `left:${(100 * (n.tick - frame.start)) / span}%`, title: `${n.who} dies at ${seconds(n.tick)}`, "aria-label": `${n.who} dies at ${seconds(n.tick)}`, onclick: () => seek(n.tick) })),
+    all.map((n) => h("button", { "data-key": n.serial, tabindex: -1, style: `left:${(100 * (n.tick - frame.start)) / span}%`, title: `${n.who} dies at ${at(n.tick)}`, "aria-label": `${n.who} dies at ${at(n.tick)}`, onclick: () => seek(n.tick) })),
   );
 }
 
@@ -212,10 +236,10 @@ async function copyMoment(button) {
 
 // A link names a seed, a tick and what was done until then.
 async function openMoment() {
-  if (!at.has("seed")) return;
+  if (!query.has("seed")) return;
   let inputs = [];
   try {
-    const text = at.get("ops");
+    const text = query.get("ops");
     if (text) {
       const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
       inputs = JSON.parse(new TextDecoder().decode(bytes));
@@ -223,7 +247,7 @@ async function openMoment() {
   } catch {
     return alertOf("this link is damaged: what was done cannot be read from it");
   }
-  await studio.ask({ ask: "open", seed: Number(at.get("seed")), scenario: at.get("scenario"), tick: Number(at.get("tick") ?? 0), inputs });
+  await studio.ask({ ask: "open", seed: Number(query.get("seed")), scenario: query.get("scenario"), tick: Number(query.get("tick") ?? 0), inputs });
 }
 
 function footer() {
@@ -241,8 +265,8 @@ function footer() {
     // Figures that nobody could read sixty times a second.
     if (performance.now() - shown < 250) return;
     shown = performance.now();
-    parts[1].textContent = `${number(frame.step_us)} µs a step`;
-    parts[2].textContent = `${number(frame.bytes_a_second / 1000)} kB/s from the server`;
+    parts[1].textContent = `${number(Math.round(frame.step_us))} µs a step`;
+    parts[2].textContent = `${bytes(frame.bytes_a_second)}/s from the server`;
   };
 }
 
@@ -250,6 +274,7 @@ function hear(frame, anew) {
   if (anew) {
     studio.news = [];
     studio.deaths = [];
+    studio.forgot = frame.news.length < MOST_AT_ONCE ? -1 : frame.news[0].tick;
   }
   // A past that has another future tells other things.
   if (studio.frame && frame.end < studio.frame.end) {
@@ -261,7 +286,7 @@ function hear(frame, anew) {
     studio.news.push(line);
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
-  if (studio.news.length > MOST_NEWS) studio.news.splice(0, studio.news.length - MOST_NEWS);
+  if (studio.news.length > MOST_NEWS) studio.forgot = studio.news.splice(0, studio.news.length - MOST_NEWS).at(-1).tick;
   // What came since the last picture is news of the next one.
   const missed = studio.frame?.drawn === false && !anew ? studio.frame : null;
   studio.frame = Object.assign(frame, { anew: anew || missed?.anew === true, news: missed ? [...missed.news, ...frame.news] : frame.news, drawn: false });
@@ -313,11 +338,25 @@ async function greet() {
   if (hello.error === undefined) studio.hello = hello;
 }
 
+// What is said about a deed until something else is done with time.
+function tell(text) {
+  document.getElementById("told-text").textContent = text;
+  document.getElementById("live").textContent = text;
+  document.getElementById("told").hidden = !text;
+}
+
+// Where something was done in the past, another future began there.
+function forked(answer) {
+  return typeof answer.old_end === "number" ? `You were at ${at(answer.tick)} of ${at(answer.old_end)}: a new future begins here. Undo takes this back and brings the old one again.` : "";
+}
+
 // A desk after whose deeds the page looks at once.
 function attentive(link) {
   const ask = async (question) => {
     const answer = await link.ask(question);
     if (!LOOKS.includes(question.ask)) inquire();
+    if (["undo", "seek", "fork", "open"].includes(question.ask)) tell("");
+    if (forked(answer)) tell(forked(answer));
     if (answer.error === undefined && (question.ask === "save" || question.input?.Edit)) greet();
     return answer;
   };
@@ -336,7 +375,7 @@ async function start() {
     alertOf(text);
   });
   await openMoment();
-  studio.hello = await studio.ask({ ask: "hello" });
+  studio.hello = await studio.ask({ ask: "hello", opens: !query.has("seed") });
   if (!studio.hello) return;
   const parts = [transport(), tools(), footer()];
   window.addEventListener("hashchange", route);

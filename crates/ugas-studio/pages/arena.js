@@ -37,9 +37,9 @@ export function watch(ring, side, details) {
 
 // What comes at nearly the same time is one number.
 function lose(ring, who, by, now) {
-  const last = ring.losses.findLast((l) => l.who === who && now - l.at < 180 && Math.sign(l.by) === Math.sign(by));
-  if (last) last.by += by;
-  else ring.losses.push({ who, by, at: now, aside: ring.losses.length % 2 ? -24 : 24 });
+  const before = ring.losses.findLast((l) => l.who === who);
+  if (before && now - before.at < 180 && Math.sign(before.by) === Math.sign(by)) before.by += by;
+  else ring.losses.push({ who, by, at: now, aside: before?.aside > 0 ? -36 : 36 });
 }
 
 // A prediction about somebody was corrected: it is shown where it happened.
@@ -65,6 +65,7 @@ export function draw(ring, side, { ghosts = [], lit = null } = {}) {
   }
   const sorted = [...side.actors].sort((a, b) => a.z - b.z);
   for (const a of sorted) body(cx, ...place(a), a, ring.corrected.get(a.name));
+  labels(cx, sorted, place, width, height);
   for (const flight of ring.flights) {
     const from = find(flight.who);
     const to = side.actors.find((a) => a.name !== flight.who && LOOK[a.name]);
@@ -167,7 +168,27 @@ function body(cx, x, y, a, corrected) {
     gauge(cx, x, y - 34, a.cast.share, "--accent", 4);
     words(cx, a.cast.name.replace(/^GA_/, ""), x, y - 48, "--text");
   }
-  words(cx, a.dead ? `${a.name} is down` : a.name, x, y + 19, "--text", "600 12px system-ui, sans-serif");
+}
+
+// Names over all bodies, and none over another: who stands in front has the place below the feet, the other one's name
+// gives way to the side.
+function labels(cx, actors, place, width, height) {
+  const put = [];
+  for (const a of [...actors].reverse()) {
+    const text = a.dead ? `${a.name} is down` : a.name;
+    cx.font = "600 12px system-ui, sans-serif";
+    const half = cx.measureText(text).width / 2 + 4;
+    let [x, y] = place(a);
+    x = Math.max(half, Math.min(width - half, x));
+    y = Math.min(height - 4, y + 19);
+    for (const other of put) {
+      const near = half + other.half - Math.abs(x - other.x);
+      if (near > 0 && Math.abs(y - other.y) < 15) x += x < other.x ? -near : near;
+    }
+    x = Math.max(half, Math.min(width - half, x));
+    put.push({ x, y, half });
+    words(cx, text, x, y, "--text", cx.font);
+  }
 }
 
 function halo(cx, x, y, r, colour, width) {

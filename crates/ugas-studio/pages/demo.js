@@ -1,9 +1,10 @@
 // The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
 
-import { canvas, fill, h, number, paint, plain, seconds } from "./dom.js";
+import { answerAt, at, canvas, fill, h, number, paint, percent, plain, seconds } from "./dom.js";
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
+import { causes, writes } from "./why.js";
 
 const KEYS = { Space: "Primary", Digit1: "Ability1", Digit2: "Ability2", Digit3: "Ability3", KeyJ: "Primary", KeyK: "Ability1", KeyL: "Ability2" };
 const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
@@ -13,6 +14,8 @@ const FOE = "Brann";
 const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
 // Ticks after a death in which the bar shows what caused it.
 const NEAR = 60;
+// Whoever has no keyboard is not asked to press a key.
+const TOUCH = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 let studio;
 let ui = {};
@@ -37,6 +40,8 @@ function open(main, owner) {
     right: ring(h("canvas", { class: "floor", id: "right", role: "img", "aria-label": "What is true on the server" })),
     you: h("div", { id: "you" }),
     server: h("div", { id: "server" }),
+    saidYou: h("p", { class: "said" }),
+    saidServer: h("p", { class: "said" }),
     ahead: h("div", { class: "big good", id: "shots-ahead" }),
     asking: h("div", { class: "big bad", id: "shots-asking" }),
     plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots a minute over the last minute" }),
@@ -52,24 +57,24 @@ function open(main, owner) {
     lit: null,
   };
   main.replaceChildren(
-    h("p", { class: "lead" }, h("b", {}, "One fight, seen twice. "), "Drag the round trip: the green rate of fire stays, the red one falls. Click any number, any greyed ability, any line."),
+    h("p", { class: "lead" }, h("b", {}, "One fight, seen twice. "), "Drag the round trip: the green counter stays, the red one falls. Click any number, any ability, any line."),
     h(
       "div",
       { class: "grid duel" },
-      h("section", { class: "panel", "aria-label": "Your client" }, h("div", { class: "stagehead" }, h("h2", {}, "Your client"), ui.hint), ui.left.el, ui.you),
+      h("section", { class: "panel", "aria-label": "Your client" }, h("div", { class: "stagehead" }, h("h2", {}, "Your client ", h("span", { class: "quiet" }, "what you see")), ui.hint), ui.left.el, ui.you, ui.saidYou),
       h(
         "section",
         { class: "panel", "aria-label": "Lag" },
         h("h2", {}, "The link between them"),
         ui.trip.row,
         ui.loss.row,
-        h("h2", {}, "Shots a minute"),
-        h("div", { class: "counters" }, h("div", {}, ui.ahead, h("small", {}, "cooldown predicted")), h("div", {}, ui.asking, h("small", {}, "cooldown confirmed by the server"))),
+        h("h2", {}, "Shots a minute over this link"),
+        h("div", { class: "counters" }, h("div", {}, ui.ahead, h("small", {}, "cooldown predicted by the client")), h("div", {}, ui.asking, h("small", {}, "cooldown confirmed by the server"))),
         ui.plot,
-        h("p", { id: "twice" }, ui.twice),
+        h("p", { id: "twice", title: "Frames in which what was predicted and what was confirmed showed at once" }, ui.twice),
         ui.net,
       ),
-      h("section", { class: "panel", "aria-label": "Server" }, h("div", { class: "stagehead" }, h("h2", {}, "The server"), ui.behind), ui.right.el, ui.server),
+      h("section", { class: "panel", "aria-label": "Server" }, h("div", { class: "stagehead" }, h("h2", {}, "The server ", h("span", { class: "quiet" }, "what is true")), ui.behind), ui.right.el, ui.server, ui.saidServer),
     ),
     h(
       "div",
@@ -128,7 +133,7 @@ function show(frame) {
     watch(ui.left, you, details("You"));
     draw(ui.left, you, { ghosts: server.actors.filter((a) => a.name === HERO && !a.dead) });
   }
-  causes(frame);
+  deaths(frame);
   draw(ui.right, server, { lit: ui.lit?.shown });
   sliders(frame);
   people(ui.you, "You");
@@ -140,8 +145,8 @@ function show(frame) {
 
 function counters(frame, you) {
   const [ahead, asking] = frame.shots ?? [0, 0];
-  ui.ahead.textContent = ahead.toFixed(0);
-  ui.asking.textContent = asking.toFixed(0);
+  ui.ahead.textContent = number(Math.round(ahead));
+  ui.asking.textContent = number(Math.round(asking));
   const last = shots.at(-1)?.[0] ?? -1;
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
@@ -152,14 +157,14 @@ function counters(frame, you) {
     fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what is confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " Its clock hurries to get further ahead: until then its orders come late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
-  fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
+  fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
 }
 
 // What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
 const tookBack = (line) => line.certainty === "Undone" && /Died|Ability|Effect|Damage|Cast|Attribute|Cooldown/.test(line.kind);
 
 function sliders(frame) {
-  for (const [part, value, text] of [[ui.trip, frame.round_trip, `${frame.round_trip} ms`], [ui.loss, Math.round(frame.loss * 100), `${Math.round(frame.loss * 100)} %`]]) {
+  for (const [part, value, text] of [[ui.trip, frame.round_trip, `${frame.round_trip} ms`], [ui.loss, Math.round(frame.loss * 100), percent(frame.loss)]]) {
     if (document.activeElement !== part.input) part.input.value = value;
     if (part.out.textContent !== text) part.out.textContent = text;
     part.input.setAttribute("aria-valuetext", text);
@@ -201,7 +206,7 @@ function ability(side, name, a) {
   const title = a.ready ? a.text ?? a.name : `${a.text ?? a.name} — not now; click for every reason`;
   return h(
     "button",
-    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, title, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not now: why?"}`, onclick: () => (a.ready ? use(name, a) : whyNot(side, name, a.name)) },
+    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, title, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not now: why?"}`, onclick: () => (a.ready ? use(side, name, a) : whyNot(side, name, a.name)) },
     h("i", { style: `width:${a.cooldown ? 100 * a.cooldown.share : 0}%` }),
     cap,
     h("span", {}, `${a.title}${charges}`),
@@ -215,9 +220,10 @@ async function explain(side, who, attribute) {
     h("tr", {}, h("td", {}, l.effect), h("td", {}, `${l.does} ${number(l.magnitude)}`), h("td", {}, l.follows ? `${l.follows[0]} ${number(l.follows[1])}` : "–"), h("td", {}, l.place ? `${l.place[0]}:${l.place[1]}` : "–"), h("td", {}, l.note ?? "counts")),
   );
   say(
-    `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${seconds(studio.frame.tick)}`,
+    `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${at(studio.frame.tick)}`,
     h("p", { class: "formula", id: "why" }, why.text),
     rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : h("p", { class: "empty" }, "Nothing modifies it: this is its base."),
+    ...writes(why.writes, who, attribute, chain),
   );
 }
 
@@ -232,22 +238,24 @@ function refusal() {
   const { side, who, name } = ui.refusal;
   const a = studio.detail(side, who)?.abilities.find((x) => x.name === name);
   if (!a) return;
-  const heals = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · time alone does not heal this") : h("b", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`));
+  const heals = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · time alone does not heal this") : h("b", { class: "good" }, ` · over in ${seconds(r.heals)}`));
   fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.heals?.toFixed(1)])), () => [
     h("h2", { "aria-live": "polite" }, a.ready ? `${who} can use ${a.title} now` : `Why can ${who} not use ${a.title} now?`),
     h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, heals(r)))),
   ]);
 }
 
-function use(who, a) {
+// What came of it is said below the buttons of that side.
+async function use(side, who, a) {
   const target = who === HERO ? FOE : HERO;
-  studio.put({ Act: { Press: { input: a.input, who, target } } }).then(() => studio.put({ Act: { Release: { input: a.input, who } } }));
+  answerAt(side === null ? ui.saidServer : ui.saidYou, await studio.deed({ Act: { Press: { input: a.input, who, target } } }));
+  studio.put({ Act: { Release: { input: a.input, who } } });
 }
 
 function log(frame) {
-  const lines = studio.news.filter((n) => n.tick <= frame.tick && (tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind)))).slice(-40).reverse();
+  const lines = studio.happened(frame).filter((n) => tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
   fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
-    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, (l.tick / 60).toFixed(2)), h("button", { "data-kind": l.kind, onclick: () => chain(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
+    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => chain(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
   );
 }
 
@@ -258,13 +266,13 @@ async function chain(line) {
   ui.lit = { serial: line.serial, shown };
   say(
     "What caused it, back to the key",
-    h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${plain(s.text)}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))),
+    causes(steps),
     h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began")),
   );
 }
 
 // Where the bar stands behind a death, what caused it is shown without being asked.
-function causes(frame) {
+function deaths(frame) {
   const death = frame.live ? null : studio.deaths.findLast((n) => n.tick <= frame.tick && n.tick > frame.tick - NEAR);
   if (frame.live) ui.lit = null;
   if (death && ui.lit?.serial !== death.serial) {
@@ -312,7 +320,7 @@ function drawer() {
     const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: edit.text.value } } });
     if (answer.error === undefined) {
       edit.mark([]);
-      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."));
+      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."), h("p", {}, studio.forked(answer)));
     }
     let findings;
     try {

@@ -69,16 +69,25 @@ function become(old, want) {
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(old.nodeName) && document.activeElement !== old && old.value !== want.value) old.value = want.value;
 }
 
-export const number = (v) => {
-  if (v === null || v === undefined) return "–";
-  const places = Math.abs(v) >= 1000 || Number.isInteger(v) ? 0 : Math.abs(v) >= 100 ? 1 : 2;
-  return v.toFixed(places);
-};
+// Numbers, the same on every page: as many places as matter, and no noughts behind the point that say nothing.
+const short = (v, places) => String(Number(v.toFixed(places)) || 0);
+export const number = (v) => (Number.isFinite(v) ? short(v, Math.abs(v) >= 1000 ? 0 : 2) : "–");
+export const signed = (v) => `${v < 0 ? "−" : "+"}${number(Math.abs(v))}`;
+export const percent = (share) => `${Math.round(share * 100)} %`;
+export const bytes = (n) => (n < 999.5 ? `${Math.round(n)} B` : n < 999_950 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`);
+export const seconds = (s) => `${s.toFixed(1)} s`;
+// A moment, by its tick.
+export const at = (tick) => seconds(tick / 60);
 
 // A sentence without the digits that nobody reads: 60.60000000000001 is 60.6.
-export const plain = (text) => text.replace(/\d+\.\d{3,}/g, (v) => String(Math.round(Number(v) * 100) / 100));
+export const plain = (text) => text.replace(/\d+\.\d{3,}/g, (v) => number(Number(v)));
 
-export const seconds = (ticks, rate = 60) => `${(ticks / rate).toFixed(1)} s`;
+// What was done, or why not: said to whoever listens, and shown at `el` beside the button.
+export function answerAt(el, { text, done, fork = "" }) {
+  document.getElementById("live").textContent = `${text} ${fork}`.trim();
+  el.className = `said ${done ? "good" : "bad"}`;
+  el.textContent = text;
+}
 
 export function alertOf(text) {
   const el = document.getElementById("alert-text");

@@ -1,6 +1,6 @@
 // Hands to drive the world: everything that can be done to the chosen one.
 
-import { h } from "./dom.js";
+import { answerAt, h } from "./dom.js";
 
 export const place = (who, [x, z]) => ({ Act: { Move: { who, to: [x, 0, z] } } });
 
@@ -12,8 +12,13 @@ export function drive(studio, actor) {
   const level = () => Math.max(1, Math.round(Number(value("d-level"))) || 1);
   const names = () => studio.frame?.sides[0].actors.slice(0, 200).map((a) => a.name) ?? [];
   const lists = { "l-effects": studio.hello.effects, "l-abilities": studio.hello.abilities, "l-inputs": studio.hello.inputs, "l-tags": studio.hello.tags, "l-actors": names() };
-  const button = (id, text, make) => h("button", { id, onclick: () => actor() && studio.put({ Act: make(actor()) }) }, text);
-  const row = (...all) => h("div", { class: "row" }, ...all);
+  const act = async (button, make) => {
+    const said = button.parentElement.querySelector(".said");
+    answerAt(said, actor() ? await studio.deed(make(actor())) : { done: false, text: "Choose somebody first." });
+  };
+  const button = (id, text, make) => h("button", { id, onclick: (e) => act(e.currentTarget, (who) => ({ Act: make(who) })) }, text);
+  // Buttons, and below them what came of the last one.
+  const row = (...all) => h("div", { class: "row" }, ...all, h("p", { class: "said" }));
   const where = () => value("d-place").split(/[ ,;]+/).map((v) => Number(v));
   const group = (...all) => h("div", { class: "grid tight" }, ...all);
   return h(
@@ -37,7 +42,7 @@ export function drive(studio, actor) {
       row(button("do-press", "Press", (who) => ({ Press: { input: value("d-input"), who, target: some("d-target") } })), button("do-release", "Release", (who) => ({ Release: { input: value("d-input"), who } }))),
     ),
     group(field("d-event", "Event", "l-tags", "Event.…"), field("d-value", "Value", undefined, "0"), row(button("do-event", "Send", (who) => ({ Event: { tag: value("d-event"), who, value: Number(value("d-value")) || 0 } })))),
-    group(field("d-place", "Place", undefined, "x z"), row(h("button", { id: "do-move", onclick: () => actor() && studio.put(place(actor(), [where()[0] || 0, where()[1] || 0])) }, "Move"))),
+    group(field("d-place", "Place", undefined, "x z"), row(h("button", { id: "do-move", onclick: (e) => act(e.currentTarget, (who) => place(who, [where()[0] || 0, where()[1] || 0])) }, "Move"))),
     h("p", { class: "quiet" }, "A base value is written in the table of attributes. ", h("kbd", {}, "U"), " takes back what was done last."),
   );
 }

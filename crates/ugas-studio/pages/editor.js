@@ -3,6 +3,9 @@
 import { fill, h } from "./dom.js";
 
 const LINE = 18;
+// The part of the window that a text takes up at most, and the lines it has room for at least.
+const MOST = 0.65;
+const LEAST = 6;
 
 export function editor(props) {
   const text = h("textarea", { spellcheck: "false", autocapitalize: "off", wrap: "off", ...props });
@@ -15,14 +18,26 @@ export function editor(props) {
     lines.style.transform = `translateY(${-(text.scrollTop - first * LINE)}px)`;
     fill(lines, `${first} ${last} ${[...wrong]}`, () => Array.from({ length: Math.max(0, last - first) }, (_, i) => h("div", { class: wrong.has(first + i + 1) ? "wrong" : undefined }, String(first + i + 1))));
   };
+  // As high as its text, until somebody drags it to another height.
+  let fitted = null;
+  const fit = () => {
+    if (fitted !== null && text.style.height !== fitted) return;
+    const lines = Math.max(LEAST, text.value.split("\n").length + 1);
+    text.style.height = `${Math.min(lines * LINE + 2 * LINE, Math.round(innerHeight * MOST))}px`;
+    fitted = text.style.height;
+  };
   text.addEventListener("scroll", draw);
-  text.addEventListener("input", draw);
+  text.addEventListener("input", () => {
+    fit();
+    draw();
+  });
   new ResizeObserver(draw).observe(text);
   return {
     el: h("div", { class: "editor" }, lines, text),
     text,
     set(value) {
       text.value = value;
+      fit();
       draw();
     },
     // These lines are wrong, counted from one.

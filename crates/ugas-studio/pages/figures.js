@@ -1,6 +1,6 @@
 // What costs what.
 
-import { fill, h, number } from "./dom.js";
+import { bytes, fill, h, number } from "./dom.js";
 
 let studio;
 let ui;
@@ -32,13 +32,13 @@ function show(frame) {
     ["Abilities granted", told.abilities],
     ["Abilities running", told.running],
     ["Tasks that wait", told.waiting_tasks],
-    ["Microseconds a step", told.step_us],
+    ["Microseconds a step", told.step_us && Math.round(told.step_us)],
     ["Allocations in the last step", told.allocations],
     ["Ticks recorded", told.recorded],
     ["Copies kept for going back", told.keyframes],
-    ["Bytes a second from the server", frame.bytes_a_second],
+    ["From the server in a second", bytes(frame.bytes_a_second)],
   ].filter(([, value]) => value !== undefined && value !== null);
-  fill(ui.much, JSON.stringify(rows), () => rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "n" }, number(value)))));
+  fill(ui.much, JSON.stringify(rows), () => rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "n" }, typeof value === "string" ? value : number(value)))));
   fill(ui.tasks, JSON.stringify(told.tasks), () => [
     h("tr", {}, ...["Task", "Instances", "Ticked now", "Put off", "µs now", "Ticks", "µs in all", "Average µs", "Ticks a second"].map((t) => h("th", { scope: "col" }, t))),
     ...(told.tasks.length ? told.tasks.map((t) => h("tr", {}, ...cells([t.task ?? "?", t.instances, t.ticked, t.deferred, t.frame_us, t.ticks, t.sum_us, t.average_us, t.rate]))) : [h("tr", {}, h("td", { colspan: 9, class: "quiet" }, "No task looks around; waiting costs nothing."))]),

@@ -1,6 +1,6 @@
 // Clients beside the server: how far they are ahead, what was corrected, and what goes over the wire.
 
-import { canvas, fill, h, number, paint } from "./dom.js";
+import { at, bytes as inBytes, canvas, fill, h, number, paint, signed } from "./dom.js";
 import { latest } from "./link.js";
 
 // Frames of the plot, and rows of the comparison.
@@ -86,7 +86,7 @@ function show(frame) {
   plot(frame);
   beside(frame, clients);
   const undone = takenBack(frame);
-  fill(ui.undone, undone.map((n) => n.key).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, (n.tick / 60).toFixed(2)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: whatever a client foresaw came true.")]));
+  fill(ui.undone, undone.map((n) => n.key).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, at(n.tick)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: whatever a client foresaw came true.")]));
 }
 
 // What was taken back at once is one line.
@@ -113,7 +113,7 @@ function people(clients) {
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, `${Math.round(c.link[1] * 100)} %`), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${c.bent > 0 ? "+" : "−"}${Math.abs(c.bent).toFixed(0)} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, `${Math.round(c.link[1] * 100)} %`), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${signed(Math.round(c.bent))} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
     ),
   ]);
 }
@@ -137,7 +137,7 @@ function plot(frame) {
   bytes.forEach(([, b], i) => cx.lineTo((i / (MOST_BYTES - 1)) * width, y(b)));
   cx.stroke();
   cx.fillStyle = paint("--text");
-  cx.fillText(`now ${number(frame.bytes_a_second)} B/s, at most ${number(most)} B/s`, 6, 14);
+  cx.fillText(`now ${inBytes(frame.bytes_a_second)}/s, at most ${inBytes(most)}/s`, 6, 14);
 }
 
 function beside(frame, clients) {

@@ -77,9 +77,9 @@ export function timeline(el, effects, now, span) {
   axis(cx, width, height, start, end);
   cx.font = SMALL;
   cx.fillStyle = paint("--quiet");
-  cx.fillText(`${(start / 60).toFixed(0)} s`, 4, 11);
+  cx.fillText(`${number(Math.round(start / 60))} s`, 4, 11);
   cx.textAlign = "right";
-  cx.fillText(`${(end / 60).toFixed(0)} s`, width - 4, 11);
+  cx.fillText(`${number(Math.round(end / 60))} s`, width - 4, 11);
   cx.textAlign = "center";
   cx.fillText("now", width / 2, 11);
   effects.forEach((e, i) => {

@@ -1,6 +1,6 @@
 // A scenario: whether it holds, what does not and why, and the way to the moment where it does not.
 
-import { h, seconds } from "./dom.js";
+import { at, h } from "./dom.js";
 
 const MOST_LINES = 2000;
 
@@ -33,8 +33,8 @@ async function open(main, studio) {
         { class: "panel grid" },
         told.all.length > 1 ? h("label", { class: "grid tight" }, h("span", { class: "quiet" }, `Of the ${told.all.length} scenarios in this file`), choose) : null,
         h("div", {}, h("p", { class: "quiet" }, `${told.file}:${told.line}${seed}`), h("p", { class: "big", style: "font-size:1.4rem" }, told.name)),
-        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Everything holds, to its end at ${seconds(told.end)}.` : many(told.failures.length)),
-        ...told.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => toMoment(studio, f.tick, "#world") }, `Go to ${seconds(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
+        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Everything holds, to its end at ${at(told.end)}.` : many(told.failures.length)),
+        ...told.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => toMoment(studio, f.tick, "#world") }, `Go to ${at(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
         ...told.notes.map((n) => h("p", { class: "quiet" }, n)),
         h("div", { class: "row" }, h("button", { id: "again", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Play it from the beginning"), h("button", { id: "look", onclick: () => (location.hash = "#world") }, "Look at the world")),
       ),

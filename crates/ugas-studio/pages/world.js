@@ -1,14 +1,17 @@
 // The world as it is: who there is, their values over time, effects, tags, abilities.
 
-import { canvas, fill, h, number, paint, plain, seconds } from "./dom.js";
+import { answerAt, at, canvas, fill, h, number, paint, percent, plain, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
 import { drive, place } from "./drive.js";
 import { rows } from "./rows.js";
+import { causes, writes } from "./why.js";
 
 // Ticks that plots look back, and effects are drawn for.
 const PAST = 1200;
 const SPAN = 1200;
 const MOST_POINTS = 4000;
+// Milliseconds for which the row of an ability says what came of it.
+const SHOWN = 8000;
 
 let studio;
 let ui;
@@ -40,6 +43,9 @@ function open(main, owner) {
     list: h("table", { id: "effects" }),
     tags: h("div", { id: "tags", class: "tags" }),
     abilities: h("table", { id: "abilities" }),
+    // What came of the last deed, beside what it was done with.
+    said: { attributes: h("p", { class: "said" }), effects: h("p", { class: "said" }), map: h("p", { class: "said" }) },
+    answered: null,
     answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see where it comes from, or a line below to see what caused it.")),
     log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
     shown: new Set(),
@@ -50,14 +56,14 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there.")), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there."), ui.said.map), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
         h("section", { class: "panel row between" }, ui.title, ui.state),
-        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values)), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Why", ui.answer))),
+        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values), ui.said.attributes), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Why", ui.answer))),
         panel("Abilities", h("div", { class: "scroll" }, ui.abilities)),
-        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list)),
+        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list), ui.said.effects),
         h("div", { class: "grid two" }, panel("Tags", ui.tags), panel("What happened", ui.log)),
       ),
     ),
@@ -103,11 +109,11 @@ function show(frame) {
 
 function state(now) {
   const cues = now.cues.map((c) => c.replace("GameplayCue.", ""));
-  const cast = now.cast && Math.round(now.cast.share * 100);
+  const cast = now.cast && percent(now.cast.share);
   if (ui.title.textContent !== now.name) ui.title.textContent = now.name;
   fill(ui.state, JSON.stringify([now.dead, cast, now.cast?.name, cues, number(now.x), number(now.z)]), () => [
     now.dead ? h("span", { class: "pill bad" }, "down") : null,
-    now.cast ? h("span", { class: "pill hot", id: "cast" }, `casts ${now.cast.name} ${cast} %`) : null,
+    now.cast ? h("span", { class: "pill hot", id: "cast" }, `casts ${now.cast.name} ${cast}`) : null,
     ...cues.map((c) => h("span", { class: "pill", "data-cue": c, title: "A cue that is on" }, `cue ${c}`)),
     h("span", { class: "quiet", id: "at" }, `at ${number(now.x)}, ${number(now.z)}`),
   ].filter(Boolean));
@@ -154,7 +160,14 @@ function pick(event) {
 function walk(event) {
   const { far, width, height } = ui.scale;
   const to = [((event.offsetX - width / 2) / (width / 2 - 12)) * far, ((event.offsetY - height / 2) / (height / 2 - 12)) * far];
-  if (actor) studio.put(place(actor, to));
+  if (actor) act(ui.said.map, place(actor, to));
+}
+
+// Does something and says beside it what came of it.
+async function act(where, input) {
+  const answer = await studio.deed(input);
+  answerAt(where, answer);
+  return answer;
 }
 
 // Values change in what happened; what is shown now closes the gaps.
@@ -208,7 +221,8 @@ function values(detail, frame) {
 
 async function write(attribute, field) {
   const value = Number(field.value.trim().replace(",", ".") || NaN);
-  await studio.put({ Act: { Set: { who: actor, attribute, value } } });
+  if (Number.isFinite(value)) await act(ui.said.attributes, { Act: { Set: { who: actor, attribute, value } } });
+  else answerAt(ui.said.attributes, { done: false, text: `Not done: “${field.value}” is no number.` });
   field.blur();
   delete ui.values.dataset.shown;
 }
@@ -229,7 +243,7 @@ async function explain(attribute) {
   const why = await studio.ask({ ask: "explain", side, who: actor, attribute });
   if (!why) return;
   const line = (l) => `${l.does} ${number(l.magnitude)} by ${l.effect}${l.by ? ` of ${l.by}` : ""}, level ${l.level}${l.stacks > 1 ? `, ${l.stacks} stacks` : ""}${l.place ? `, ${l.place[0]}:${l.place[1]}` : ""}${l.note ? ` (${l.note})` : ""}`;
-  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${seconds(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), h("ul", { class: "log" }, ...(why.lines.length ? why.lines.map((l) => h("li", {}, line(l))) : [h("li", { class: "empty" }, "Nothing modifies it: this is its base.")])));
+  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${at(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), h("ul", { class: "log" }, ...(why.lines.length ? why.lines.map((l) => h("li", {}, line(l))) : [h("li", { class: "empty" }, "Nothing modifies it: this is its base.")])), ...writes(why.writes, actor, attribute, chain));
 }
 
 // What is there now, and for a while what was there.
@@ -253,13 +267,13 @@ function remember(detail, frame) {
 
 function effects(detail, frame) {
   timeline(ui.effects, remember(detail, frame), frame.tick, SPAN);
-  const left = (e) => (e.total === null ? "until removed" : `${Math.max(0, e.total - e.elapsed).toFixed(1)} s`);
+  const left = (e) => (e.total === null ? "until removed" : seconds(Math.max(0, e.total - e.elapsed)));
   fill(ui.list, detail.effects.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join() || "none", () => [
     h("thead", {}, h("tr", {}, ...["Effect", "By", "Level", "Stacks", "Since", "Left", "State", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
       {},
-      ...(detail.effects.length ? detail.effects.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), `${e.elapsed.toFixed(1)} s`, left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => studio.put({ Act: { Remove: { effect: e.name, from: actor } } }) }, "remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "Nothing is in effect on it."))]),
+      ...(detail.effects.length ? detail.effects.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.said.effects, { Act: { Remove: { effect: e.name, from: actor } } }) }, "remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "Nothing is in effect on it."))]),
     ),
   ]);
 }
@@ -288,9 +302,9 @@ function abilities(detail, now) {
   const bar = (share) => h("span", { class: "bar" }, h("i", { style: `width:${Math.round(share * 100)}%` }));
   const status = (a) => {
     const cast = now.cast?.name === a.name ? now.cast : null;
-    return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${Math.round(cast.share * 100)} %` : a.running ? "running" : a.ready ? "ready" : "not now", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
+    return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${percent(cast.share)}` : a.running ? "running" : a.ready ? "ready" : "not now", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
   };
-  fill(ui.abilities, `${key} ${casting}` || "none", () => [
+  fill(ui.abilities, `${actor} ${key} ${casting} ${ui.answered?.text}`, () => [
     h("thead", {}, h("tr", {}, ...["Ability", "State", "Cooldown", "Why not", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
@@ -303,8 +317,8 @@ function abilities(detail, now) {
               h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
               status(a),
               h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
-              h("td", {}, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${r.heals.toFixed(1)} s`)))),
-              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => studio.put({ Act: { Activate: { ability: a.name, who: actor, target: document.getElementById("d-target").value.trim() || null } } }) }, "activate")),
+              h("td", {}, ui.answered?.of === `${actor} ${a.name}` ? h("div", { class: `said ${ui.answered.done ? "good" : "bad"}` }, ui.answered.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${seconds(r.heals)}`)))),
+              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name) }, "activate")),
             ),
           )
         : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "It has no abilities."))]),
@@ -312,12 +326,21 @@ function abilities(detail, now) {
   ]);
 }
 
+// Its answer stands in its row.
+async function activate(ability) {
+  const who = actor;
+  const target = document.getElementById("d-target").value.trim() || null;
+  const answered = { of: `${who} ${ability}`, ...(await act(h("p"), { Act: { Activate: { ability, who, target } } })) };
+  ui.answered = answered;
+  setTimeout(() => ui.answered === answered && (ui.answered = null), SHOWN);
+}
+
 function log(frame) {
-  const lines = studio.news.filter((n) => n.who === actor && n.tick <= frame.tick).slice(-60).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join() || "none", () => (lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, (l.tick / 60).toFixed(2)), h("button", { onclick: () => chain(l) }, l.client ? `${l.client} took back: ${l.text}` : l.text))) : [h("li", { class: "empty" }, "Nothing has happened to it yet.")]));
+  const lines = studio.happened(frame).filter((n) => n.who === actor).slice(-60).reverse();
+  fill(ui.log, lines.map((l) => l.serial).join() || "none", () => (lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { onclick: () => chain(l) }, l.client ? `${l.client} took back: ${l.text}` : l.text))) : [h("li", { class: "empty" }, "Nothing has happened to it yet.")]));
 }
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), h("ol", { class: "chain", id: "chain" }, ...steps.map((s) => h("li", { class: s.kind }, `${s.who}: ${plain(s.text)}`, h("span", { class: "quiet" }, ` ${(s.tick / 60).toFixed(2)} s`)))));
+  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), causes(steps));
 }

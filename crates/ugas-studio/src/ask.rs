@@ -2,12 +2,14 @@
 
 use crate::Names;
 use serde::Serialize;
-use ugas_core::{CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
+use ugas_core::{AttributeId, CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
 use ugas_doc::Operation;
 
 /// Where a number comes from.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Why {
+    #[serde(skip)]
+    pub(crate) attribute: AttributeId,
     /// One line: `18 = 10 × 1.50 (Might 50, brann.yaml:48) × 1.20 (GE_EmberBlade, equipment.yaml:12)`.
     pub(crate) text: String,
     pub(crate) value: f64,
@@ -52,6 +54,7 @@ pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) 
     let e = sim.explain(who, id).map_err(|r| r.describe(rules))?;
     let finite = |v: f64| Some(v).filter(|v| v.is_finite());
     Ok(Why {
+        attribute: id,
         text: sentence(&e),
         value: e.value,
         base: e.base,
@@ -60,10 +63,11 @@ pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) 
     })
 }
 
-/// A number for people: one place after the point for what is whole enough.
+/// A number for people, as the pages write it: two places after the point at most, and none that says nothing.
 fn number(v: f64) -> String {
-    let rounded = (v * 100.0).round() / 100.0;
-    if (rounded - v).abs() > 1e-9 { format!("{v:.3}") } else { format!("{rounded}") }
+    let unit = if v.abs() >= 1000.0 { 1.0 } else { 100.0 };
+    // Nought is nought, from whichever side.
+    format!("{}", (v * unit).round() / unit + 0.0)
 }
 
 fn sentence(e: &Explanation) -> String {

@@ -216,12 +216,17 @@ impl Attached {
 
     fn reply(&mut self, sim: &mut Sim, asked: Ask, run: &mut RunOrder<'_>) -> Result<Value, String> {
         match asked {
-            Ask::Hello => return Ok(self.hello(sim)),
+            Ask::Hello { .. } => return Ok(self.hello(sim)),
             Ask::Frame(frame) => return Ok(self.frame(sim, &frame)),
             Ask::Figures => return Ok(self.figures(sim)),
             Ask::Explain { side: None, who, attribute } => {
                 let who = self.names.who(sim, &who).ok_or_else(|| format!("{who} is not there"))?;
-                return Ok(json!(ask::why(&self.names, sim, who, &attribute)?));
+                let why = ask::why(&self.names, sim, who, &attribute)?;
+                return Ok(self.chronicle.with_writes(why, &self.names, sim, who, self.tick));
+            }
+            Ask::Past { about } => {
+                let told = self.chronicle.until(self.tick, about.as_deref(), &self.names);
+                return Ok(json!(told.into_iter().map(|t| told::line(t, None, &self.names, sim)).collect::<Vec<_>>()));
             }
             Ask::Explain { side: Some(side), .. } => return Err(format!("no client is named {side}")),
             Ask::Chain { serial } => {

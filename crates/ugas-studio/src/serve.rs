@@ -30,6 +30,8 @@ const MOST_ASKED: usize = 4 * 1024 * 1024;
 const LEAST_TOKEN: usize = 16;
 /// Between two steps when nobody asks.
 const BREATH: Duration = Duration::from_millis(5);
+/// Nobody asked for so long: nobody looks, and the world waits.
+const UNSEEN: Duration = Duration::from_secs(2);
 
 macro_rules! pages {
     ($($name:literal => $kind:literal),+ $(,)?) => {
@@ -55,6 +57,7 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "plot.js" => "text/javascript; charset=utf-8",
     "rows.js" => "text/javascript; charset=utf-8",
     "scenario.js" => "text/javascript; charset=utf-8",
+    "why.js" => "text/javascript; charset=utf-8",
     "world.js" => "text/javascript; charset=utf-8",
 ];
 
@@ -123,21 +126,28 @@ impl Studio {
         Ok((self.letters, Serving { net, asked: self.asked }))
     }
 
-    /// Serves a desk until the program ends. The world runs on the calling thread, connections on another.
+    /// Serves a desk until the program ends. The world runs on the calling thread, connections on another. It runs while
+    /// somebody looks: whoever opens it first sees its beginning.
     pub fn run(self, desk: Desk) -> io::Result<()> {
         let begun = Instant::now();
         let mut desk = desk.with_clock(Arc::new(move || begun.elapsed().as_nanos() as u64));
         let (letters, serving) = self.begin()?;
         serving.watch(desk.places());
         let mut last = begun;
+        let mut seen = None;
         loop {
             let now = Instant::now();
-            desk.advance(now.duration_since(last).as_secs_f64() * 1000.0, &mut || begun.elapsed().as_secs_f64() * 1e6);
+            if seen.is_some_and(|at| now.duration_since(at) < UNSEEN) {
+                let passed = now.duration_since(last).as_secs_f64() * 1000.0;
+                desk.advance(passed, &mut || begun.elapsed().as_secs_f64() * 1e6);
+            }
             last = now;
             match letters.recv_timeout(BREATH) {
-                Ok(letter) => {
-                    answer(&mut desk, letter);
-                    while let Ok(letter) = letters.try_recv() {
+                Ok(first) => {
+                    for letter in std::iter::once(first).chain(letters.try_iter()) {
+                        if matches!(letter, Letter::Asked(_)) {
+                            seen = Some(Instant::now());
+                        }
                         answer(&mut desk, letter);
                     }
                 }

@@ -59,13 +59,24 @@ pub struct Tape<W: World> {
     inputs: Vec<(u32, W::Input)>,
     /// The last tick that was reached.
     end: u32,
+    /// Futures that something done in the past took the place of, the oldest first.
+    cuts: Vec<Cut<W::Input>>,
+}
+
+/// A future that is not so any more.
+#[derive(Clone, Debug)]
+struct Cut<I> {
+    /// How many inputs there were with the one that took its place.
+    with: usize,
+    end: u32,
+    inputs: Vec<(u32, I)>,
 }
 
 impl<W: World> Tape<W> {
     /// A recording that begins with a world as it is.
     pub fn new(world: W) -> Tape<W> {
         let end = world.tick();
-        Tape { keyframes: vec![world.clone()], world, every: FIRST_EVERY, inputs: Vec::new(), end }
+        Tape { keyframes: vec![world.clone()], world, every: FIRST_EVERY, inputs: Vec::new(), end, cuts: Vec::new() }
     }
 
     /// The world where the recording stands.
@@ -129,13 +140,20 @@ impl<W: World> Tape<W> {
         }
     }
 
-    /// Does something now. What was recorded after now is forgotten: the past has another future from here.
+    /// Does something now. In the past another future begins with it; what was done in the old one is kept until this is
+    /// taken back.
     pub fn put(&mut self, input: W::Input) -> Result<(), String> {
         let mut tried = self.world.clone();
         tried.take(&input)?;
+        let (tick, end) = (tried.tick(), self.end);
+        let kept = self.inputs.partition_point(|(at, _)| *at <= tick);
+        let later = self.inputs.split_off(kept);
         self.fork();
         self.world = tried;
-        self.inputs.push((self.world.tick(), input));
+        self.inputs.push((tick, input));
+        if tick < end {
+            self.cuts.push(Cut { with: self.inputs.len(), end, inputs: later });
+        }
         Ok(())
     }
 
@@ -148,6 +166,7 @@ impl<W: World> Tape<W> {
         self.end = tick;
         self.keyframes.retain(|k| k.tick() <= tick);
         self.inputs.retain(|(at, _)| *at <= tick);
+        self.cuts.retain(|cut| cut.with <= self.inputs.len());
     }
 
     /// Goes to a tick of the recording, or to the end nearest to it.
@@ -170,16 +189,23 @@ impl<W: World> Tape<W> {
         world
     }
 
-    /// Takes back the last thing that was done, as if it never was, and goes to where the recording stood. `seen` is shown
-    /// every tick that has another past now.
+    /// Takes back the last thing that was done, as if it never was, and goes to where the recording stood. If it took the
+    /// place of another future, that is there again. `seen` is shown every tick that is another one now, the first is that
+    /// of what is taken back.
     pub fn undo(&mut self, seen: &mut dyn FnMut(&W)) -> bool {
         let Some((at, _)) = self.inputs.pop() else { return false };
-        let (now, end) = (self.world.tick(), self.end);
+        let (now, mut end) = (self.world.tick(), self.end);
         self.keyframes.retain(|k| k.tick() <= at);
         self.end = at;
         self.world = self.at(at);
+        seen(&self.world);
+        if let Some(cut) = self.cuts.pop_if(|cut| cut.with > self.inputs.len()) {
+            self.inputs.extend(cut.inputs);
+            end = end.max(cut.end);
+        }
         while self.world.tick() < end {
             self.step();
+            repeat(&mut self.world, &self.inputs);
             seen(&self.world);
         }
         self.seek(now);

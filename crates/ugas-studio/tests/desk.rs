@@ -60,6 +60,147 @@ fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
 }
 
 #[test]
+fn what_is_done_in_the_past_says_so_and_undo_brings_the_old_future_back() {
+    let mut desk = duel();
+    let set = |value: f64| json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Brann", "attribute": "Might", "value": value } } } });
+    run(&mut desk, 100);
+    assert_eq!(ask(&mut desk, set(60.0))["old_end"], Value::Null, "now has no other future");
+    run(&mut desk, 100);
+    ask(&mut desk, set(70.0));
+    run(&mut desk, 100);
+    let (end, lines) = (hash(&mut desk), frame(&mut desk)["news"].as_array().unwrap().len());
+    ask(&mut desk, json!({ "ask": "seek", "tick": 150 }));
+    assert_eq!(ask(&mut desk, set(500.0))["old_end"], 300);
+    assert_eq!((&frame(&mut desk)["end"], &frame(&mut desk)["done"]), (&json!(150), &json!(2)));
+    ask(&mut desk, json!({ "ask": "step", "ticks": 20 }));
+    ask(&mut desk, json!({ "ask": "undo" }));
+    let now = frame(&mut desk);
+    assert_eq!((&now["tick"], &now["end"], &now["done"]), (&json!(170), &json!(300), &json!(2)));
+    ask(&mut desk, json!({ "ask": "seek", "tick": 300 }));
+    assert_eq!(hash(&mut desk), end, "the old future, with what was done in it");
+    assert_eq!(frame(&mut desk)["news"].as_array().unwrap().len(), lines, "and what happened in it");
+}
+
+fn act(desk: &mut Desk, act: Value) -> Value {
+    ask(desk, json!({ "ask": "put", "input": { "Act": act } }))
+}
+
+#[test]
+fn every_deed_says_what_came_of_it() {
+    let mut desk = Desk::at("../../packs/arena".as_ref(), Choice { seed: Some(7), scenario: None }).unwrap();
+    let mut said = |deed: Value| {
+        let answer = act(&mut desk, deed);
+        let text = answer["said"].as_str().or(answer["error"].as_str()).unwrap().to_owned();
+        (text, answer["error"].is_null() && answer["vain"] == false)
+    };
+    let burn = |n: u32| json!({ "Apply": { "effect": "GE_Burn", "to": "Pyra", "level": n } });
+    assert_eq!(said(burn(1)), ("GE_Burn was applied to Pyra".into(), true));
+    let remove = json!({ "Remove": { "effect": "GE_Burn", "from": "Pyra" } });
+    assert_eq!(said(remove.clone()), ("GE_Burn was removed from Pyra".into(), true));
+    assert_eq!(said(remove), ("there is no GE_Burn to remove".into(), false));
+    let nobody = json!({ "Activate": { "ability": "GA_Firebolt", "who": "Pyra" } });
+    let (text, done) = said(nobody);
+    assert!(!done && text.starts_with("Pyra uses GA_Firebolt, but at nobody"), "{text}");
+    let (text, done) = said(json!({ "Press": { "input": "Primary", "who": "Pyra", "target": "Brann" } }));
+    assert!(!done && text.starts_with("Primary of Pyra is down, but nothing is used: the cooldown"), "{text}");
+    assert_eq!(
+        said(json!({ "Release": { "input": "Primary", "who": "Pyra" } })),
+        ("Primary of Pyra is up".into(), true)
+    );
+    let cancel = json!({ "Cancel": { "ability": "GA_Fireball", "who": "Pyra" } });
+    assert_eq!(said(cancel.clone()), ("Pyra does not use GA_Fireball now: there is nothing to cancel".into(), false));
+    let cast = json!({ "Activate": { "ability": "GA_Fireball", "who": "Pyra", "target": "Brann" } });
+    assert_eq!(said(cast), ("Pyra uses GA_Fireball".into(), true));
+    assert_eq!(said(cancel), ("GA_Fireball of Pyra was cancelled".into(), true));
+    let set = |value: f64| json!({ "Set": { "who": "Pyra", "attribute": "Mana", "value": value } });
+    assert_eq!(said(set(40.0)), ("the base of Mana of Pyra is 40 now".into(), true));
+    let (text, done) = said(set(4000.0));
+    assert!(done && text.ends_with("now: 4000 is out of bounds"), "{text}");
+    assert_eq!(
+        said(json!({ "Event": { "tag": "State.Combat", "who": "Pyra" } })),
+        ("State.Combat was sent to Pyra".into(), true)
+    );
+    assert_eq!(said(json!({ "Apply": { "effect": "", "to": "Pyra" } })), ("name an effect first".into(), false));
+}
+
+#[test]
+fn a_value_tells_what_wrote_its_base_last_and_each_leads_to_its_cause() {
+    let mut desk = duel();
+    ask(&mut desk, json!({ "ask": "pause" }));
+    let writes = |desk: &mut Desk| {
+        let why = ask(desk, json!({ "ask": "explain", "who": "Brann", "attribute": "Health" }));
+        why["writes"].as_array().unwrap().clone()
+    };
+    ask(&mut desk, json!({ "ask": "step", "ticks": 200 }));
+    let before = writes(&mut desk).len();
+    // In a world that stands still it is told at once.
+    act(&mut desk, json!({ "Apply": { "effect": "GE_FlareUp", "to": "Brann", "by": "Pyra" } }));
+    let last = writes(&mut desk)[0].clone();
+    assert_eq!((&last["tick"], &last["effect"], &last["from"]), (&json!(200), &json!("GE_FlareUp"), &json!("Pyra")));
+    assert!(last["by"].as_f64().unwrap() < 0.0, "{last}");
+    let chain = ask(&mut desk, json!({ "ask": "chain", "serial": last["serial"] }));
+    assert!(chain[0]["text"].as_str().unwrap().contains("Health"), "{chain}");
+    assert_eq!(chain[1]["text"], "GE_FlareUp was applied", "{chain}");
+    // Once, also after the tick in which its clients are told.
+    ask(&mut desk, json!({ "ask": "step", "ticks": 1 }));
+    let all = writes(&mut desk);
+    assert_eq!(all.iter().filter(|w| w["effect"] == "GE_FlareUp").count(), 1, "{all:?}");
+    (0..3).for_each(|_| drop(ask(&mut desk, json!({ "ask": "step", "ticks": 240 }))));
+    let all = writes(&mut desk);
+    assert!(all.len() <= 5 && all.is_sorted_by(|a, b| a["serial"].as_u64() > b["serial"].as_u64()), "{all:?}");
+    ask(&mut desk, json!({ "ask": "seek", "tick": 199 }));
+    assert_eq!(writes(&mut desk).len(), before, "nothing that is yet to come");
+}
+
+#[test]
+fn what_happened_until_a_moment_is_told_whenever_one_is_there() {
+    let mut desk = duel();
+    run(&mut desk, 240);
+    run(&mut desk, 240);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 240 }));
+    let past = ask(&mut desk, json!({ "ask": "past", "about": ["Pyra"] }));
+    let lines = past.as_array().unwrap();
+    assert!(lines.len() > 10 && lines.iter().all(|l| l["tick"].as_u64() <= Some(240)), "{}", lines.len());
+    assert!(lines.iter().all(|l| l["who"] == "Pyra" || l["kind"] == "Died"));
+    // What is done while it stands still is heard of at once, and once.
+    let count = |desk: &mut Desk| {
+        let all = ask(desk, json!({ "ask": "past" }));
+        all.as_array().unwrap().iter().filter(|l| l["text"].as_str().unwrap().contains("GE_Burn")).count()
+    };
+    let before = count(&mut desk);
+    act(&mut desk, json!({ "Apply": { "effect": "GE_Burn", "to": "Brann" } }));
+    let told = count(&mut desk);
+    assert!(told > before, "{told}");
+    ask(&mut desk, json!({ "ask": "step", "ticks": 1 }));
+    assert_eq!(count(&mut desk), told);
+    ask(&mut desk, json!({ "ask": "undo" }));
+    assert_eq!(count(&mut desk), before);
+}
+
+#[test]
+fn whoever_opens_a_duel_sees_both_stand() {
+    let mut desk = duel();
+    let down = |frame: &Value| frame["sides"][0]["actors"].as_array().unwrap().iter().any(|a| a["dead"] == true);
+    ask(&mut desk, json!({ "ask": "hello", "opens": true }));
+    let first = frame(&mut desk);
+    assert!(first["shots"][0].as_f64() > first["shots"][1].as_f64(), "the counters tell at once: {}", first["shots"]);
+    let mut ticks = first["tick"].as_u64().unwrap();
+    while !down(&frame(&mut desk)) {
+        run(&mut desk, 10);
+        ticks += 10;
+        assert!(ticks < 3600, "nobody ever dies");
+    }
+    ask(&mut desk, json!({ "ask": "hello" }));
+    assert!(down(&frame(&mut desk)), "only for whoever opens it");
+    ask(&mut desk, json!({ "ask": "hello", "opens": true }));
+    let now = frame(&mut desk);
+    assert!(!down(&now), "{}", now["tick"]);
+    ask(&mut desk, json!({ "ask": "seek", "tick": ticks }));
+    ask(&mut desk, json!({ "ask": "hello", "opens": true }));
+    assert!(down(&frame(&mut desk)), "a moment that was chosen stays");
+}
+
+#[test]
 fn a_link_leads_to_the_same_moment() {
     let mut desk = duel();
     run(&mut desk, 100);
@@ -175,6 +316,34 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     let burnt = news.iter().any(|n| n["text"].as_str().unwrap().starts_with("86 damage, 14 absorbed"));
     let told: Vec<_> = news.iter().filter(|n| n["text"].as_str().unwrap().contains("Burn")).collect();
     assert!(burnt, "{told:?}");
+}
+
+/// What the README asks for in its first minute.
+#[test]
+fn one_number_of_the_readme_is_the_end_of_brann() {
+    let readme = include_str!("../../../README.md");
+    let mut told = readme.split("line ").filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+    let line = told.next().expect("the README names a line");
+    let mut desk = duel();
+    run(&mut desk, 30);
+    let file = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
+    let mut lines: Vec<String> = file["text"].as_str().unwrap().lines().map(str::to_owned).collect();
+    assert!(readme.contains("`Value: -1`") && readme.contains("`Value: -20`"));
+    assert!(lines[line - 1].contains("Value: -1,"), "{}", lines[line - 1]);
+    lines[line - 1] = lines[line - 1].replace("Value: -1,", "Value: -20,");
+    let edit = json!({ "Edit": { "file": "arena/pyra.yaml", "text": lines.join("\n") } });
+    assert_eq!(ask(&mut desk, json!({ "ask": "put", "input": edit }))["error"], Value::Null);
+    for _ in 0..1200 {
+        run(&mut desk, 1);
+        let frame = ask(&mut desk, json!({ "ask": "frame" }));
+        let news = frame["news"].as_array().unwrap();
+        let has = |part: &str| news.iter().any(|n| n["who"] == "Brann" && n["text"].as_str().unwrap().contains(part));
+        if has("GE_Fireball is applied") {
+            assert!(news.iter().any(|n| n["who"] == "Brann" && n["kind"] == "Died"), "{news:?}");
+            return;
+        }
+    }
+    panic!("no fireball met him in twenty seconds");
 }
 
 #[test]

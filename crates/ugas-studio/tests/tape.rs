@@ -39,9 +39,29 @@ struct Model {
     now: u32,
     end: u32,
     inputs: Vec<(u32, u64)>,
+    /// What each input took the place of, if it was done in the past: how far that went, and what was done in it.
+    instead: Vec<Option<(u32, Vec<(u32, u64)>)>>,
 }
 
 impl Model {
+    fn put(&mut self, input: u64) {
+        let (now, end, all) = (self.now, self.end, self.inputs.clone());
+        self.fork();
+        self.inputs.push((now, input));
+        self.instead.push((now < end).then(|| (end, all.into_iter().filter(|(at, _)| *at > now).collect())));
+    }
+
+    fn undo(&mut self) -> bool {
+        if let Some(Some((end, later))) = self.instead.pop() {
+            self.inputs.pop();
+            self.end = self.end.max(end);
+            self.instead.extend(later.iter().map(|_| None));
+            self.inputs.extend(later);
+            return true;
+        }
+        self.inputs.pop().is_some()
+    }
+
     fn world(&self) -> Toy {
         let mut toy = Toy { tick: 0, sum: 1 };
         for tick in 0..=self.now {
@@ -57,6 +77,7 @@ impl Model {
         let now = self.now;
         self.end = self.end.min(now);
         self.inputs.retain(|(at, _)| *at <= now);
+        self.instead.truncate(self.inputs.len());
     }
 }
 
@@ -97,8 +118,7 @@ proptest! {
                 Deed::Put(input) => {
                     prop_assert_eq!(tape.put(input).is_ok(), input != 13);
                     if input != 13 {
-                        model.fork();
-                        model.inputs.push((model.now, input));
+                        model.put(input);
                     }
                 }
                 Deed::Seek(to) => {
@@ -110,7 +130,7 @@ proptest! {
                     model.fork();
                 }
                 Deed::Undo => {
-                    prop_assert_eq!(tape.undo(&mut |_| {}), model.inputs.pop().is_some());
+                    prop_assert_eq!(tape.undo(&mut |_| {}), model.undo());
                 }
                 Deed::At(to) => {
                     let then = Model { now: to.min(model.end), ..model.clone() };

@@ -56,8 +56,11 @@ pub(crate) struct AskFrame {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum Ask {
-    /// What there is to know once.
-    Hello,
+    /// What there is to know once. Whoever opens a duel sees a fight.
+    Hello {
+        #[serde(default)]
+        opens: bool,
+    },
     Frame(AskFrame),
     Play,
     Pause,
@@ -84,6 +87,11 @@ pub(crate) enum Ask {
     },
     Chain {
         serial: u64,
+    },
+    /// What happened until the moment shown, the newest of it; about these, or everybody.
+    Past {
+        #[serde(default)]
+        about: Option<Vec<String>>,
     },
     Figures,
     Moment,

@@ -29,6 +29,11 @@ const MOST_TICKS: u32 = 240;
 /// The latest tick that a link may name: ten minutes.
 const LATEST: u32 = 10 * 60 * crate::stage::RATE;
 
+/// Ticks after which a duel is under way: clients are as far ahead as their links need, and counters have counted.
+const WARM: u32 = 4 * crate::stage::RATE;
+/// Ticks between two rounds of a duel at most.
+const MOST_ROUND: u32 = 10 * crate::stage::RATE;
+
 /// What is told whoever wants to change files in another way.
 const ONLY_THE_DISK: &str = "files are changed one by one, by their text";
 
@@ -104,6 +109,8 @@ impl Desk {
 
     fn begun(begin: Begin, choice: Choice) -> Result<Desk, String> {
         let tape = Tape::new(begin(&choice)?);
+        let mut chronicle = Chronicle::default();
+        note(&mut chronicle, tape.world());
         Ok(Desk {
             begin,
             choice,
@@ -115,7 +122,7 @@ impl Desk {
             running: true,
             speed: 1.0,
             rest: 0.0,
-            chronicle: Chronicle::default(),
+            chronicle,
             step_us: 0.0,
             sent: VecDeque::new(),
             reloads: 0,
@@ -189,7 +196,12 @@ impl Desk {
 
     fn reply(&mut self, asked: Ask) -> Result<Value, String> {
         match asked {
-            Ask::Hello => return Ok(self.hello()),
+            Ask::Hello { opens } => {
+                if opens && self.running && self.tape.is_live() {
+                    self.to_the_fight();
+                }
+                return Ok(self.hello());
+            }
             // Answered as text, before it comes here.
             Ask::Frame(_) => {}
             Ask::Play => self.running = true,
@@ -215,13 +227,19 @@ impl Desk {
                     Input::Files { .. } => return Err(ONLY_THE_DISK.to_owned()),
                     _ => {}
                 }
-                self.put(input)?;
+                return self.do_now(input);
             }
             Ask::Explain { side, who, attribute } => {
                 let stage = self.tape.world();
                 let sim = side_of(stage, side.as_deref())?;
                 let who = stage.who(&who).ok_or_else(|| format!("{who} is not there"))?;
-                return Ok(json!(ask::why(stage.names(), sim, who, &attribute)?));
+                let why = ask::why(stage.names(), sim, who, &attribute)?;
+                return Ok(self.chronicle.with_writes(why, stage.names(), stage.sim(), who, stage.tick()));
+            }
+            Ask::Past { about } => {
+                let stage = self.tape.world();
+                let told = self.chronicle.until(stage.tick(), about.as_deref(), stage.names());
+                return Ok(json!(told.into_iter().map(|t| frame::line(stage, t)).collect::<Vec<_>>()));
             }
             Ask::Chain { serial } => {
                 let told = self.chronicle.find(serial).ok_or("this is too long ago")?;
@@ -273,11 +291,11 @@ impl Desk {
             while let Some((_, input)) = inputs.next_if(|(at, _)| *at <= tape.world().tick()) {
                 tape.put(input)?;
             }
+            note(&mut chronicle, tape.world());
             if tape.world().tick() >= tick {
                 break;
             }
             tape.step();
-            note(&mut chronicle, tape.world());
         }
         (self.tape, self.chronicle, self.choice) = (tape, chronicle, choice);
         if let Some(disk) = &mut self.disk {
@@ -315,6 +333,18 @@ impl Desk {
         }
     }
 
+    /// Goes on to where the fight of a duel is on and both stand.
+    fn to_the_fight(&mut self) {
+        for _ in 0..MOST_ROUND {
+            let stage = self.tape.world();
+            let Some(duel) = stage.duel_state() else { return };
+            if stage.tick() >= WARM && !duel.is_over(stage.sim()) {
+                return;
+            }
+            self.step();
+        }
+    }
+
     fn fork(&mut self) {
         self.tape.fork();
         self.chronicle.forget_after(self.tape.world().tick());
@@ -322,9 +352,21 @@ impl Desk {
 
     /// Does something now; what is refused changes nothing, the recording neither.
     fn put(&mut self, input: Input) -> Result<(), String> {
+        let before = self.tape.world().deeds().len();
         self.tape.put(input)?;
-        self.chronicle.forget_after(self.tape.world().tick());
+        let stage = self.tape.world();
+        self.chronicle.forget_after(stage.tick());
+        self.chronicle.note_facts(stage.tick(), stage.deeds().get(before..).unwrap_or_default());
         Ok(())
+    }
+
+    /// The same, with what came of it, and how far the future went that it took the place of.
+    fn do_now(&mut self, input: Input) -> Result<Value, String> {
+        let old = (!self.tape.is_live()).then(|| self.tape.end());
+        self.put(input)?;
+        let stage = self.tape.world();
+        let (said, vain) = stage.said().map_or((None, false), |s| (Some(&s.text), s.vain));
+        Ok(json!({ "tick": stage.tick(), "said": said, "vain": vain, "old_end": old }))
     }
 
     /// Takes back what was done last: what happened since then happened otherwise, and is told again.
@@ -332,7 +374,7 @@ impl Desk {
         let Some((at, _)) = self.tape.inputs().last() else {
             return Err("there is nothing to take back".to_owned());
         };
-        self.chronicle.forget_after(*at);
+        self.chronicle.forget_from(*at);
         let chronicle = &mut self.chronicle;
         self.tape.undo(&mut |stage| note(chronicle, stage));
         self.pasts += 1;

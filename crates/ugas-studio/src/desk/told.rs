@@ -1,17 +1,22 @@
 //! What happened, as it is listed: the newest of it.
 
 use crate::Names;
-use crate::ask;
+use crate::ask::{self, Why};
 use crate::desk::asks::AskFrame;
 use crate::stage::Stage;
 use crate::tape::World;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
-use ugas_core::{Fact, FactKind, Sim};
+use ugas_core::{AttributeId, ControllerId, Fact, FactKind, Sim};
 use ugas_net::client::Certainty;
 
 /// Facts that are remembered.
-const MOST_TOLD: usize = 20_000;
+const MOST_TOLD: usize = 100_000;
+/// Facts about a moment that one answer lists.
+const MOST_OF_A_MOMENT: usize = 1_000;
+/// Writes of a base value that are told.
+const MOST_WRITES: usize = 5;
 /// Facts that one answer lists; whoever was away longer than that has missed some.
 const MOST_AT_ONCE: usize = 4_000;
 
@@ -44,16 +49,17 @@ impl Chronicle {
         self.serial
     }
 
-    /// Notes what the last tick of a stage brought.
+    /// Notes what the last tick of a stage brought, and what was done since.
     pub(crate) fn note(&mut self, stage: &Stage) {
         let (tick, news) = (stage.tick(), stage.news());
-        self.note_facts(tick, &news.facts.list);
+        self.note_facts(tick, news.fresh());
         for (at, told) in news.told.iter().enumerate() {
             // What a client hears or has confirmed is what the server did.
             for (fact, certainty) in told.iter().filter(|(_, c)| *c == Certainty::Undone) {
                 self.push(tick, Some(at), Some(certainty), fact);
             }
         }
+        self.note_facts(tick, stage.deeds());
     }
 
     /// Notes facts of the world itself.
@@ -74,6 +80,11 @@ impl Chronicle {
         self.told.retain(|t| t.tick <= tick);
     }
 
+    /// Forgets what happened at a tick and after it.
+    pub(crate) fn forget_from(&mut self, tick: u32) {
+        self.told.retain(|t| t.tick < tick);
+    }
+
     pub(crate) fn find(&self, serial: u64) -> Option<&Told> {
         self.told.iter().find(|t| t.serial == serial)
     }
@@ -81,15 +92,73 @@ impl Chronicle {
     /// What happened since, the newest of it; of whom it was asked, or of everybody.
     pub(crate) fn since<'t, L>(&'t self, asked: &AskFrame, names: &Names, line: impl FnMut(&'t Told) -> L) -> Vec<L> {
         let from = self.told.partition_point(|t| t.serial <= asked.since);
-        let about = asked.about.as_ref().map(|about| about.iter().filter_map(|n| names.id(n)).collect::<Vec<_>>());
-        let wanted = |t: &&Told| {
-            let died = matches!(t.fact.kind, FactKind::Died { .. });
-            about.as_ref().is_none_or(|about| died || about.contains(&t.fact.who))
-        };
-        let mut newest: Vec<&Told> = self.told.range(from..).rev().filter(wanted).take(MOST_AT_ONCE).collect();
-        newest.reverse();
-        newest.into_iter().map(line).collect()
+        newest(self.told.range(from..), asked.about.as_deref(), names, MOST_AT_ONCE).into_iter().map(line).collect()
     }
+
+    /// What happened until a tick, the newest of it; of whom it was asked, or of everybody.
+    pub(crate) fn until(&self, tick: u32, about: Option<&[String]>, names: &Names) -> Vec<&Told> {
+        let to = self.told.partition_point(|t| t.tick <= tick);
+        newest(self.told.range(..to), about, names, MOST_OF_A_MOMENT)
+    }
+
+    /// Where a number comes from, with what wrote its base last.
+    pub(crate) fn with_writes(&self, why: Why, names: &Names, sim: &Sim, who: ControllerId, tick: u32) -> Value {
+        let writes = self.writes(who, why.attribute, tick).into_iter().map(|t| write(t, names, sim));
+        let mut answer = json!(why);
+        answer["writes"] = writes.map(|w| json!(w)).collect();
+        answer
+    }
+
+    /// What wrote a base value last until a tick, the newest first.
+    fn writes(&self, who: ControllerId, attribute: AttributeId, tick: u32) -> Vec<&Told> {
+        let to = self.told.partition_point(|t| t.tick <= tick);
+        let wrote = |t: &&Told| {
+            t.client.is_none()
+                && t.fact.who == who
+                && matches!(t.fact.kind, FactKind::AttributeChanged { attribute: a, old_base, new_base, .. }
+                    if a == attribute && old_base != new_base)
+        };
+        self.told.range(..to).rev().filter(wrote).take(MOST_WRITES).collect()
+    }
+}
+
+/// The newest of some, in the order they happened; of whom it was asked and whoever died, or of everybody.
+fn newest<'t>(
+    told: impl DoubleEndedIterator<Item = &'t Told>,
+    about: Option<&[String]>,
+    names: &Names,
+    most: usize,
+) -> Vec<&'t Told> {
+    let about = about.map(|about| about.iter().filter_map(|n| names.id(n)).collect::<Vec<_>>());
+    let wanted = |t: &&Told| {
+        let died = matches!(t.fact.kind, FactKind::Died { .. });
+        about.as_ref().is_none_or(|about| died || about.contains(&t.fact.who))
+    };
+    let mut newest: Vec<&Told> = told.rev().filter(wanted).take(most).collect();
+    newest.reverse();
+    newest
+}
+
+/// A base value that was written, as a page reads it.
+#[derive(Debug, Serialize)]
+struct Write {
+    serial: u64,
+    tick: u32,
+    by: f64,
+    now: f64,
+    effect: Option<String>,
+    from: Option<String>,
+}
+
+/// What a fact says about a base value that was written.
+fn write(told: &Told, names: &Names, sim: &Sim) -> Write {
+    let (by, now) = match told.fact.kind {
+        FactKind::AttributeChanged { old_base, new_base, .. } => (new_base - old_base, new_base),
+        _ => (0.0, 0.0),
+    };
+    let effect = sim.effect_name(told.fact.effect).map(str::to_owned);
+    let from = told.fact.source.some().map(|who| names.name(who));
+    Write { serial: told.serial, tick: told.tick, by, now, effect, from }
 }
 
 /// Something that happened, as a page reads it.

@@ -3,7 +3,8 @@
 use crate::Names;
 use serde::{Deserialize, Serialize};
 use ugas_core::{
-    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, Op, Refusal, Rules, Sim, Spec, Target, Which,
+    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, Op, Outcome, Refusal, Rules, Sim, Spec, Target,
+    Which,
 };
 use ugas_doc::Effect;
 
@@ -168,20 +169,30 @@ pub enum Deed {
 impl Deed {
     /// Does it. Why not, if it is refused.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
+        self.carry(sim).map(|_| ())
+    }
+
+    /// The same, with what came of it.
+    pub(super) fn carry(self, sim: &mut Sim) -> Result<Outcome, String> {
         let done = match self {
-            Deed::Op(op) => sim.run(op).map(|_| ()),
-            Deed::RemoveAll(who, effect) => remove_all(sim, who, effect),
-            Deed::Write(who, name, value) => write(sim, who, &name, value),
+            Deed::Op(op) => sim.run(op),
+            Deed::RemoveAll(who, effect) => match remove_all(sim, who, effect) {
+                Ok(0) => return Err(format!("there is no {} to remove", sim.effect_name(effect).unwrap_or("?"))),
+                other => other.map(Outcome::Matched),
+            },
+            Deed::Write(who, name, value) => write(sim, who, &name, value).map(|()| Outcome::Done),
         };
         done.map_err(|refusal| refusal.describe(sim.rules()))
     }
 }
 
-fn remove_all(sim: &mut Sim, who: ControllerId, effect: EffectId) -> Result<(), Refusal> {
+fn remove_all(sim: &mut Sim, who: ControllerId, effect: EffectId) -> Result<u32, Refusal> {
+    let mut removed = 0;
     for view in sim.effects(who)?.into_iter().filter(|e| e.effect == effect) {
         sim.remove(view.key, -1)?;
+        removed += 1;
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Writes a base value the only way there is: by an instant effect, defined for this and forgotten afterwards.
@@ -196,6 +207,9 @@ fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Resul
 }
 
 fn unknown(rules: &Rules, kind: &str, name: &str) -> String {
+    if name.is_empty() {
+        return format!("name {} {kind} first", if kind == "tag" { "a" } else { "an" });
+    }
     match rules.nearest_name(name) {
         Some(near) => format!("there is no {kind} {name}; did you mean {near}?"),
         None => format!("there is no {kind} {name}"),

@@ -83,6 +83,12 @@ impl Duel {
         self.mine > 0
     }
 
+    /// Whether one of them is down.
+    pub fn is_over(&self, sim: &Sim) -> bool {
+        let dead = sim.rules().tag("State.Dead");
+        dead.is_some_and(|tag| self.heroes.iter().any(|hero| sim.has_tag(hero.who, tag).unwrap_or(false)))
+    }
+
     /// Who is played by the person.
     pub fn hero(&self) -> ControllerId {
         self.heroes[0].who

@@ -7,12 +7,14 @@ mod act;
 mod duel;
 mod open;
 mod range;
+mod said;
 mod script;
 
 pub use act::{Act, Deed};
 pub use duel::{Duel, Keys};
 pub use open::{Choice, SEED};
 pub use range::{Range, WrongFrames};
+pub use said::Said;
 pub use script::Script;
 
 use crate::tape::World;
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use ugas_core::{ControllerId, Facts, Limits, Sim, SimConfig, SimTime, TaskRecord};
+use ugas_core::{ControllerId, Fact, Facts, Limits, Sim, SimConfig, SimTime, TaskRecord};
 use ugas_data::{Diagnostic, Severity};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientConfig, NetFacts};
@@ -102,6 +104,7 @@ pub struct Stage {
     range: Option<Range>,
     script: Option<Script>,
     news: News,
+    said: Option<Said>,
 }
 
 /// What the last tick brought.
@@ -113,6 +116,17 @@ pub struct News {
     pub told: Vec<NetFacts>,
     /// What tasks that tick did on the server.
     pub tasks: Vec<TaskRecord>,
+    /// So many of the facts were brought by what was done before the tick, and are no news.
+    known: usize,
+    /// So many of those the sim holds are older than the tick.
+    stale: usize,
+}
+
+impl News {
+    /// What the tick itself brought on the server.
+    pub(crate) fn fresh(&self) -> &[Fact] {
+        self.facts.list.get(self.known..).unwrap_or_default()
+    }
 }
 
 impl Stage {
@@ -154,6 +168,7 @@ impl Stage {
             range: None,
             script: None,
             news: News::default(),
+            said: None,
         }
     }
 
@@ -183,6 +198,16 @@ impl Stage {
     /// What the last tick brought.
     pub fn news(&self) -> &News {
         &self.news
+    }
+
+    /// What was done since the last tick brought: the next one tells the clients.
+    pub(crate) fn deeds(&self) -> &[Fact] {
+        self.sim().facts().list.get(self.news.stale..).unwrap_or_default()
+    }
+
+    /// What came of what was done last, in words.
+    pub fn said(&self) -> Option<&Said> {
+        self.said.as_ref()
     }
 
     /// The duel's state of play.
@@ -311,6 +336,7 @@ impl World for Stage {
     }
 
     fn step(&mut self) {
+        self.news.known = self.sim().facts().list.len();
         if let Some(duel) = &mut self.duel {
             duel.play(&mut self.net);
         }
@@ -323,9 +349,11 @@ impl World for Stage {
             range.step();
         }
         self.net.server_mut().take_facts(&mut self.news.facts);
-        if let Some(script) = &self.script {
+        if let Some(script) = self.script.as_ref().filter(|s| s.is_followed()) {
             script.tell(&mut self.news.facts);
+            self.news.known = 0;
         }
+        self.news.stale = self.sim().facts().list.len();
         self.news.told.resize_with(self.net.players().len(), NetFacts::default);
         for (player, told) in self.net.players_mut().iter_mut().zip(&mut self.news.told) {
             player.client_mut().take_facts(told);
@@ -333,6 +361,7 @@ impl World for Stage {
     }
 
     fn take(&mut self, input: &Input) -> Result<(), String> {
+        self.said = None;
         if let Some(script) = self.script.as_mut().filter(|_| !matches!(input, Input::Link { .. })) {
             // From here on it is another story.
             script.leave();
@@ -369,8 +398,8 @@ impl World for Stage {
                 self.change(&texts, tables)
             }
             Input::Act(act) => {
-                let deed = act.deed(&self.names, self.sim())?;
-                deed.run(self.net.server_mut().sim_mut())
+                self.said = Some(act.run(&self.names, self.net.server_mut().sim_mut())?);
+                Ok(())
             }
             Input::Keys(keys) => match &mut self.duel {
                 Some(duel) => {

@@ -92,12 +92,10 @@ impl Script {
         }
     }
 
-    /// Adds what the film says happened in the tick.
+    /// What the film says happened in the tick.
     pub(super) fn tell(&self, facts: &mut Facts) {
-        if !self.left {
-            let of_tick = |f: &&ugas_core::Fact| f.at > self.before && f.at <= self.now;
-            facts.list = self.film.report.facts.iter().filter(of_tick).copied().collect();
-            facts.detail.clear();
-        }
+        let of_tick = |f: &&ugas_core::Fact| f.at > self.before && f.at <= self.now;
+        facts.list = self.film.report.facts.iter().filter(of_tick).copied().collect();
+        facts.detail.clear();
     }
 }
