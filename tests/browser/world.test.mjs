@@ -309,6 +309,7 @@ test("a scenario that holds says so and plays", async (t) => {
 test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
   const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
   assert.match(await page.textContent("#holds"), /Everything holds/);
+  assert.equal(await page.evaluate(() => document.querySelector(".source").parentElement.scrollTop), 0);
   assert.deepEqual(await page.locator("#which option").allTextContents(), ["1 Poison ticks", "2 Poison <b>fails</b>"]);
   await page.getByLabel("Of the 2 scenarios in this file").selectOption({ index: 1 });
   await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
