@@ -62,13 +62,18 @@ try {
   const opened = performance.now();
   await ask(duel, { ask: "open", seed: 7, tick: 36_000 });
   row("ten minutes at 60 Hz played from a link", `${((performance.now() - opened) / 1000).toFixed(1)} s`, "");
-  const sought = [];
-  for (let i = 0; i < 40; i++) {
-    const begun = performance.now();
-    await ask(duel, { ask: "seek", tick: (i * 7919) % 36_000 });
-    sought.push(performance.now() - begun);
-  }
-  row("seek in ten minutes at 60 Hz (middle, worst of 40)", `${middle(sought).toFixed(0)} ms, ${Math.max(...sought).toFixed(0)} ms`, "50 ms");
+  // Ten minutes of news come first; what is measured is going through a recording that stands there.
+  await until(duel, () => document.getElementById("f-tick").textContent === "tick 36000");
+  const sought = await duel.evaluate(async () => {
+    const list = [];
+    for (let i = 0; i < 200; i++) {
+      const begun = performance.now();
+      await window.studio.link.ask({ ask: "seek", tick: (i * 7919) % 36_000 });
+      list.push(performance.now() - begun);
+    }
+    return list;
+  });
+  row("seek in ten minutes at 60 Hz (middle, worst of 200)", `${middle(sought).toFixed(0)} ms, ${Math.max(...sought).toFixed(0)} ms`, "50 ms");
   await duel.context().close();
   await demo.stop();
 

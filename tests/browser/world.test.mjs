@@ -232,6 +232,13 @@ test("clients join over a chosen link and stand beside the server", async (t) =>
   await until(network, () => document.querySelector('#clients [data-key="Ann"]'));
   await until(network, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /Ann.*Pyra.*Health/.test(r.textContent)));
   await until(network, () => window.studio.frame.bytes_a_second > 0);
+  await network.selectOption("#n-whose", "Ann");
+  await network.fill("#n-trip", "300");
+  await until(network, () => document.querySelector('#clients [data-key="Ann"] [data-trip="300"]'));
+  assert.equal(await network.evaluate(() => window.studio.frame.round_trip), 120, "everybody else’s stays");
+  await network.selectOption("#n-whose", "");
+  await network.fill("#n-trip", "100");
+  await until(network, () => document.querySelector('#clients [data-key="Ann"] [data-trip="100"]'));
   await network.click("#n-join");
   await until(network, () => /has joined already/.test(document.getElementById("alert-text").textContent));
   await network.waitForTimeout(300);
@@ -294,4 +301,23 @@ test("a scenario that holds says so and plays", async (t) => {
   assert.match(await page.textContent("#holds"), /Everything holds/);
   await page.click("#again");
   await until(page, () => window.studio.frame.running && window.studio.frame.tick > 30);
+});
+
+test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
+  const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
+  assert.match(await page.textContent("#holds"), /Everything holds/);
+  assert.deepEqual(await page.locator("#which option").allTextContents(), ["1 Poison ticks", "2 Poison <b>fails</b>"]);
+  await page.getByLabel("Of the 2 scenarios in this file").selectOption({ index: 1 });
+  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+  assert.equal(await page.inputValue("#which"), "Poison <b>fails</b>");
+  await page.click("#copy");
+  await until(page, () => document.getElementById("copy").dataset.link);
+  const link = new URL(await page.getAttribute("#copy", "data-link"));
+  assert.equal(link.searchParams.get("scenario"), "Poison <b>fails</b>");
+  await page.selectOption("#which", { index: 0 });
+  await until(page, () => /Everything holds/.test(document.getElementById("holds")?.textContent));
+  const other = await visit(browser, own.address, { query: link.search.slice(1) });
+  t.after(() => other.context().close());
+  await until(other, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
 });

@@ -14,10 +14,10 @@ Examples, from the root of the repository:
   ugas sim scenarios/worked/rpg.yaml
   ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
 
-Without an installed ugas, write `cargo run -q --` in its place.";
+In a clone of the repository, `cargo ugas` is the same command.";
 
 /// The seed of everything that happens where none is asked for.
-const SEED: u64 = 7;
+const SEED: u64 = ugas_studio::stage::SEED;
 /// The highest seed of a world in a browser: above it numbers are not exact there.
 const MOST_SEED: u64 = 1 << 53;
 
@@ -95,9 +95,12 @@ pub(crate) struct StudioArgs {
     /// A folder with a pack, a document or a scenario file; the demo's world without it.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
-    /// The seed of everything that happens.
-    #[arg(long, value_name = "S", default_value_t = SEED, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
-    pub(crate) seed: u64,
+    /// The seed of everything that happens; by default a scenario's own, and 7 elsewhere.
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
+    pub(crate) seed: Option<u64>,
+    /// Which scenario of the file: its name, or its number counted from 1; the first by default.
+    #[arg(long, value_name = "NAME|N", requires = "path")]
+    pub(crate) scenario: Option<String>,
     /// The port of this machine's own address; 7700 or any free one by default.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
@@ -128,9 +131,9 @@ pub(crate) struct WatchArgs {
     /// A scenario file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Which scenario of the file, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) scenario: Option<u32>,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -147,9 +150,9 @@ pub(crate) struct SimArgs {
     /// The first seed; the scenario's own by default.
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Which scenario of the file, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) scenario: Option<u32>,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
     /// Only actors whose controller is filed under this `DebugCategory`.
     #[arg(long, value_name = "CATEGORY")]
     pub(crate) category: Option<String>,
@@ -178,9 +181,9 @@ pub(crate) struct ExplainArgs {
     /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
-    /// Which scenario of the file, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) scenario: Option<u32>,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -200,9 +203,9 @@ pub(crate) struct WhyNotArgs {
     /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
-    /// Which scenario of the file, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) scenario: Option<u32>,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -259,9 +262,9 @@ pub(crate) struct ServeArgs {
     /// How many seconds to wait for the clients.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,
-    /// Which scenario of the file, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) scenario: Option<u32>,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -282,9 +285,9 @@ pub(crate) struct BotArgs {
     /// How many seconds to wait for the server and the other clients.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,
-    /// Which scenario of the file, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) scenario: Option<u32>,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,7 +18,7 @@ use crate::sim::pick;
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some(scenario) = pick(&args.file, args.scenario) else {
+    let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         return Ok(Exit::Unreadable);
     };
     let part = match scenario.client_part(&args.name) {

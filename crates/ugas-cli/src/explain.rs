@@ -9,7 +9,7 @@ use ugas_core::SimTime;
 use ugas_lab::{ExplainError, Scenario, explain, parse_time};
 
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some((scenario, at)) = moment(&args.file, args.scenario, &args.at) else {
+    let Some((scenario, at)) = moment(&args.file, args.scenario.as_deref(), &args.at) else {
         return Ok(Exit::Unreadable);
     };
     match explain(&scenario, &args.actor, &args.attribute, at) {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> io::Result<Exit> {
 }
 
 /// The scenario and the time that a question is about; complains if there is none.
-pub(crate) fn moment(file: &Path, scenario: Option<u32>, at: &str) -> Option<(Scenario, SimTime)> {
+pub(crate) fn moment(file: &Path, scenario: Option<&str>, at: &str) -> Option<(Scenario, SimTime)> {
     let scenario = pick(file, scenario)?;
     let time = parse_time(at, scenario.frame).filter(|t| (SimTime::ZERO..=SimTime::LONGEST).contains(t));
     if time.is_none() {

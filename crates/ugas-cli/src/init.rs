@@ -43,7 +43,7 @@ pub(crate) fn run(args: &InitArgs, out: &mut Out) -> io::Result<Exit> {
     out.line(&format!("  ugas check {}", folder.display()))?;
     out.line(&format!("  ugas test {}", folder.join("scenarios").display()))?;
     out.line(&format!("  ugas studio {}", folder.join("game").display()))?;
-    out.line("Without an installed ugas, write `cargo run -q --` in its place.")?;
+    out.line("In a clone of the repository, `cargo ugas` is the same command.")?;
     Ok(Exit::Good)
 }
 

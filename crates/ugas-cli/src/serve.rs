@@ -26,7 +26,7 @@ const LAST_WORD: Duration = Duration::from_secs(2);
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some(scenario) = pick(&args.file, args.scenario) else {
+    let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         return Ok(Exit::Unreadable);
     };
     // Who knows the secret knows what everybody will roll.

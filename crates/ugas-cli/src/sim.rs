@@ -5,10 +5,10 @@ use crate::output::{Exit, Out, complain, complain_about};
 use std::io;
 use std::path::Path;
 use ugas_data::nearest;
-use ugas_lab::{SampleOptions, Scenario, facts, load_file, nothing_at, sample};
+use ugas_lab::{SampleOptions, Scenario, choose, facts, load_file, nothing_at, sample};
 
 pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some(scenario) = pick(&args.file, args.scenario) else {
+    let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         return Ok(Exit::Unreadable);
     };
     if matches!(args.format, SimFormat::Facts) {
@@ -66,7 +66,7 @@ fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result
 }
 
 /// The scenario of a file that is asked for, the first by default; complains if there is none.
-pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
+pub(crate) fn pick(file: &Path, wanted: Option<&str>) -> Option<Scenario> {
     let mut scenarios = match load_file(file) {
         Ok(scenarios) => scenarios,
         Err(errors) => {
@@ -75,22 +75,20 @@ pub(crate) fn pick(file: &Path, wanted: Option<u32>) -> Option<Scenario> {
         }
     };
     let count = scenarios.len();
-    let index = wanted.map_or(0, |n| n as usize - 1);
-    if index >= count {
-        match count {
-            0 => complain_about([&nothing_at(file)]),
-            _ => complain(&format!(
-                "{}: error: it holds {}, not {}",
-                file.display(),
-                crate::output::count(count, "scenario"),
-                index + 1
-            )),
-        }
+    if count == 0 {
+        complain_about([&nothing_at(file)]);
         return None;
     }
+    let index = match wanted.map_or(Ok(0), |wanted| choose(&scenarios, wanted)) {
+        Ok(index) => index,
+        Err(why) => {
+            complain(&format!("{}: error: {why}", file.display()));
+            return None;
+        }
+    };
     if wanted.is_none() && count > 1 {
         complain(&format!(
-            "note: {} holds {count} scenarios; this is the first (--scenario N picks another)",
+            "note: {} holds {count} scenarios; this is the first (--scenario NAME or N picks another)",
             file.display()
         ));
     }

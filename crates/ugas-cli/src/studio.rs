@@ -5,37 +5,50 @@ use crate::args::{DemoArgs, StudioArgs};
 use crate::clock::Watch;
 use crate::output::{Colour, Exit, Out, complain};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 use ugas_studio::serve::Studio;
-use ugas_studio::stage::Stage;
+use ugas_studio::stage::{Choice, SEED, Stage};
 use ugas_studio::tape::World;
-use ugas_studio::{Boot, Desk, Glance};
+use ugas_studio::{Desk, Glance};
 use ugas_transport::random_bytes;
 
 /// The port that is tried first, so that the address stays the same from day to day.
 const PORT: u16 = 7700;
+/// What the demo is called where its address is printed.
+const DUEL: &str = "a duel under lag";
 
 pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
-    let boot: Boot = Box::new(Stage::duel);
-    match (args.tty, boot(args.seed)) {
-        (_, Err(error)) => failed(&error),
-        (true, Ok(stage)) => in_terminal(stage, args.ticks, out),
-        (false, Ok(_)) => open(boot, args.seed, args.port, None, out),
+    match args.tty {
+        true => match Stage::duel(args.seed) {
+            Ok(stage) => in_terminal(stage, args.ticks, out),
+            Err(error) => failed(&error),
+        },
+        false => show(duel(args.seed), DUEL, args.port, out),
     }
 }
 
 pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(path) = &args.path else {
-        return open(Box::new(Stage::duel), args.seed, args.port, None, out);
+        return show(duel(args.seed.unwrap_or(SEED)), DUEL, args.port, out);
     };
-    let path = match Stage::place(path) {
-        Ok(path) => path,
-        Err(error) => return failed(&error),
-    };
-    let from = path.clone();
-    let boot: Boot = Box::new(move |seed| Stage::of_path(&from, seed));
-    open(boot, args.seed, args.port, Some(&path), out)
+    let choice = Choice { seed: args.seed, scenario: args.scenario.clone() };
+    let desk = Stage::place(path).and_then(|path| Desk::at(&path, choice));
+    if let Ok(desk) = &desk
+        && let Some(script) = desk.tape().world().script()
+        && args.scenario.is_none()
+        && script.names().len() > 1
+    {
+        let count = script.names().len();
+        complain(&format!(
+            "note: {} holds {count} scenarios; this is the first (the page Scenario and --scenario choose another)",
+            path.display()
+        ));
+    }
+    show(desk, &path.display().to_string(), args.port, out)
+}
+
+fn duel(seed: u64) -> Result<Desk, String> {
+    Desk::new(Box::new(Stage::duel), seed)
 }
 
 fn failed(error: &str) -> io::Result<Exit> {
@@ -43,13 +56,8 @@ fn failed(error: &str) -> io::Result<Exit> {
     Ok(Exit::Unreadable)
 }
 
-/// Shows a world; what is changed in one that came from a path can be saved there.
-fn open(boot: Boot, seed: u64, port: Option<u16>, path: Option<&PathBuf>, out: &mut Out) -> io::Result<Exit> {
-    let desk = Desk::new(boot, seed).and_then(|desk| match path {
-        Some(path) => desk.on_disk(path),
-        None => Ok(desk),
-    });
-    let title = path.map_or_else(|| "a duel under lag".to_owned(), |p| p.display().to_string());
+/// Shows a world in a browser.
+fn show(desk: Result<Desk, String>, title: &str, port: Option<u16>, out: &mut Out) -> io::Result<Exit> {
     let desk = match desk {
         Ok(desk) => desk.with_counter(allocations),
         Err(error) => return failed(&error),

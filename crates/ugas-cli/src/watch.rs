@@ -42,7 +42,7 @@ fn watching(paths: &[PathBuf]) -> Option<Watch> {
 /// `ugas watch`: the world of a scenario, with its documents as they are saved.
 pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(watch) = watching(std::slice::from_ref(&args.file)) else { return Ok(Exit::Unreadable) };
-    let Some(scenario) = pick(&args.file, args.scenario) else { return Ok(Exit::Unreadable) };
+    let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else { return Ok(Exit::Unreadable) };
     let mut live = match scenario.live() {
         Ok(live) => live,
         Err(errors) => {
@@ -90,7 +90,7 @@ fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 const NOT_TAKEN: &str = "nothing is taken; the world goes on with what it had";
 
 fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()> {
-    let Some(scenario) = pick(&args.file, args.scenario) else {
+    let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         complain(NOT_TAKEN);
         return Ok(());
     };

@@ -7,7 +7,7 @@ use std::io;
 use ugas_lab::why_not;
 
 pub(crate) fn run(args: &WhyNotArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some((scenario, at)) = moment(&args.file, args.scenario, &args.at) else {
+    let Some((scenario, at)) = moment(&args.file, args.scenario.as_deref(), &args.at) else {
         return Ok(Exit::Unreadable);
     };
     match why_not(&scenario, &args.actor, &args.ability, args.target.as_deref(), at) {

@@ -27,7 +27,7 @@ struct Shown {
 /// The arguments of `ugas`, if that is what is called.
 fn arguments(line: &str) -> Option<&str> {
     let command = line.strip_prefix("$ ")?.split(" #").next()?.trim();
-    ["cargo run -- ", "cargo run -q -- ", "ugas "].iter().find_map(|start| command.strip_prefix(start))
+    ["cargo ugas ", "ugas "].iter().find_map(|start| command.strip_prefix(start))
 }
 
 fn shown() -> Vec<Shown> {

@@ -64,6 +64,37 @@ fn a_studio_that_cannot_open_says_why() {
     assert!(err.contains("nothing/here.yaml"), "{err}");
 }
 
+const TWO: &str = "Scenario: Night falls
+Timeline: [{At: 1, Do: []}]
+---
+Scenario: Day breaks
+Timeline: [{At: 2, Do: []}]
+";
+
+#[test]
+fn one_scenario_of_a_file_is_chosen_by_name_or_number() {
+    let file = std::env::temp_dir().join(format!("ugas-cli-two-{}.yaml", std::process::id()));
+    std::fs::write(&file, TWO).unwrap();
+    let path = file.display().to_string();
+    let (code, _, err) = ran(&["studio", &path, "--scenario", "Noon"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains(r#"no scenario "Noon"; it holds 1 "Night falls", 2 "Day breaks""#), "{err}");
+    assert_eq!(ran(&["studio", &path, "--scenario", "3"]).0, Some(2));
+    assert_eq!(ran(&["studio", "--scenario", "1"]).0, Some(2), "there is no file to choose from");
+    assert_eq!(ran(&["sim", &path, "--scenario", "Day breaks"]).0, Some(0), "the other commands choose alike");
+    for (args, told) in [(&["--scenario", "Day breaks", "--seed", "9"][..], false), (&[], true)] {
+        let all: Vec<&str> = ["studio", &path, "--port", "0"].into_iter().chain(args.iter().copied()).collect();
+        let mut child = Running(ugas(&all).spawn().unwrap());
+        let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().contains("http://127.0.0.1:"), "{args:?}");
+        child.0.kill().unwrap();
+        let mut err = String::new();
+        child.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!(err.contains("holds 2 scenarios"), told, "{err}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}
+
 /// The tutorial's way from a new project to a changed value in a running world.
 #[test]
 fn a_new_project_burns_hotter_while_it_runs() {
@@ -72,11 +103,7 @@ fn a_new_project_burns_hotter_while_it_runs() {
     assert_eq!(ran(&["init", &folder.display().to_string()]).0, Some(0));
     let game = ugas_studio::stage::Stage::place(&folder).unwrap();
     assert_eq!(game, folder.join("game"), "the folder that was made can be opened too");
-    let mut desk = {
-        let path = game.clone();
-        let boot: ugas_studio::Boot = Box::new(move |seed| ugas_studio::stage::Stage::of_path(&path, seed));
-        ugas_studio::Desk::new(boot, 7).unwrap().on_disk(&game).unwrap()
-    };
+    let mut desk = ugas_studio::Desk::at(&game, ugas_studio::stage::Choice::default()).unwrap();
     let mut ask = |question: serde_json::Value| -> serde_json::Value {
         serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
     };

@@ -6,7 +6,8 @@ use common2::{Dice, World};
 use ugas_core::{ControllerId, Explanation, ModifierState, Rules, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation, Origin, Stacking};
 
-fn sword_world() -> (World, ControllerId) {
+/// A world, its hero, and the smith who gave the hero the sword.
+fn sword_world() -> (World, ControllerId, ControllerId) {
     let mut at = Origin::new("packs/arpg/effect_weapon_fire_sword.yaml", 2);
     at.modifier_lines = [7].into();
     let mut w = World::new(
@@ -26,29 +27,30 @@ fn sword_world() -> (World, ControllerId) {
             )
             .add_at(Effect::infinite("GE_Weapon_FireSword").multiply_in("WeaponDamage", 0.2, "DamageBonuses"), at),
     );
-    let hero = w.spawn("Arpg");
+    let (hero, smith) = (w.spawn("Arpg"), w.spawn("Arpg"));
     w.hit("GE_MainStat_Strength", hero, hero);
-    let spec = w.spec("GE_Weapon_FireSword", hero).from(hero).level(3);
+    let spec = w.spec("GE_Weapon_FireSword", hero).from(smith).level(3);
     w.sim.apply(&spec).unwrap();
-    (w, hero)
+    (w, hero, smith)
 }
 
+// covers: OWN-01
 #[test]
 fn the_fire_sword_explains_its_18_damage() {
-    let (w, hero) = sword_world();
+    let (w, hero, smith) = sword_world();
     let e = w.sim.explain(hero, w.attr("WeaponDamage")).unwrap();
     assert_eq!(e.value, 18.0);
     assert_eq!(e.base, 10.0);
     let part = |channel: &str| e.channels.iter().find(|c| c.name.as_deref() == Some(channel)).unwrap();
-    for (channel, factor, effect, file, line, level) in [
-        ("MainStat", 1.5, "GE_MainStat_Strength", "packs/arpg/effect_main_stat.yaml", 4, 1),
-        ("DamageBonuses", 1.2, "GE_Weapon_FireSword", "packs/arpg/effect_weapon_fire_sword.yaml", 7, 3),
+    for (channel, factor, effect, file, line, level, by) in [
+        ("MainStat", 1.5, "GE_MainStat_Strength", "packs/arpg/effect_main_stat.yaml", 4, 1, hero),
+        ("DamageBonuses", 1.2, "GE_Weapon_FireSword", "packs/arpg/effect_weapon_fire_sword.yaml", 7, 3, smith),
     ] {
         let c = part(channel);
         assert_eq!(c.factor, factor);
         assert_eq!(c.lines.len(), 1);
         let l = &e.lines[c.lines[0]];
-        assert_eq!((l.effect_name.as_str(), l.level, l.source), (effect, level, hero));
+        assert_eq!((l.effect_name.as_str(), l.level, l.source), (effect, level, by));
         let origin = l.origin.as_ref().unwrap();
         assert_eq!((&*origin.file, origin.line), (file, line));
     }
@@ -63,7 +65,7 @@ fn the_fire_sword_explains_its_18_damage() {
     assert!(e.short().starts_with("WeaponDamage 18 = 10 × "), "{}", e.short());
 }
 
-/// The value as the lines say it, computed from nothing else.
+/// The value as the lines say it, computed from nothing else; what is added before and after, and what overrides, agree.
 fn replay(e: &Explanation, strongest: bool) -> f64 {
     let counts = |op: Operation| e.lines.iter().filter(move |l| l.operation == op && l.state == ModifierState::Counts);
     let add = counts(Operation::Add).fold(0.0, |sum, l| sum + l.magnitude);
@@ -78,7 +80,9 @@ fn replay(e: &Explanation, strongest: bool) -> f64 {
         factor += l.magnitude;
     }
     product *= factor;
-    let value = counts(Operation::Override).next().map_or((e.base + add) * product + post, |l| l.magnitude);
+    let over = counts(Operation::Override).next().map(|l| l.magnitude);
+    assert_eq!((add, post, over), (e.add, e.post, e.over), "{e}");
+    let value = over.unwrap_or((e.base + add) * product + post);
     let (lo, hi) = e.bounds;
     value.min(hi).max(lo) + 0.0
 }
@@ -119,7 +123,7 @@ fn random_effect(dice: &mut Dice, n: usize) -> Effect {
 #[test]
 fn replaying_the_lines_gives_the_value_bit_for_bit() {
     // The worked example first: 10 × 1.50 (MainStat) × 1.20 (DamageBonuses).
-    let (w, hero) = sword_world();
+    let (w, hero, _) = sword_world();
     let e = w.sim.explain(hero, w.attr("WeaponDamage")).unwrap();
     assert_eq!((replay(&e, false), e.base, e.add, e.post, e.over), (18.0, 10.0, 0.0, 0.0, None));
     let mut named: Vec<(&str, f64, &str)> = e

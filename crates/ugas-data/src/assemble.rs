@@ -174,7 +174,9 @@ impl Assembled<'_> {
                 match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
                     // A table that a patch names lies beside the patch.
                     Some(_) => {
-                        if let Err(errors) = csv::fill(&mut loaded.doc, &doc.tree, &source.path, &mut { MAX_POINTS }) {
+                        let kept = &project.tables;
+                        let room = &mut { MAX_POINTS };
+                        if let Err(errors) = csv::fill(&mut loaded.doc, &doc.tree, &source.path, room, kept) {
                             return self.findings.extend(errors.iter().map(Diagnostic::of_read_error));
                         }
                     }

@@ -5,12 +5,24 @@ use crate::folder::text_of;
 use crate::limits::MAX_POINTS;
 use crate::tree::quoted;
 use crate::{Code, Node, ReadError};
-use std::path::{Component, Path};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use ugas_doc::{CurvePoint, Doc};
 
+/// Texts of tables by path, in place of what a disk holds there.
+pub(crate) type Tables = BTreeMap<PathBuf, Arc<str>>;
+
 /// Fills the points of a curve whose document names a table; every other document stays as it is. `tree` is the
-/// document, `path` its file, `room` how many points its tables may still have.
-pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path, room: &mut usize) -> Result<(), Vec<ReadError>> {
+/// document, `path` its file, `room` how many points its tables may still have, `kept` the tables that are not read from
+/// the disk.
+pub(crate) fn fill(
+    doc: &mut Doc,
+    tree: &Node,
+    path: &Path,
+    room: &mut usize,
+    kept: &Tables,
+) -> Result<(), Vec<ReadError>> {
     let Doc::Curve(curve) = doc else { return Ok(()) };
     let Some(csv) = curve.csv.take() else { return Ok(()) };
     let file = path.display().to_string();
@@ -20,13 +32,18 @@ pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path, room: &mut usize) ->
         let message = "Csv: the curve has Points already";
         return Err(vec![ReadError { help, ..at.error(&file, message) }]);
     }
-    let table = table_beside(path, &csv).map_err(|(message, help)| {
-        let help = Some(help);
-        vec![ReadError { help, ..at.error(&file, format!("Csv: {message}")) }]
-    })?;
+    let table = folder_of(path).join(&csv);
     let name = table.display().to_string();
-    let text = text_of(&table, &name).map_err(|e| vec![e])?;
-    let points = points(&name, &text)?;
+    let points = match kept.get(&table).filter(|_| is_inside(&csv)) {
+        Some(text) => points(&name, text)?,
+        None => {
+            let table = table_beside(path, &csv).map_err(|(message, help)| {
+                let help = Some(help);
+                vec![ReadError { help, ..at.error(&file, format!("Csv: {message}")) }]
+            })?;
+            points(&name, &text_of(&table, &name).map_err(|e| vec![e])?)?
+        }
+    };
     if points.len() > *room {
         let message = format!("Csv: the tables that this file names have more than {MAX_POINTS} points");
         return Err(vec![at.error(&file, message)]);
@@ -34,6 +51,10 @@ pub(crate) fn fill(doc: &mut Doc, tree: &Node, path: &Path, room: &mut usize) ->
     *room -= points.len();
     curve.points = points;
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// Whether a name leads to a file beside a document or below, on every system.
@@ -44,12 +65,12 @@ pub(crate) fn is_inside(csv: &str) -> bool {
 }
 
 /// The table a document means, if it lies beside it or below.
-fn table_beside(path: &Path, csv: &str) -> Result<std::path::PathBuf, (String, String)> {
+fn table_beside(path: &Path, csv: &str) -> Result<PathBuf, (String, String)> {
     let inside = || "write the name of a file beside the document, such as damage.csv".to_owned();
     if !is_inside(csv) {
         return Err((format!("{} leads out of the document's folder", quoted(csv)), inside()));
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = folder_of(path);
     let table = folder.join(csv);
     let home = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match (home.canonicalize(), table.canonicalize()) {

@@ -34,10 +34,10 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
     let mut curves = documents.docs.iter_mut().filter(is_curve).peekable();
     let trees = if curves.peek().is_some() { read_trees(file, text)? } else { Vec::new() };
     let trees: BTreeMap<u32, Node> = trees.into_iter().map(|t| (t.line, t)).collect();
-    let mut room = MAX_POINTS;
+    let (mut room, kept) = (MAX_POINTS, csv::Tables::new());
     for loaded in curves {
         if let Some(tree) = trees.get(&loaded.origin.line) {
-            errors.extend(csv::fill(&mut loaded.doc, tree, path, &mut room).err().into_iter().flatten());
+            errors.extend(csv::fill(&mut loaded.doc, tree, path, &mut room, &kept).err().into_iter().flatten());
         }
     }
     ReadErrors::unless(errors, documents)

@@ -76,6 +76,11 @@ impl Source {
     }
 
     pub(crate) fn read(path: PathBuf, text: String) -> Source {
+        Source::read_with(path, text, &csv::Tables::new())
+    }
+
+    /// The same with tables that are not read from the disk.
+    fn read_with(path: PathBuf, text: String, kept: &csv::Tables) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
         let lines = Lines::of(&text);
@@ -87,7 +92,7 @@ impl Source {
         }
         let mut room = MAX_POINTS;
         for tree in trees {
-            source.read_doc(tree, &mut room);
+            source.read_doc(tree, &mut room, kept);
         }
         source.errors.sort_by_key(|e| (e.line, e.column));
         ReadErrors::cut(&mut source.errors);
@@ -108,7 +113,7 @@ impl Source {
         }
     }
 
-    fn read_doc(&mut self, tree: Node, room: &mut usize) {
+    fn read_doc(&mut self, tree: Node, room: &mut usize, kept: &csv::Tables) {
         if tree.get("Scenario").is_some() {
             return self.docs.push(SourceDoc { tree, kind: None, loaded: None });
         }
@@ -121,7 +126,7 @@ impl Source {
             return self.docs.push(SourceDoc { tree, kind, loaded: None });
         }
         let loaded = match read_tree(&self.name, &tree) {
-            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path, room) {
+            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path, room, kept) {
                 Ok(()) => Some(*loaded),
                 Err(errors) => {
                     self.errors.extend(errors);
@@ -203,6 +208,7 @@ pub struct DocSet {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
     pub(crate) sources: Vec<Source>,
+    pub(crate) tables: csv::Tables,
 }
 
 impl Project {
@@ -255,11 +261,35 @@ impl Project {
 
     /// Adds a file's text, or puts it in place of what was there.
     pub fn put(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
-        let source = Source::read(path.into(), text.into());
+        let source = Source::read_with(path.into(), text.into(), &self.tables);
         match self.sources.iter_mut().find(|s| s.path == source.path) {
             Some(old) => *old = source,
             None => self.sources.push(source),
         }
+    }
+
+    /// Keeps the text of a table: documents that are put from now on, and patches, take their numbers from it and not from
+    /// the disk.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put_table("curves/damage.csv", "1,10\n");
+    /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
+    /// assert!(project.sources()[0].is_sound());
+    /// assert_eq!(project.table("curves/damage.csv"), Some("1,10\n"));
+    /// ```
+    pub fn put_table(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) {
+        self.tables.insert(path.into(), text.into());
+    }
+
+    /// Forgets the text of a table: the disk's counts again.
+    pub fn remove_table(&mut self, path: impl AsRef<Path>) {
+        self.tables.remove(path.as_ref());
+    }
+
+    /// The text of a table that is kept.
+    pub fn table(&self, path: impl AsRef<Path>) -> Option<&str> {
+        self.tables.get(path.as_ref()).map(|text| &**text)
     }
 
     /// Takes a file out.

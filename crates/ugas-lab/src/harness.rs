@@ -9,6 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 use ugas_data::{Code, Node, ReadError, nearest, read_trees};
 
+/// Names that a message lists.
+const MOST_NAMED: usize = 40;
+
 /// A document of a scenario file: understood, or not.
 pub(crate) enum Read {
     Scenario(Box<Scenario>),
@@ -69,6 +72,32 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<Vec<Scenario>, Vec<ReadError>
         }
     }
     if errors.is_empty() { Ok(scenarios) } else { Err(errors) }
+}
+
+/// Which scenario of a file somebody means: by its name, or else by its number counted from 1. Why none, with all there
+/// are.
+///
+/// ```
+/// let text = "Scenario: Night falls\nTimeline: []\n---\nScenario: Day breaks\nTimeline: []\n";
+/// let all: Vec<_> = ugas_data::read_trees("a.yaml", text).unwrap();
+/// let all: Vec<_> = all.iter().map(|t| ugas_lab::Scenario::from_node("a.yaml", t).unwrap()).collect();
+/// assert_eq!(ugas_lab::choose(&all, "Day breaks"), Ok(1));
+/// assert_eq!(ugas_lab::choose(&all, "1"), Ok(0));
+/// let why = ugas_lab::choose(&all, "Day brakes").unwrap_err();
+/// assert_eq!(why, "there is no scenario \"Day brakes\"; it holds 1 \"Night falls\", 2 \"Day breaks\"");
+/// ```
+pub fn choose(scenarios: &[Scenario], wanted: &str) -> Result<usize, String> {
+    let by_number = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < scenarios.len());
+    let found = scenarios.iter().position(|s| s.name == wanted).or_else(by_number);
+    found.ok_or_else(|| {
+        let list = scenarios.iter().enumerate().take(MOST_NAMED).map(|(i, s)| format!("{} {:?}", i + 1, s.name));
+        let list = list.collect::<Vec<_>>().join(", ");
+        let more = match scenarios.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("there is no scenario {wanted:?}; it holds {list}{more}")
+    })
 }
 
 /// Runs every scenario of a text; `name` stands for it in messages, and packs are found relative to it.

@@ -31,7 +31,7 @@ pub use check::{check_path, check_path_with, check_scenarios, with_scenarios};
 pub use explain::{ExplainError, explain};
 pub use facts::facts;
 pub use files::{files_at, text_of};
-pub use harness::{check_folder, is_pack_file, load_file, nothing_at, run_file, run_str, run_str_with};
+pub use harness::{check_folder, choose, is_pack_file, load_file, nothing_at, run_file, run_str, run_str_with};
 pub use packs::load_pack;
 pub use report::{Failure, Report, Results};
 pub use run::RunOptions;

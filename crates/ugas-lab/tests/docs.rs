@@ -204,7 +204,7 @@ fn the_tests_that_the_security_page_names_exist() {
 /// The paths that a command line gives to `ugas`; none if it does not call it.
 fn paths_of(line: &str) -> Vec<&str> {
     let command = line.trim_start_matches("$ ").split(" #").next().unwrap_or_default();
-    let arguments = ["cargo run -- ", "cargo run -q -- ", "ugas "].iter().find_map(|start| command.strip_prefix(start));
+    let arguments = ["cargo ugas ", "ugas "].iter().find_map(|start| command.strip_prefix(start));
     let mut words = arguments.unwrap_or_default().split_whitespace();
     // What `show` is asked for first is a name.
     if words.next() == Some("show") {
@@ -225,9 +225,9 @@ fn paths_of(line: &str) -> Vec<&str> {
 
 #[test]
 fn the_paths_of_a_command_line_are_found() {
-    assert_eq!(paths_of("$ cargo run -- sim a.yaml --runs 3 b   # c.yaml"), ["a.yaml", "b"]);
+    assert_eq!(paths_of("$ cargo ugas sim a.yaml --runs 3 b   # c.yaml"), ["a.yaml", "b"]);
     assert_eq!(paths_of("$ ugas test scenarios"), ["scenarios"]);
-    assert!(paths_of("$ cargo run -- init ../my_game   # new").is_empty());
+    assert!(paths_of("$ cargo ugas init ../my_game   # new").is_empty());
     assert_eq!(paths_of("$ ugas show Health packs/rpg"), ["packs/rpg"]);
     assert!(paths_of("$ cargo test --workspace").is_empty());
     assert!(paths_of("$ cargo run -p ugas --example embed").is_empty());

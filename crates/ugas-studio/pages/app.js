@@ -217,6 +217,7 @@ async function copyMoment(button) {
   if (!moment) return;
   const url = new URL(location.href);
   url.search = `?seed=${moment.seed}&tick=${moment.tick}`;
+  if (moment.scenario) url.searchParams.set("scenario", moment.scenario);
   if (moment.inputs.length) {
     const bytes = new TextEncoder().encode(JSON.stringify(moment.inputs));
     url.search += `&ops=${btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
@@ -246,7 +247,7 @@ async function openMoment() {
   } catch {
     return alertOf("this link is damaged: what was done cannot be read from it");
   }
-  await studio.ask({ ask: "open", seed: Number(query.get("seed")), tick: Number(query.get("tick") ?? 0), inputs });
+  await studio.ask({ ask: "open", seed: Number(query.get("seed")), scenario: query.get("scenario"), tick: Number(query.get("tick") ?? 0), inputs });
 }
 
 function footer() {

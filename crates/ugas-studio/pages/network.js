@@ -1,6 +1,6 @@
 // Clients beside the server: how far they are ahead, what was corrected, and what goes over the wire.
 
-import { at, bytes as inBytes, canvas, fill, h, number, paint, signed } from "./dom.js";
+import { at, bytes as inBytes, canvas, fill, h, number, paint, percent, signed } from "./dom.js";
 import { latest } from "./link.js";
 
 // Frames of the plot, and rows of the comparison.
@@ -11,6 +11,8 @@ let studio;
 let ui;
 // [tick, bytes a second]; kept while other pages are open.
 let bytes = [];
+// Whose link the sliders change; everybody's without a name.
+let whose = null;
 // Corrections by client when they were last looked at, and when they last grew.
 const known = new Map();
 
@@ -25,6 +27,7 @@ function open(main, owner) {
     return { out, input, unit, row: h("div", { class: "slider" }, h("label", { for: id, class: "row between" }, title, out), input) };
   };
   ui = {
+    whose: h("select", { id: "n-whose", "aria-label": "Whose link", onchange: (e) => (whose = e.target.value || null) }),
     trip: slider("n-trip", "Round trip", 500, 5, "ms"),
     loss: slider("n-loss", "Packets lost", 60, 1, "%"),
     clients: h("table", { id: "clients" }),
@@ -43,7 +46,7 @@ function open(main, owner) {
       h(
         "div",
         { class: "grid" },
-        panel("Everybody’s link", ui.trip.row, ui.loss.row),
+        h("section", { class: "panel grid tight" }, h("h2", {}, "Link"), ui.whose, ui.trip.row, ui.loss.row),
         h(
           "section",
           { class: "panel grid tight" },
@@ -64,17 +67,21 @@ function open(main, owner) {
   );
 }
 
-const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
+const link = latest(() => studio.put({ Link: { ...(whose === null ? {} : { client: whose }), round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
 function show(frame) {
-  for (const [part, value] of [[ui.trip, frame.round_trip], [ui.loss, Math.round(frame.loss * 100)]]) {
+  const clients = frame.sides.filter((s) => s.client !== null);
+  if (!clients.some((c) => c.client === whose)) whose = null;
+  fill(ui.whose, JSON.stringify(clients.map((c) => c.client)), () => [h("option", { value: "" }, "All clients"), ...clients.map((c) => h("option", { value: c.client, "data-key": c.client }, c.client))]);
+  if (document.activeElement !== ui.whose) ui.whose.value = whose ?? "";
+  const [trip, loss] = clients.find((c) => c.client === whose)?.link ?? [frame.round_trip, frame.loss];
+  for (const [part, value] of [[ui.trip, trip], [ui.loss, Math.round(loss * 100)]]) {
     if (document.activeElement !== part.input) part.input.value = value;
     part.out.textContent = `${value} ${part.unit}`;
     part.input.setAttribute("aria-valuetext", part.out.textContent);
   }
   const actors = frame.sides[0].actors.slice(0, MOST_ROWS);
   fill(ui.actors, actors.map((a) => a.name).join(), () => actors.map((a) => h("option", { value: a.name })));
-  const clients = frame.sides.filter((s) => s.client !== null);
   people(clients);
   plot(frame);
   beside(frame, clients);
@@ -101,12 +108,12 @@ function people(clients) {
     known.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
   const fresh = (c) => now - known.get(c.client).at < 1000;
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.bent), fresh(c)])) || "none", () => [
-    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Ticks ahead", "Clock", "Corrections", "Refused"].map((t) => h("th", { class: "n" }, t)))),
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.bent), c.link, fresh(c)])) || "none", () => [
+    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Lost", "Ticks ahead", "Clock", "Corrections", "Refused"].map((t) => h("th", { class: "n" }, t)))),
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${signed(Math.round(c.bent))} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${signed(Math.round(c.bent))} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
     ),
   ]);
 }

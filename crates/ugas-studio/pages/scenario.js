@@ -21,6 +21,8 @@ async function open(main, studio) {
   if (studio.page !== "scenario") return;
   const lines = (source?.text ?? "").split("\n");
   const wrong = new Set(told.failures.map((f) => f.line));
+  const choose = h("select", { id: "which", onchange: (e) => studio.ask({ ask: "open", scenario: e.target.value }) }, ...told.all.map((s, i) => h("option", { value: s.key, selected: s.key === told.key }, `${i + 1} ${s.name}`)));
+  const seed = studio.hello.seed === told.own_seed ? "" : `, played with seed ${studio.hello.seed} instead of its own ${told.own_seed}`;
   const many = (n) => (n === 1 ? "1 expectation does not hold." : `${n} expectations do not hold.`);
   main.replaceChildren(
     h(
@@ -29,7 +31,8 @@ async function open(main, studio) {
       h(
         "section",
         { class: "panel grid" },
-        h("div", {}, h("p", { class: "quiet" }, `${told.file}:${told.line}`), h("p", { class: "big", style: "font-size:1.4rem" }, told.name)),
+        told.all.length > 1 ? h("label", { class: "grid tight" }, h("span", { class: "quiet" }, `Of the ${told.all.length} scenarios in this file`), choose) : null,
+        h("div", {}, h("p", { class: "quiet" }, `${told.file}:${told.line}${seed}`), h("p", { class: "big", style: "font-size:1.4rem" }, told.name)),
         h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Everything holds, to its end at ${at(told.end)}.` : many(told.failures.length)),
         ...told.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => toMoment(studio, f.tick, "#world") }, `Go to ${at(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
         ...told.notes.map((n) => h("p", { class: "quiet" }, n)),

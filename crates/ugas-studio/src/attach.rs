@@ -90,12 +90,18 @@ impl Order {
 /// ```
 pub struct Attached {
     letters: Receiver<Letter>,
-    _serving: Serving,
+    serving: Serving,
     address: String,
     names: Names,
     library: Option<Library>,
     documents: Option<PathBuf>,
     disk: Option<Disk>,
+    /// The game's rules when the documents were read, or when it last took some.
+    loaded: Option<Arc<Rules>>,
+    /// How often other documents were read.
+    reloads: u32,
+    /// What is shown and not loaded, or cannot be shown.
+    notice: Option<String>,
     chronicle: Chronicle,
     tick: u32,
     tasks: Vec<TaskRecord>,
@@ -114,12 +120,15 @@ impl Attached {
         let (letters, serving) = studio.begin()?;
         Ok(Attached {
             letters,
-            _serving: serving,
+            serving,
             address,
             names: config.names,
             library: None,
             documents: config.documents,
             disk: None,
+            loaded: None,
+            reloads: 0,
+            notice: None,
             chronicle: Chronicle::default(),
             tick: 0,
             tasks: Vec::new(),
@@ -149,11 +158,48 @@ impl Attached {
         self.tick = (sim.now().as_seconds() * f64::from(RATE)).round() as u32;
         self.chronicle.note_facts(self.tick, &facts.list);
         while let Ok(letter) = self.letters.try_recv() {
-            if let Letter::Asked((question, to)) = letter {
+            match letter {
+                Letter::Disk => self.look(sim),
                 // Whoever asked may have gone.
-                let _ = to.send(self.answer(sim, &question, run));
+                Letter::Asked((question, to)) => {
+                    let _ = to.send(self.answer(sim, &question, run));
+                }
             }
         }
+        if self.loaded.as_ref().is_some_and(|before| !Arc::ptr_eq(before, sim.rules())) && self.notice.is_some() {
+            self.settled(sim);
+        }
+    }
+
+    /// Others have saved something: it is shown, and loading it is the game's own business.
+    fn look(&mut self, sim: &Sim) {
+        let (Some(library), Some(disk)) = (&self.library, &mut self.disk) else { return };
+        let news = match disk.look(library) {
+            Ok(news) if news.is_empty() => return,
+            Ok(news) => news,
+            Err(error) => return self.notice = Some(error),
+        };
+        // A game that watches its files itself may have been faster.
+        let same = library.with_all(&news).is_ok_and(|new| new.rules().fingerprint() == sim.rules().fingerprint());
+        let faster = self.loaded.as_ref().is_none_or(|before| !Arc::ptr_eq(before, sim.rules()));
+        let shown = library.showing(&news);
+        disk.took(&news, &shown);
+        self.library = Some(shown);
+        self.reloads += 1;
+        match same || faster {
+            true => self.settled(sim),
+            false => {
+                let names: Vec<String> = news.keys().map(|path| path.display().to_string()).collect();
+                let names = names.join(", ");
+                self.notice = Some(format!("{names}: shown as it is there now; the game has not loaded this"));
+            }
+        }
+    }
+
+    /// What is shown is what the game has, as far as can be known here.
+    fn settled(&mut self, sim: &Sim) {
+        self.loaded = Some(sim.rules().clone());
+        self.notice = None;
     }
 
     /// Answers a request in JSON, as [`Desk::answer`](crate::Desk::answer) does for a world of the studio's own.
@@ -218,10 +264,11 @@ impl Attached {
     fn put(&mut self, sim: &mut Sim, input: Input, run: &mut RunOrder<'_>) -> Result<(), String> {
         match input {
             Input::Act(act) => self.act(sim, &act, run),
-            Input::Edit { file, text } => {
+            Input::Edit { file, text, .. } => {
                 let library = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
                 run(sim, Order::Rules(library.rules().clone()))?;
                 self.library = Some(library);
+                self.settled(sim);
                 Ok(())
             }
             Input::Files { .. } => Err("files are saved one by one".to_owned()),
@@ -242,6 +289,8 @@ impl Attached {
             let path = self.documents.as_ref().ok_or("this game was attached without its documents")?;
             let library = Library::beside(sim.rules().clone(), path);
             self.disk = Disk::open(path, &library).ok();
+            self.serving.watch(self.disk.as_ref().map_or(Vec::new(), Disk::places));
+            self.loaded = Some(sim.rules().clone());
             self.library = Some(library);
         }
         self.library.as_ref().ok_or_else(|| NO_DISK.to_owned())
@@ -260,6 +309,7 @@ impl Attached {
         let taken = run(sim, Order::Rules(new.rules().clone()));
         self.library = Some(new);
         taken.map_err(|why| format!("it is saved, but the world goes on with what it had: {why}"))?;
+        self.settled(sim);
         Ok(json!({ "mark": mark, "tick": self.tick }))
     }
 
@@ -302,6 +352,7 @@ impl Attached {
             tick: self.tick,
             ahead: 0,
             bent: 0.0,
+            link: (0, 0.0),
             corrections: 0,
             refused: 0,
             actors: view::actors(names, sim, &view::Shows::All, asked.category.as_deref()),
@@ -327,8 +378,8 @@ impl Attached {
             "details": details,
             "serial": self.chronicle.serial(),
             "news": self.chronicle.since(asked, names, |t| told::line(t, None, names, sim)),
-            "reloads": 0,
-            "notice": null,
+            "reloads": self.reloads,
+            "notice": self.notice,
         })
     }
 }

@@ -53,12 +53,12 @@ impl Disk {
     /// The library is what the disk holds.
     pub(crate) fn settle(&mut self, library: &Library) {
         self.seen = library.project().sources().iter().map(|s| (s.path.clone(), Mark::of(&s.text))).collect();
-        self.tables = tables_of(library);
+        self.tables = tables_in(library);
     }
 
     /// What others saved was taken, and the library is what came of it.
     pub(crate) fn took(&mut self, news: &BTreeMap<PathBuf, Option<String>>, library: &Library) {
-        self.tables = tables_of(library);
+        self.tables = tables_in(library);
         for (path, text) in news {
             match text {
                 Some(text) => self.seen.insert(path.clone(), Mark::of(text)),
@@ -70,7 +70,11 @@ impl Disk {
     /// The files, or folders, whose changes matter.
     #[cfg(feature = "serve")]
     pub(crate) fn places(&self) -> Vec<PathBuf> {
-        let folders: BTreeSet<PathBuf> = self.seen.keys().filter_map(|p| p.parent()).map(Path::to_path_buf).collect();
+        let mut folders: BTreeSet<PathBuf> =
+            self.seen.keys().filter_map(|p| p.parent()).map(Path::to_path_buf).collect();
+        // Another scenario of the file may be chosen, on other packs.
+        let scenarios = Some(&self.given).filter(|p| p.is_file()).and_then(|p| ugas_lab::load_file(p).ok());
+        folders.extend(scenarios.iter().flatten().flat_map(ugas_lab::Scenario::pack_folders));
         let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
         folders.into_iter().filter(is_named).chain([self.given.clone()]).collect()
     }
@@ -83,7 +87,10 @@ impl Disk {
     /// The name of a file whose text here is not the one that the disk was seen with.
     pub(crate) fn differs(&self, library: &Library) -> Option<String> {
         let other = |s: &&Source| self.mark(&s.path).is_some_and(|mark| mark != Mark::of(&s.text));
-        library.project().sources().iter().find(other).map(|s| s.name.to_string())
+        let file = library.project().sources().iter().find(other).map(|s| s.name.to_string());
+        let tables = tables_in(library);
+        let table = || tables.iter().find(|(path, mark)| self.tables.get(*path).is_some_and(|seen| seen != *mark));
+        file.or_else(|| table().map(|(path, _)| path.display().to_string()))
     }
 
     /// Where a file may be written, or why it may not.
@@ -142,7 +149,13 @@ impl Disk {
     }
 }
 
-/// What the tables of a library hold now.
+/// What the tables of a library held when they were read.
+fn tables_in(library: &Library) -> BTreeMap<PathBuf, Option<Mark>> {
+    let tables = library.project().sources().iter().flat_map(Source::tables);
+    tables.map(|path| (path.clone(), library.project().table(&path).map(Mark::of))).collect()
+}
+
+/// What they hold now.
 fn tables_of(library: &Library) -> BTreeMap<PathBuf, Option<Mark>> {
     let tables = library.project().sources().iter().flat_map(Source::tables);
     tables.map(|path| (path.clone(), ugas_lab::text_of(&path).ok().map(|text| Mark::of(&text)))).collect()

@@ -35,7 +35,8 @@ impl Library {
     /// let library = Library::new(arena::project(), Some("arena".as_ref())).unwrap();
     /// assert!(library.rules().ability("GA_Fireball").is_some());
     /// ```
-    pub fn new(project: Project, pack: Option<&Path>) -> Result<Library, Vec<Diagnostic>> {
+    pub fn new(mut project: Project, pack: Option<&Path>) -> Result<Library, Vec<Diagnostic>> {
+        keep_tables(&mut project);
         let whole = pack.map_or(Whole::Loose, |folder| Whole::Pack(folder.to_path_buf()));
         let rules = rules_of(&project, &whole, None)?;
         Ok(Library { project, whole, rules })
@@ -44,7 +45,8 @@ impl Library {
     /// The documents at a path: the pack in a folder, or what is in no pack. Nothing is built: the rules are those of a
     /// world that runs already.
     pub fn beside(rules: Arc<Rules>, path: &Path) -> Library {
-        let (project, _) = Project::open_readable(path);
+        let (mut project, _) = Project::open_readable(path);
+        keep_tables(&mut project);
         let whole = match path.join("pack.yaml").is_file() {
             true => Whole::Pack(path.to_path_buf()),
             false => Whole::Loose,
@@ -60,6 +62,7 @@ impl Library {
                 project.put(source.path.clone(), source.text.to_string());
             }
         }
+        keep_tables(&mut project);
         Library { project, whole: Whole::Scenario, rules }
     }
 
@@ -125,22 +128,98 @@ impl Library {
         }
     }
 
-    /// The library with other texts, files that are new, and without files that have none; or why not.
+    /// The library with other texts, files that are new, and without files that have none; or why not. Their numbers are
+    /// those that tables on the disk have now.
     pub fn with_all(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Result<Library, Vec<Diagnostic>> {
+        self.change(texts, put_anew)
+    }
+
+    /// The library with other texts and the rules it had: what is shown of a game that decides itself what it loads.
+    #[cfg(feature = "serve")]
+    pub(crate) fn showing(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Library {
+        let project = changed(&self.project, texts, put_anew);
+        Library { project, whole: self.whole.clone(), rules: self.rules.clone() }
+    }
+
+    /// The same with numbers that tables had when it was done first.
+    pub(crate) fn with_kept(
+        &self,
+        texts: &BTreeMap<PathBuf, Option<String>>,
+        tables: &BTreeMap<PathBuf, String>,
+    ) -> Result<Library, Vec<Diagnostic>> {
+        self.change(texts, |project, path, text| {
+            tables.iter().for_each(|(table, text)| project.put_table(table, text.as_str()));
+            project.put(path, text);
+        })
+    }
+
+    /// The tables that these files take numbers from, as they were read.
+    pub(crate) fn tables_of<'p>(&self, files: impl Iterator<Item = &'p PathBuf>) -> BTreeMap<PathBuf, String> {
+        let tables = files.flat_map(|path| tables_of(&self.project, path));
+        tables.filter_map(|t| Some((t.clone(), self.project.table(&t)?.to_owned()))).collect()
+    }
+
+    fn change(
+        &self,
+        texts: &BTreeMap<PathBuf, Option<String>>,
+        put: impl Fn(&mut Project, &Path, &str),
+    ) -> Result<Library, Vec<Diagnostic>> {
         if !self.is_live() {
             let message = "the world follows a scenario; save the file, and it begins again with it".to_owned();
             return Err(vec![error("scenario", "", message)]);
         }
-        let mut project = self.project.clone();
-        for (path, text) in texts {
-            match text {
-                Some(text) => project.put(path.clone(), text.clone()),
-                None => project.remove(path),
-            }
-        }
+        let project = changed(&self.project, texts, put);
         let rules = rules_of(&project, &self.whole, Some(&self.rules))?;
         Ok(Library { project, whole: self.whole.clone(), rules })
     }
+}
+
+/// Files with other texts.
+fn changed(
+    project: &Project,
+    texts: &BTreeMap<PathBuf, Option<String>>,
+    put: impl Fn(&mut Project, &Path, &str),
+) -> Project {
+    let mut project = project.clone();
+    for (path, text) in texts {
+        match text {
+            Some(text) => put(&mut project, path, text),
+            None => project.remove(path),
+        }
+    }
+    project
+}
+
+/// Another text of a file, with the numbers that its tables have now.
+fn put_anew(project: &mut Project, path: &Path, text: &str) {
+    project.put(path, text);
+    let tables = tables_of(project, path);
+    let old: Vec<Option<String>> = tables.iter().map(|t| project.table(t).map(str::to_owned)).collect();
+    keep(project, &tables);
+    if tables.iter().zip(old).any(|(t, old)| project.table(t) != old.as_deref()) {
+        project.put(path, text);
+    }
+}
+
+/// The tables of a file.
+fn tables_of(project: &Project, path: &Path) -> Vec<PathBuf> {
+    project.sources().iter().filter(|s| s.path == path).flat_map(Source::tables).collect()
+}
+
+/// Keeps what tables hold now, so that a world that is gone back to has the numbers it had.
+fn keep(project: &mut Project, tables: &[PathBuf]) {
+    for table in tables {
+        match ugas_lab::text_of(table) {
+            Ok(text) => project.put_table(table, text),
+            // Whoever reads the document that names it says so.
+            Err(_) => project.remove_table(table),
+        }
+    }
+}
+
+fn keep_tables(project: &mut Project) {
+    let all: Vec<PathBuf> = project.sources().iter().flat_map(Source::tables).collect();
+    keep(project, &all);
 }
 
 fn error(id: &str, file: &str, message: String) -> Diagnostic {

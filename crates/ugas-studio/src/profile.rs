@@ -41,27 +41,27 @@ impl Profiler {
 
     /// Says what was told, with the names of the tasks, to whoever listens to `tracing`.
     pub fn tell(&self, rules: &Rules) {
-        for record in &self.records {
-            tell(rules, record);
-        }
+        tell(rules, &self.records);
     }
 }
 
 #[cfg(feature = "tracing")]
-fn tell(rules: &Rules, record: &TaskRecord) {
-    tracing::debug!(
-        target: "ugas::tasks",
-        task = rules.task_kind_name(record.task).unwrap_or("?"),
-        at = record.at.as_seconds(),
-        running = record.running,
-        ticked = record.ticked,
-        deferred = record.deferred,
-        nanos = record.nanos,
-    );
+pub(crate) fn tell(rules: &Rules, records: &[TaskRecord]) {
+    for record in records {
+        tracing::debug!(
+            target: "ugas::tasks",
+            task = rules.task_kind_name(record.task).unwrap_or("?"),
+            at = record.at.as_seconds(),
+            running = record.running,
+            ticked = record.ticked,
+            deferred = record.deferred,
+            nanos = record.nanos,
+        );
+    }
 }
 
 #[cfg(not(feature = "tracing"))]
-fn tell(_: &Rules, _: &TaskRecord) {}
+pub(crate) fn tell(_: &Rules, _: &[TaskRecord]) {}
 
 impl Host for Profiler {
     fn stopwatch(&mut self) -> u64 {

@@ -168,7 +168,7 @@ pub(crate) struct Serving {
 impl Serving {
     /// Tells the desk whenever something changes at some places. Where nothing can be watched, saving in the studio still
     /// counts.
-    fn watch(&self, places: Vec<PathBuf>) {
+    pub(crate) fn watch(&self, places: Vec<PathBuf>) {
         let asked = self.asked.clone();
         let Ok(watch) = Watch::new(places.iter().filter(|p| p.exists())) else { return };
         let wait = move || while watch.wait(None) && asked.send(Letter::Disk).is_ok() {};

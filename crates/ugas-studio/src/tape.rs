@@ -90,6 +90,12 @@ impl<W: World> Tape<W> {
         &mut self.world
     }
 
+    /// Lends something to the world and to every copy of it that is kept. It may not change what a step does.
+    pub(crate) fn lend(&mut self, lend: impl Fn(&mut W)) {
+        lend(&mut self.world);
+        self.keyframes.iter_mut().for_each(lend);
+    }
+
     /// The first tick.
     pub fn start(&self) -> u32 {
         self.keyframes[0].tick()
@@ -103,6 +109,11 @@ impl<W: World> Tape<W> {
     /// Copies that are kept.
     pub fn keyframes(&self) -> usize {
         self.keyframes.len()
+    }
+
+    /// Ticks between two of them: no more are stepped to be anywhere in the recording.
+    pub fn spacing(&self) -> u32 {
+        self.every
     }
 
     /// Whether the recording stands at its end.

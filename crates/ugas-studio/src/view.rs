@@ -19,6 +19,8 @@ pub(crate) struct Side {
     pub(crate) refused: u64,
     /// Percent by which the client's clock runs faster than the server's, to get as far ahead as its link needs.
     pub(crate) bent: f64,
+    /// Round trip in milliseconds and share lost of the client's link.
+    pub(crate) link: (u32, f64),
     pub(crate) actors: Vec<Actor>,
 }
 
@@ -121,6 +123,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
         corrections: 0,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
         bent: 0.0,
+        link: (0, 0.0),
         actors: actors(server.sim(), &Shows::All),
     }];
     for player in stage.here() {
@@ -133,6 +136,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
             corrections: client.counts().corrections,
             refused: client.counts().refused,
             bent: client.bent(),
+            link: stage.link_of(player.name()),
             actors: actors(client.sim(), &Shows::To(client)),
         });
     }

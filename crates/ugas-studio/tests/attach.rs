@@ -137,6 +137,55 @@ fn documents_are_changed_and_saved_beside_the_game() {
 }
 
 #[test]
+fn what_others_save_is_shown_and_said_not_to_be_loaded() {
+    let folder = std::env::temp_dir().join(format!("ugas-attach-watch-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = |health: u32| {
+        format!("Kind: attribute_set\nName: Vitals\nAttributes: [{{Name: Health, DefaultBaseValue: {health}}}]\n")
+    };
+    let path = folder.join("vitals.yaml");
+    std::fs::write(&path, text(100)).unwrap();
+    let library = |folder: &std::path::Path| Library::new(ugas_data::Project::open(folder).unwrap(), None).unwrap();
+    let mut sim = Sim::new(library(&folder).rules().clone(), SimConfig::default());
+    let config = AttachConfig {
+        token: "the-right-one-for-this-test".into(),
+        documents: Some(folder.clone()),
+        ..AttachConfig::default()
+    };
+    let mut studio = Attached::open(config).unwrap();
+    let files = ask(&mut studio, &mut sim, json!({ "ask": "files" }));
+    let told = |sim: &mut Sim, studio: &mut Attached, wanted: &str| {
+        // However long the operating system takes to tell.
+        for _ in 0..600 {
+            step(studio, sim, 1);
+            let file = ask(studio, sim, json!({ "ask": "file", "name": files[0] }));
+            if file["text"] == wanted {
+                let frame = ask(studio, sim, json!({ "ask": "frame" }));
+                return (frame["notice"].clone(), frame["reloads"].as_u64().unwrap(), file["mark"].clone());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("the page still shows the old text");
+    };
+    std::fs::write(&path, text(150)).unwrap();
+    let (notice, reloads, mark) = told(&mut sim, &mut studio, &text(150));
+    assert!(notice.as_str().unwrap().contains("vitals.yaml"), "{notice}");
+    assert!(notice.as_str().unwrap().ends_with("the game has not loaded this"), "{notice}");
+    assert_eq!(reloads, 1, "pages are told to read again");
+    // The game loads it.
+    sim.reload(library(&folder).rules().clone()).unwrap();
+    step(&mut studio, &mut sim, 1);
+    assert_eq!(ask(&mut studio, &mut sim, json!({ "ask": "frame" }))["notice"], Value::Null);
+    // What is shown can be saved again, broken or not.
+    let save = json!({ "ask": "save", "file": files[0], "text": text(170), "mark": mark });
+    assert_eq!(ask(&mut studio, &mut sim, save)["error"], Value::Null);
+    std::fs::write(&path, "Kind: [").unwrap();
+    let (notice, _, _) = told(&mut sim, &mut studio, "Kind: [");
+    assert!(notice.as_str().unwrap().ends_with("the game has not loaded this"), "{notice}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn a_page_is_answered_between_two_frames() {
     let (mut sim, mut studio) = game();
     let port = port_of(studio.address());

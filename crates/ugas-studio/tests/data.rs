@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::stage::{Choice, Stage};
 
 fn ask(desk: &mut Desk, question: Value) -> Value {
     serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
@@ -85,8 +85,7 @@ fn on_disk() -> (Folder, Desk, String) {
 }
 
 fn open(path: &Path) -> Desk {
-    let from = path.to_path_buf();
-    Desk::new(Box::new(move |seed| Stage::of_path(&from, seed)), 7).unwrap().on_disk(path).unwrap()
+    Desk::at(path, Choice::default()).unwrap()
 }
 
 /// Somebody's value.
@@ -263,6 +262,48 @@ fn a_table_that_changes_is_read_again() {
     assert!(desk.look());
     assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
     assert!(!desk.look(), "once");
+    fs::remove_file(folder.pack().join("tough.csv")).unwrap();
+    assert!(!desk.look(), "what has no numbers is not taken");
+    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(notice.as_str().unwrap().contains("tough.csv"), "{notice}");
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
+}
+
+#[test]
+fn the_past_has_the_numbers_that_tables_had() {
+    let folder = Folder::new();
+    folder.write("pack/pack.yaml", PACK);
+    let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
+    let file =
+        folder.write("pack/hero.yaml", &format!("{with_curve}---\nKind: curve\nName: C_Tough\nCsv: tough.csv\n"));
+    folder.write("pack/tough.csv", "1,50\n");
+    let mut desk = open(&folder.pack());
+    let step = |desk: &mut Desk, ticks: u32| ask(desk, json!({ "ask": "step", "ticks": ticks }));
+    step(&mut desk, 30);
+    folder.write("pack/tough.csv", "1,60\n");
+    assert!(desk.look());
+    step(&mut desk, 30);
+    // By hand, with a table that was saved just before.
+    folder.write("pack/tough.csv", "1,70\n");
+    let text = format!("{}# changed\n", fs::read_to_string(&file).unwrap());
+    let edit = json!({ "ask": "put", "input": { "Edit": { "file": file.display().to_string(), "text": text } } });
+    assert_eq!(ask(&mut desk, edit)["error"], Value::Null);
+    step(&mut desk, 30);
+    folder.write("pack/tough.csv", "1,80\n");
+    assert!(desk.look());
+    step(&mut desk, 30);
+    let seen = |desk: &mut Desk| {
+        [15, 45, 75, 105].map(|tick| {
+            ask(desk, json!({ "ask": "seek", "tick": tick }));
+            value(desk, "Hero", "MaxHealth")
+        })
+    };
+    assert_eq!(seen(&mut desk), [150.0, 160.0, 170.0, 180.0]);
+    folder.write("pack/tough.csv", "1,90\n");
+    assert_eq!(seen(&mut desk), [150.0, 160.0, 170.0, 180.0]);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 45 }));
+    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(notice.as_str().unwrap().contains("on the disk is not the text of this moment"), "{notice}");
 }
 
 #[test]
@@ -348,6 +389,91 @@ Timeline: [{At: 1, Do: [{Apply: {Effect: GE_Hit, To: Hero}}]}, {At: 2, Do: [{Exp
     let wrong = save(&mut desk, &name, &text.replace("To: Hero", "To: Nobody"), saved["mark"].as_str().unwrap());
     assert!(wrong["error"].as_str().unwrap().contains("Nobody"), "{wrong}");
     assert_eq!(value(&mut desk, "Hero", "Health"), 70.0);
+}
+
+const SEVERAL: &str = "\
+Scenario: A hit is felt
+Seed: 3
+Entities:
+  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}
+Actors: {Hero: {AttributeSets: [Vitals]}}
+Timeline: [{At: 1, Do: []}]
+---
+Scenario: Nobody is hurt
+Seed: 4
+Entities:
+  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 50}]}
+Actors: {Slime: {AttributeSets: [Vitals]}}
+Timeline: [{At: 2, Do: [{Expect: {Slime.Health: 50}}]}]
+---
+Scenario: Nobody is hurt
+Timeline: [{At: 3, Do: []}]
+";
+
+#[test]
+fn a_file_of_several_scenarios_lets_choose() {
+    let folder = Folder::new();
+    let path = folder.write("several.yaml", SEVERAL);
+    let mut desk = open(&path);
+    let told = |desk: &mut Desk| {
+        let hello = ask(desk, json!({ "ask": "hello" }));
+        (hello["scenario"]["name"].as_str().unwrap().to_owned(), hello["seed"].as_u64().unwrap())
+    };
+    let hello = ask(&mut desk, json!({ "ask": "hello" }));
+    let all = json!([
+        { "key": "A hit is felt", "name": "A hit is felt" },
+        { "key": "Nobody is hurt", "name": "Nobody is hurt" },
+        { "key": "3", "name": "Nobody is hurt" },
+    ]);
+    assert_eq!(hello["scenario"]["all"], all);
+    assert_eq!(told(&mut desk), ("A hit is felt".to_owned(), 3), "its own seed");
+    desk.advance(500.0, &mut || 0.0);
+    let before = ask(&mut desk, json!({ "ask": "frame" }));
+    let other = ask(&mut desk, json!({ "ask": "open", "scenario": "Nobody is hurt" }));
+    assert_eq!(other["error"], Value::Null, "{other}");
+    assert_eq!(told(&mut desk), ("Nobody is hurt".to_owned(), 4));
+    assert_eq!(value(&mut desk, "Slime", "Health"), 50.0);
+    let after = ask(&mut desk, json!({ "ask": "frame" }));
+    assert_eq!((&after["tick"], &after["running"]), (&json!(0), &json!(true)), "it plays from its beginning");
+    assert_ne!((&after["reloads"], &after["pasts"]), (&before["reloads"], &before["pasts"]), "every page is told");
+    let nobody = ask(&mut desk, json!({ "ask": "open", "scenario": "A miss" }));
+    assert!(nobody["error"].as_str().unwrap().contains(r#"it holds 1 "A hit is felt", 2"#), "{nobody}");
+    assert_eq!(told(&mut desk).0, "Nobody is hurt", "and it goes on");
+    // A link to a moment says which one it is of.
+    desk.advance(1_000.0, &mut || 0.0);
+    let moment = ask(&mut desk, json!({ "ask": "moment" }));
+    assert_eq!((&moment["scenario"], &moment["seed"]), (&json!("Nobody is hurt"), &json!(4)));
+    let mut fresh = open(&path);
+    let link = json!({ "ask": "open", "seed": moment["seed"], "scenario": moment["scenario"], "tick": moment["tick"] });
+    assert_eq!(ask(&mut fresh, link)["error"], Value::Null);
+    let hash = |desk: &mut Desk| ask(desk, json!({ "ask": "frame" }))["hash"].clone();
+    assert_eq!(hash(&mut fresh), hash(&mut desk));
+    // The file is saved with another name for it, and somebody has written one before it.
+    folder.write("several.yaml", &SEVERAL.replace("Nobody is hurt\nSeed: 4", "All is well\nSeed: 5"));
+    assert!(desk.look());
+    assert_eq!(told(&mut desk), ("Nobody is hurt".to_owned(), 0), "the other one of that name");
+    folder.write("several.yaml", &format!("Scenario: New\nTimeline: []\n---\n{SEVERAL}"));
+    assert!(desk.look());
+    assert_eq!(told(&mut desk), ("Nobody is hurt".to_owned(), 4));
+}
+
+#[test]
+fn a_seed_that_was_asked_for_is_the_scenarios() {
+    let folder = Folder::new();
+    let path = folder.write("several.yaml", SEVERAL);
+    let choice = Choice { seed: Some(9), scenario: Some("2".to_owned()) };
+    let mut desk = Desk::at(&path, choice).unwrap();
+    let hello = ask(&mut desk, json!({ "ask": "hello" }));
+    assert_eq!((&hello["seed"], &hello["scenario"]["own_seed"]), (&json!(9), &json!(4)));
+    let hash = |desk: &mut Desk| ask(desk, json!({ "ask": "frame" }))["hash"].clone();
+    let mut own = Desk::at(&path, Choice { seed: None, scenario: Some("2".to_owned()) }).unwrap();
+    assert_ne!(hash(&mut desk), hash(&mut own), "the state of chance is another");
+    ask(&mut desk, json!({ "ask": "open", "scenario": "1" }));
+    assert_eq!(ask(&mut desk, json!({ "ask": "hello" }))["seed"], 9, "for every scenario that is chosen");
+    let pack = folder.write("pack/pack.yaml", PACK).parent().unwrap().to_path_buf();
+    folder.write("pack/hero.yaml", HERO);
+    let why = Desk::at(&pack, Choice { seed: None, scenario: Some("1".to_owned()) }).err().unwrap();
+    assert!(why.contains("holds no scenario to choose from"), "{why}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::stage::{Choice, Stage};
 
 fn duel() -> Desk {
     Desk::new(Box::new(Stage::duel), 7).unwrap()
@@ -87,7 +87,7 @@ fn act(desk: &mut Desk, act: Value) -> Value {
 
 #[test]
 fn every_deed_says_what_came_of_it() {
-    let mut desk = Desk::new(Box::new(|seed| Stage::of_path("../../packs/arena".as_ref(), seed)), 7).unwrap();
+    let mut desk = Desk::at("../../packs/arena".as_ref(), Choice::default()).unwrap();
     let mut said = |deed: Value| {
         let answer = act(&mut desk, deed);
         let text = answer["said"].as_str().or(answer["error"].as_str()).unwrap().to_owned();
@@ -318,6 +318,34 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     assert!(burnt, "{told:?}");
 }
 
+/// What the README asks for in its first minute.
+#[test]
+fn one_number_of_the_readme_is_the_end_of_brann() {
+    let readme = include_str!("../../../README.md");
+    let mut told = readme.split("line ").filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+    let line = told.next().expect("the README names a line");
+    let mut desk = duel();
+    run(&mut desk, 30);
+    let file = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
+    let mut lines: Vec<String> = file["text"].as_str().unwrap().lines().map(str::to_owned).collect();
+    assert!(readme.contains("`Value: -1`") && readme.contains("`Value: -20`"));
+    assert!(lines[line - 1].contains("Value: -1,"), "{}", lines[line - 1]);
+    lines[line - 1] = lines[line - 1].replace("Value: -1,", "Value: -20,");
+    let edit = json!({ "Edit": { "file": "arena/pyra.yaml", "text": lines.join("\n") } });
+    assert_eq!(ask(&mut desk, json!({ "ask": "put", "input": edit }))["error"], Value::Null);
+    for _ in 0..1200 {
+        run(&mut desk, 1);
+        let frame = ask(&mut desk, json!({ "ask": "frame" }));
+        let news = frame["news"].as_array().unwrap();
+        let has = |part: &str| news.iter().any(|n| n["who"] == "Brann" && n["text"].as_str().unwrap().contains(part));
+        if has("GE_Fireball is applied") {
+            assert!(news.iter().any(|n| n["who"] == "Brann" && n["kind"] == "Died"), "{news:?}");
+            return;
+        }
+    }
+    panic!("no fireball met him in twenty seconds");
+}
+
 #[test]
 fn nonsense_is_answered_in_a_sentence() {
     let mut desk = duel();
@@ -401,7 +429,7 @@ fn a_link_brings_no_files() {
 #[test]
 fn who_left_is_gone_and_may_come_again() {
     let pack = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/arena");
-    let mut desk = Desk::new(Box::new(move |seed| Stage::of_path(&pack, seed)), 7).unwrap();
+    let mut desk = Desk::at(&pack, Choice::default()).unwrap();
     let mut put = |input: Value| ask(&mut desk, json!({ "ask": "put", "input": input }))["error"].clone();
     let join = || json!({ "Join": { "client": "Ann", "owns": ["Pyra"] } });
     assert_eq!(put(join()), Value::Null);
@@ -416,6 +444,48 @@ fn who_left_is_gone_and_may_come_again() {
     assert_eq!(sides(&mut desk), 2);
     let mut duel = duel();
     assert!(ask(&mut duel, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }))["error"].is_string());
+}
+
+#[test]
+fn every_client_may_have_a_link_of_its_own() {
+    let mut desk = duel();
+    let links = |desk: &mut Desk| {
+        let sides = ask(desk, json!({ "ask": "frame" }))["sides"].clone();
+        sides.as_array().unwrap()[1..].iter().map(|s| s["link"].clone()).collect::<Vec<_>>()
+    };
+    let put = |desk: &mut Desk, link: Value| ask(desk, json!({ "ask": "put", "input": { "Link": link } }));
+    run(&mut desk, 100);
+    assert_eq!(links(&mut desk), [json!([150, 0.05]), json!([150, 0.05])]);
+    let far = json!({ "client": "Rival", "round_trip": 400, "loss": 0.2 });
+    assert_eq!(put(&mut desk, far)["error"], Value::Null);
+    assert_eq!(links(&mut desk), [json!([150, 0.05]), json!([400, 0.2])]);
+    assert_eq!(frame(&mut desk)["round_trip"], 150, "everybody else's");
+    run(&mut desk, 200);
+    run(&mut desk, 200);
+    let ahead = |desk: &mut Desk, at: usize| frame(desk)["sides"][at]["ahead"].as_u64().unwrap();
+    assert!(ahead(&mut desk, 2) > ahead(&mut desk, 1) + 8, "who is farther away runs farther ahead");
+    let there = hash(&mut desk);
+    // Part of the moment, found again by seeking, forgotten by undo.
+    let moment = ask(&mut desk, json!({ "ask": "moment" }));
+    let mut other = duel();
+    ask(&mut other, json!({ "ask": "open", "seed": 7, "tick": 500, "inputs": moment["inputs"] }));
+    assert_eq!((hash(&mut other), links(&mut other)), (there.clone(), links(&mut desk)));
+    ask(&mut desk, json!({ "ask": "seek", "tick": 50 }));
+    assert_eq!(links(&mut desk)[1], json!([150, 0.05]));
+    ask(&mut desk, json!({ "ask": "seek", "tick": 500 }));
+    assert_eq!(hash(&mut desk), there);
+    // Who joins again has it still; everybody's replaces it.
+    let edit = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }))["text"].clone();
+    ask(&mut desk, json!({ "ask": "put", "input": { "Edit": { "file": "arena/pyra.yaml", "text": edit } } }));
+    assert_eq!(links(&mut desk)[1], json!([400, 0.2]));
+    assert_eq!(put(&mut desk, json!({ "round_trip": 80, "loss": 0.0 }))["error"], Value::Null);
+    assert_eq!(links(&mut desk), [json!([80, 0.0]), json!([80, 0.0])]);
+    ask(&mut desk, json!({ "ask": "undo" }));
+    ask(&mut desk, json!({ "ask": "undo" }));
+    ask(&mut desk, json!({ "ask": "undo" }));
+    assert_eq!(links(&mut desk)[1], json!([150, 0.05]));
+    let nobody = put(&mut desk, json!({ "client": "Ann", "round_trip": 1, "loss": 0.0 }));
+    assert_eq!(nobody["error"], "no client is named Ann");
 }
 
 #[test]

@@ -92,3 +92,13 @@ fn a_clock_changes_nothing_that_counts() {
     };
     assert_eq!(hash(&mut with), hash(&mut without));
 }
+
+#[test]
+fn the_clock_is_lent_to_the_first_copy_too() {
+    let time = AtomicU64::new(0);
+    let clock = Arc::new(move || time.fetch_add(1_000, Ordering::Relaxed));
+    let mut desk = Desk::new(Box::new(watchers), 7).unwrap().with_clock(clock);
+    desk.advance(1000.0, &mut || 0.0);
+    desk.answer(r#"{"ask":"seek","tick":15}"#);
+    assert_eq!(figures(&mut desk)["tasks"][0]["average_us"], 1.0);
+}

@@ -7,7 +7,7 @@ use common::{Socket, port_of, say, upgrade};
 use std::fs;
 use ugas_studio::Desk;
 use ugas_studio::serve::Studio;
-use ugas_studio::stage::Stage;
+use ugas_studio::stage::{Choice, Stage};
 
 /// A studio on a port of its own; the port.
 fn studio() -> u16 {
@@ -130,9 +130,7 @@ fn a_file_saved_by_somebody_else_reaches_the_running_world() {
     fs::write(folder.join("hero.yaml"), text).unwrap();
     let studio = Studio::listen(0, "the-right-one-for-this-test").unwrap();
     let port = port_of(&studio.address().unwrap());
-    let from = folder.clone();
-    let boot = Box::new(move |seed| Stage::of_path(&from, seed));
-    let desk = Desk::new(boot, 7).unwrap().on_disk(&folder).unwrap();
+    let desk = Desk::at(&folder, Choice::default()).unwrap();
     std::thread::spawn(move || studio.run(desk));
     let mut page = Socket::open(port, "the-right-one-for-this-test");
     let mut health = || page.ask(r#"{"ask":"explain","who":"Hero","attribute":"Health"}"#).unwrap();

@@ -1,6 +1,8 @@
 //! Recordings against the slow and obvious: everything is stepped again from the beginning.
 
 use proptest::prelude::*;
+use std::cell::Cell;
+use std::rc::Rc;
 use ugas_studio::tape::{Tape, World};
 
 /// A number that remembers everything that was ever done to it.
@@ -139,4 +141,56 @@ proptest! {
             prop_assert_eq!((tape.end(), tape.is_live()), (model.end, model.now == model.end));
         }
     }
+}
+
+/// A world that counts its steps, and those of every copy of it.
+#[derive(Clone)]
+struct Counted<W>(W, Rc<Cell<u32>>);
+
+impl<W: World> World for Counted<W> {
+    type Input = W::Input;
+
+    fn tick(&self) -> u32 {
+        self.0.tick()
+    }
+
+    fn step(&mut self) {
+        self.1.set(self.1.get() + 1);
+        self.0.step();
+    }
+
+    fn take(&mut self, input: &W::Input) -> Result<(), String> {
+        self.0.take(input)
+    }
+}
+
+/// Whatever is sought in a recording of so many ticks, it is reached within the ticks between two copies.
+fn sought_within_the_spacing<W: World>(world: W, ticks: u32, most: u32) {
+    let steps = Rc::new(Cell::new(0));
+    let mut tape = Tape::new(Counted(world, steps.clone()));
+    (0..ticks).for_each(|_| tape.step());
+    // All over the place, by a stride that shares no factor with the length, and the worst: just before a copy.
+    let places = (0..200).map(|i| i * 7_919 % (ticks + 1));
+    let spacing = tape.spacing();
+    assert!(spacing <= most, "{spacing} ticks lie between two copies");
+    let worst = (1..ticks / spacing).map(|i| i * spacing - 1);
+    for tick in places.chain(worst) {
+        steps.set(0);
+        tape.seek(tick);
+        assert_eq!(tape.world().tick(), tick);
+        assert!(steps.get() < spacing, "{} steps to {tick}", steps.get());
+        steps.set(0);
+        assert_eq!(tape.at(ticks - tick).tick(), ticks - tick);
+        assert!(steps.get() < spacing, "{} steps to {}", steps.get(), ticks - tick);
+    }
+}
+
+#[test]
+fn a_moment_of_ten_minutes_is_reached_by_few_steps() {
+    sought_within_the_spacing(Toy { tick: 0, sum: 1 }, 10 * 60 * 60, 80);
+}
+
+#[test]
+fn a_moment_of_the_duel_is_reached_by_few_steps() {
+    sought_within_the_spacing(ugas_studio::stage::Stage::duel(7).unwrap(), 305, 20);
 }

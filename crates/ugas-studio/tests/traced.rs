@@ -7,7 +7,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet};
-use ugas_studio::Profiler;
+use ugas_studio::stage::Stage;
+use ugas_studio::{Desk, Library, Names, Profiler};
 
 /// Writes down every event.
 #[derive(Clone, Default)]
@@ -43,9 +44,8 @@ impl Subscriber for Listener {
     fn exit(&self, _: &Id) {}
 }
 
-// covers: UGAS-10.6-11
-#[test]
-fn every_frame_of_a_task_that_ticks_is_an_event() {
+/// Somebody who looks around ten times a second.
+fn watcher() -> (Arc<Rules>, Sim) {
     let rules = Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
         .add(Ability::new("GA_Watch").task(AbilityTask::new("WaitOverlap").every(0.1)))
@@ -57,6 +57,13 @@ fn every_frame_of_a_task_that_ticks_is_an_event() {
         SpawnSpec { abilities: vec![AbilityGrant::new(watch)], ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) };
     let who = sim.spawn(spec).unwrap();
     sim.activate(who, watch, Target::None).unwrap();
+    (rules, sim)
+}
+
+// covers: UGAS-10.6-11
+#[test]
+fn every_frame_of_a_task_that_ticks_is_an_event() {
+    let (rules, mut sim) = watcher();
     let mut profiler = Profiler::new(Arc::new(|| 0));
     sim.advance_to(SimTime::frames(6, 60), &mut profiler);
     let listener = Listener::default();
@@ -65,4 +72,27 @@ fn every_frame_of_a_task_that_ticks_is_an_event() {
     assert_eq!(told.len(), profiler.take_records().len());
     assert!(!told.is_empty());
     assert!(told.iter().all(|line| line.contains("task=\"WaitOverlap\"") && line.contains("running=1")), "{told:?}");
+}
+
+#[test]
+fn a_step_that_is_taken_again_is_no_event_again() {
+    let boot = |seed| {
+        let (rules, sim) = watcher();
+        let library = Library::beside(rules, "nowhere".as_ref());
+        Ok(Stage::of_sim(sim, library, Names::default(), seed))
+    };
+    let mut desk = Desk::new(Box::new(boot), 7).unwrap();
+    let listener = Listener::default();
+    let count = || listener.0.lock().unwrap().len();
+    tracing::subscriber::with_default(listener.clone(), || {
+        desk.answer(r#"{"ask":"step","ticks":100}"#);
+        let told = count();
+        assert!(told > 10, "{told}");
+        for question in [r#"{"ask":"seek","tick":7}"#, r#"{"ask":"step","ticks":50}"#, r#"{"ask":"seek","tick":100}"#] {
+            desk.answer(question);
+            assert_eq!(count(), told, "{question}");
+        }
+        desk.answer(r#"{"ask":"step","ticks":20}"#);
+        assert!(count() > told, "what is new is told");
+    });
 }

@@ -95,8 +95,12 @@ pub(crate) enum Ask {
     },
     Figures,
     Moment,
+    /// A world from its beginning, or at a moment of it; what is not said is as it was opened.
     Open {
-        seed: u64,
+        #[serde(default)]
+        seed: Option<u64>,
+        #[serde(default)]
+        scenario: Option<String>,
         #[serde(default)]
         tick: u32,
         #[serde(default)]

@@ -133,8 +133,13 @@ fn scenario(script: &Script) -> Value {
         .filter_map(|(at, i)| Some((tick(*at), report.failures.get(*i)?)))
         .map(|(tick, f)| json!({ "tick": tick, "line": f.line, "message": f.message, "why": f.explanation }))
         .collect();
+    let all: Vec<Value> =
+        script.names().iter().enumerate().map(|(i, name)| json!({ "key": script.key(i), "name": name })).collect();
     json!({
         "name": report.scenario,
+        "key": script.key(script.place()),
+        "all": all,
+        "own_seed": script.own_seed(),
         "file": &*report.file,
         "line": report.line,
         "end": script.last_tick(),

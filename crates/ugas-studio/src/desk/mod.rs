@@ -13,7 +13,8 @@ pub(crate) mod told;
 use crate::Clock;
 use crate::ask;
 use crate::disk::{Disk, NO_DISK};
-use crate::stage::{Input, Stage};
+use crate::profile::tell;
+use crate::stage::{Choice, Input, Script, Stage};
 use crate::tape::{Tape, World};
 use asks::{Ask, AskData, Asked};
 use serde_json::{Value, json};
@@ -39,6 +40,9 @@ const ONLY_THE_DISK: &str = "files are changed one by one, by their text";
 /// How a world begins from a seed.
 pub type Boot = Box<dyn Fn(u64) -> Result<Stage, String> + Send>;
 
+/// How a world begins where there is more to choose than a seed.
+type Begin = Box<dyn Fn(&Choice) -> Result<Stage, String> + Send>;
+
 /// A world, its recording, and what can be asked of it.
 ///
 /// ```
@@ -51,7 +55,9 @@ pub type Boot = Box<dyn Fn(u64) -> Result<Stage, String> + Send>;
 /// # Ok::<(), String>(())
 /// ```
 pub struct Desk {
-    boot: Boot,
+    begin: Begin,
+    /// What was chosen when the world was opened.
+    choice: Choice,
     tape: Tape<Stage>,
     disk: Option<Disk>,
     clock: Option<Clock>,
@@ -67,7 +73,7 @@ pub struct Desk {
     step_us: f64,
     /// Bytes sent by the server until each of the last ticks.
     sent: VecDeque<(u32, u64)>,
-    /// How often documents were taken from the disk.
+    /// How often the world got other documents, or was opened anew: what a page was told when it opened is not so any more.
     reloads: u32,
     /// How often the world got another past: what a page remembers of it is not so any more.
     pasts: u32,
@@ -78,11 +84,36 @@ pub struct Desk {
 impl Desk {
     /// A world from a seed, running.
     pub fn new(boot: Boot, seed: u64) -> Result<Desk, String> {
-        let tape = Tape::new(boot(seed)?);
+        let begin: Begin = Box::new(move |choice| match &choice.scenario {
+            None => boot(choice.seed.unwrap_or(seed)),
+            Some(_) => Err("there are no scenarios to choose from here".to_owned()),
+        });
+        Desk::begun(begin, Choice { seed: Some(seed), scenario: None })
+    }
+
+    /// The world that a path holds, running: what is changed can be saved below it, and what changes there is taken.
+    ///
+    /// ```
+    /// use ugas_studio::{Desk, stage::Choice};
+    /// let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packs/arena");
+    /// let mut desk = Desk::at(pack.as_ref(), Choice::default())?;
+    /// assert!(desk.answer(r#"{"ask": "files"}"#).contains("arena/pyra.yaml"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn at(path: &Path, choice: Choice) -> Result<Desk, String> {
+        let from = path.to_path_buf();
+        let mut desk = Desk::begun(Box::new(move |choice| Stage::of_path(&from, choice)), choice)?;
+        desk.disk = Some(Disk::open(path, desk.tape.world().library())?);
+        Ok(desk)
+    }
+
+    fn begun(begin: Begin, choice: Choice) -> Result<Desk, String> {
+        let tape = Tape::new(begin(&choice)?);
         let mut chronicle = Chronicle::default();
         chronicle.note(tape.world());
         Ok(Desk {
-            boot,
+            begin,
+            choice,
             tape,
             disk: None,
             clock: None,
@@ -100,15 +131,9 @@ impl Desk {
         })
     }
 
-    /// The same for a world that came from a path: what is changed can be saved below it, and what changes there is taken.
-    pub fn on_disk(mut self, path: &Path) -> Result<Desk, String> {
-        self.disk = Some(Disk::open(path, self.tape.world().library())?);
-        Ok(self)
-    }
-
     /// Lends a clock in nanoseconds for the figures of tasks.
     pub fn with_clock(mut self, clock: Clock) -> Desk {
-        self.tape.world_mut().set_clock(clock.clone());
+        self.tape.lend(|stage| stage.set_clock(clock.clone()));
         self.clock = Some(clock);
         self
     }
@@ -196,9 +221,9 @@ impl Desk {
             }
             Ask::Fork => self.fork(),
             Ask::Undo => self.undo()?,
-            Ask::Put { input } => {
-                match &input {
-                    Input::Edit { file, text } => self.edit(file, text)?,
+            Ask::Put { mut input } => {
+                match &mut input {
+                    Input::Edit { file, text, tables } => *tables = self.edit(file, text)?,
                     Input::Files { .. } => return Err(ONLY_THE_DISK.to_owned()),
                     _ => {}
                 }
@@ -225,15 +250,26 @@ impl Desk {
             Ask::Moment => {
                 let (stage, now) = (self.tape.world(), self.tape.world().tick());
                 let inputs: Vec<_> = self.tape.inputs().iter().filter(|(at, _)| *at <= now).collect();
-                return Ok(json!({ "seed": stage.seed(), "tick": now, "inputs": inputs }));
+                let scenario = self.shown();
+                return Ok(json!({ "seed": stage.seed(), "scenario": scenario, "tick": now, "inputs": inputs }));
             }
-            Ask::Open { seed, tick, inputs } => self.open(seed, tick, inputs)?,
+            Ask::Open { seed, scenario, tick, inputs } => {
+                let scenario = scenario.or_else(|| self.shown());
+                let choice = Choice { seed: seed.or(self.choice.seed), scenario };
+                self.open(choice, tick, inputs)?;
+                self.reloads += 1;
+            }
         }
         Ok(json!({ "tick": self.tape.world().tick() }))
     }
 
-    /// The world of a seed at a tick, with what was done until then.
-    fn open(&mut self, seed: u64, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
+    /// Which of several scenarios is shown.
+    fn shown(&self) -> Option<String> {
+        self.tape.world().script().filter(|s| s.names().len() > 1).map(|s| s.key(s.place()))
+    }
+
+    /// A chosen world at a tick, with what was done until then.
+    fn open(&mut self, choice: Choice, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
         if tick > LATEST {
             return Err(format!("a link leads at most to tick {LATEST}"));
         }
@@ -244,7 +280,7 @@ impl Desk {
         if self.disk.is_some() && inputs.iter().any(|(_, input)| matches!(input, Input::Edit { .. })) {
             return Err("this link changes documents, and those here can be saved; open it with `ugas demo`".to_owned());
         }
-        let mut stage = (self.boot)(seed)?;
+        let mut stage = (self.begin)(&choice)?;
         if let Some(clock) = &self.clock {
             stage.set_clock(clock.clone());
         }
@@ -255,17 +291,29 @@ impl Desk {
             while let Some((_, input)) = inputs.next_if(|(at, _)| *at <= tape.world().tick()) {
                 tape.put(input)?;
             }
-            chronicle.note(tape.world());
+            note(&mut chronicle, tape.world());
             if tape.world().tick() >= tick {
                 break;
             }
             tape.step();
         }
-        (self.tape, self.chronicle) = (tape, chronicle);
+        (self.tape, self.chronicle, self.choice) = (tape, chronicle, choice);
+        if let Some(disk) = &mut self.disk {
+            disk.settle(self.tape.world().library());
+        }
         (self.running, self.rest) = (tick == 0, 0.0);
         self.sent.clear();
         self.pasts += 1;
         Ok(())
+    }
+
+    /// The same scenario as its file is now: the one with its name, or the one in its place if it was renamed.
+    fn again(&mut self, tick: u32) -> Result<(), String> {
+        let named = |script: &Script| [script.key(script.place()), (script.place() + 1).to_string()];
+        let Some([name, number]) = self.tape.world().script().map(named) else { return Ok(()) };
+        let seed = self.choice.seed;
+        let choice = |scenario| Choice { seed, scenario: Some(scenario) };
+        self.open(choice(name), tick, Vec::new()).or_else(|_| self.open(choice(number), tick, Vec::new()))
     }
 
     fn step(&mut self) {
@@ -281,7 +329,7 @@ impl Desk {
             self.sent.pop_front();
         }
         if live {
-            self.chronicle.note(stage);
+            note(&mut self.chronicle, stage);
         }
     }
 
@@ -326,9 +374,14 @@ impl Desk {
         let Some((at, _)) = self.tape.inputs().last() else {
             return Err("there is nothing to take back".to_owned());
         };
-        self.chronicle.forget_from(*at);
+        let at = *at;
+        self.chronicle.forget_from(at);
         let chronicle = &mut self.chronicle;
-        self.tape.undo(&mut |stage| chronicle.note(stage));
+        // That tick was: only what was done at it is another story.
+        self.tape.undo(&mut |stage| match stage.tick() == at {
+            true => chronicle.note(stage),
+            false => note(chronicle, stage),
+        });
         self.pasts += 1;
         self.compare();
         Ok(())
@@ -343,12 +396,11 @@ impl Desk {
         });
     }
 
-    /// What is wrong with a text, as a sentence with its place; nothing is done.
-    fn edit(&self, file: &str, text: &str) -> Result<(), String> {
-        match self.tape.world().library().with(file, text) {
-            Ok(_) => Ok(()),
-            Err(findings) => Err(json!(findings).to_string()),
-        }
+    /// The tables that a text takes numbers from, or what is wrong with it; nothing is done.
+    fn edit(&self, file: &str, text: &str) -> Result<BTreeMap<String, String>, String> {
+        let library = self.tape.world().library();
+        let new = library.with(file, text).map_err(|findings| json!(findings).to_string())?;
+        Ok(named(new.tables_of(new.project().source(file).map(|s| &s.path).into_iter())))
     }
 
     /// A text goes to the disk and into the world.
@@ -391,19 +443,29 @@ impl Desk {
         let library = self.tape.world().library();
         if !library.is_live() {
             let (tick, running) = (self.tape.world().tick().min(LATEST), self.running);
-            self.open(self.tape.world().seed(), tick, Vec::new())?;
+            self.again(tick)?;
             self.running = running;
             return Ok(());
         }
-        if let Err(findings) = library.with_all(texts) {
+        let new = library.with_all(texts).map_err(|findings| {
             let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
-            return Err(
-                first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
-            );
-        }
+            first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
+        })?;
+        let tables = named(new.tables_of(texts.keys()));
         let texts = texts.iter().map(|(path, text)| (path.display().to_string(), text.clone())).collect();
-        self.put(Input::Files { texts })
+        self.put(Input::Files { texts, tables })
     }
+}
+
+/// Texts by the names of their paths, as inputs have them.
+fn named(texts: BTreeMap<PathBuf, String>) -> BTreeMap<String, String> {
+    texts.into_iter().map(|(path, text)| (path.display().to_string(), text)).collect()
+}
+
+/// Notes a tick that is new, and says what its tasks cost. What is stepped again to go somewhere is neither.
+fn note(chronicle: &mut Chronicle, stage: &Stage) {
+    chronicle.note(stage);
+    tell(stage.library().rules(), &stage.news().tasks);
 }
 
 fn side_of<'s>(stage: &'s Stage, client: Option<&str>) -> Result<&'s Sim, String> {

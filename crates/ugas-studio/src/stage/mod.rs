@@ -5,12 +5,14 @@
 
 mod act;
 mod duel;
+mod open;
 mod range;
 mod said;
 mod script;
 
 pub use act::{Act, Deed};
 pub use duel::{Duel, Keys};
+pub use open::{Choice, SEED};
 pub use range::{Range, WrongFrames};
 pub use said::Said;
 pub use script::Script;
@@ -19,12 +21,11 @@ use crate::tape::World;
 use crate::{Clock, Library, Names, Profiler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use ugas_core::{Anchor, ControllerId, Fact, Facts, Limits, Sim, SimConfig, SimTime, SpawnSpec, TaskRecord};
-use ugas_data::{Diagnostic, Project, ReadError, Severity};
-use ugas_doc::{ControllerReplication, Doc, Metadata};
-use ugas_lab::Scenario;
+use ugas_core::{ControllerId, Fact, Facts, Limits, Sim, SimConfig, SimTime, TaskRecord};
+use ugas_data::{Diagnostic, Severity};
+use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientConfig, NetFacts};
 use ugas_net::harness::{Harness, Player};
 use ugas_net::link::LinkProfile;
@@ -38,11 +39,14 @@ const TICK: SimTime = SimTime::frames(1, RATE as i64);
 /// What is done to a world from outside. A seed and a list of these are a moment that anybody can go to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    /// Every link gets this round trip in milliseconds, and this share of datagrams is lost.
+    /// A client's link, or everybody's, gets this round trip in milliseconds, and this share of datagrams is lost.
     Link {
+        /// Whose; without a name everybody's, whoever had one of its own included.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
         /// Milliseconds there and back.
         round_trip: u32,
-        /// From 0 to 0.6.
+        /// From 0 to 0.9.
         loss: f64,
     },
     /// A file has another text.
@@ -51,11 +55,17 @@ pub enum Input {
         file: String,
         /// All of it.
         text: String,
+        /// The tables it takes numbers from, by path, as they were then.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        tables: BTreeMap<String, String>,
     },
     /// Files have other texts, all at once; those without one are gone.
     Files {
         /// The texts by path.
         texts: BTreeMap<String, Option<String>>,
+        /// The tables they take numbers from, by path, as they were then.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        tables: BTreeMap<String, String>,
     },
     /// Something an actor does or has done to it.
     Act(Act),
@@ -75,6 +85,9 @@ pub enum Input {
     },
 }
 
+/// What a link is like: milliseconds there and back, and the share that is lost.
+type Wire = (u32, f64);
+
 /// A server, clients, and whoever plays them.
 #[derive(Clone)]
 pub struct Stage {
@@ -83,8 +96,10 @@ pub struct Stage {
     names: Arc<Names>,
     profiler: Profiler,
     seed: u64,
-    round_trip: u32,
-    loss: f64,
+    /// The link of whoever has none of its own.
+    link: Wire,
+    /// The clients that have one.
+    links: BTreeMap<String, Wire>,
     duel: Option<Duel>,
     range: Option<Range>,
     script: Option<Script>,
@@ -128,7 +143,7 @@ impl Stage {
         let library =
             Library::new(crate::arena::project(), Some("arena".as_ref())).map_err(|findings| told(&findings))?;
         let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
-        (stage.round_trip, stage.loss) = (150, 0.05);
+        stage.link = (150, 0.05);
         let [pyra, brann] = ["Pyra", "Brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
         stage.duel = Some(Duel::new(pyra?, brann?));
         stage.range = Some(Range::new(stage.library.rules(), seed)?);
@@ -136,108 +151,6 @@ impl Stage {
         stage.join("Rival", &[stage.who_or_none("Brann")])?;
         stage.set_links();
         Ok(stage)
-    }
-
-    /// A scenario of a file: its actors, and what its timeline does to them.
-    pub fn of_scenario(scenario: &Scenario, seed: Option<u64>) -> Result<Stage, String> {
-        let listed = |errors: Vec<ReadError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        let film = scenario.film(seed).map_err(listed)?;
-        let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
-        let library = Library::of_scenario(first.rules().clone(), scenario);
-        let mut names = Names::from(film.names.clone());
-        let categories = scenario.categories();
-        for (who, name) in &film.names {
-            if let Some(category) = categories.get(name) {
-                names.set_category(*who, category);
-            }
-        }
-        let mut stage = Stage::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
-        stage.script = Some(Script::new(film));
-        Ok(stage)
-    }
-
-    /// The first scenario of a file; the pack in a folder, or the documents of a file: its first scene, or each of its controllers once.
-    pub fn of_path(path: &Path, seed: u64) -> Result<Stage, String> {
-        if path.is_file()
-            && let Ok(scenarios) = ugas_lab::load_file(path)
-            && let Some(scenario) = scenarios.first()
-        {
-            return Stage::of_scenario(scenario, None);
-        }
-        let (project, unread) = Project::open_readable(path);
-        if let Some(error) = unread.first() {
-            return Err(error.to_string());
-        }
-        let folder = path.join("pack.yaml").is_file().then_some(path);
-        let library = Library::new(project, folder).map_err(|findings| told(&findings))?;
-        let scene = library.own_docs().find_map(|d| if let Doc::Scene(s) = d { Some(s.name.clone()) } else { None });
-        match scene {
-            Some(scene) => Stage::of_scene(library, &scene, seed),
-            None => Stage::of_controllers(library, seed),
-        }
-    }
-
-    /// Where a world may be opened: the path itself, or the one pack in a folder that is none.
-    pub fn place(path: &Path) -> Result<PathBuf, String> {
-        let is_pack = |folder: &Path| folder.join("pack.yaml").is_file();
-        if !path.is_dir() || is_pack(path) {
-            return Ok(path.to_path_buf());
-        }
-        let inside = std::fs::read_dir(path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
-        let mut packs: Vec<PathBuf> = inside.filter_map(|e| Some(e.ok()?.path())).filter(|p| is_pack(p)).collect();
-        packs.sort();
-        match packs.len() {
-            0 => Ok(path.to_path_buf()),
-            1 => Ok(packs.remove(0)),
-            _ => {
-                let names: Vec<String> = packs.iter().map(|p| p.display().to_string()).collect();
-                Err(format!("{} holds several packs; open one of them: {}", path.display(), names.join(", ")))
-            }
-        }
-    }
-
-    /// Each controller of the documents once, in a row.
-    fn of_controllers(library: Library, seed: u64) -> Result<Stage, String> {
-        let rules = library.rules().clone();
-        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
-        let mut names = Names::default();
-        for doc in library.own_docs() {
-            let Doc::Controller(controller) = doc else { continue };
-            let name = controller.owner_actor.actor_id.clone();
-            let anchor = Some(Anchor::at([names.len() as f64 * 4.0, 0.0, 0.0]));
-            let spec = SpawnSpec { template: rules.template(&name), anchor, ..SpawnSpec::default() };
-            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
-            categorise(&mut names, who, &library, &name);
-            names.set(who, name);
-        }
-        match names.len() == 0 {
-            true => Err("nobody is there: the documents place no controller and have none".to_owned()),
-            false => Ok(Stage::of_sim(sim, library, names, seed)),
-        }
-    }
-
-    /// Whoever a scene places, on a server without clients.
-    pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Stage, String> {
-        let rules = library.rules().clone();
-        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
-        let mut names = Names::default();
-        let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
-        let Some(scene) = scenes.find(|s| s.name == scene).cloned() else {
-            return Err(format!("there is no scene {scene}"));
-        };
-        drop(scenes);
-        for placed in scene.placements.iter().filter(|p| p.enabled) {
-            let Some(template) = rules.template(&placed.controller) else {
-                return Err(format!("the scene places {}, which there is not", placed.controller));
-            };
-            let anchor = Some(Anchor::at(placed.position));
-            let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
-            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
-            let title = title_of(&library, &placed.controller).filter(|title| !names.is_taken(title));
-            categorise(&mut names, who, &library, &placed.controller);
-            names.set(who, title.unwrap_or_else(|| placed.instance_id.clone()));
-        }
-        Ok(Stage::of_sim(sim, library, names, seed))
     }
 
     /// A sim on a server without clients.
@@ -249,8 +162,8 @@ impl Stage {
             names: Arc::new(names),
             profiler: Profiler::default(),
             seed,
-            round_trip: 0,
-            loss: 0.0,
+            link: (0, 0.0),
+            links: BTreeMap::new(),
             duel: None,
             range: None,
             script: None,
@@ -317,9 +230,14 @@ impl Stage {
         self.seed
     }
 
-    /// Round trip in milliseconds and share lost of every link.
+    /// Round trip in milliseconds and share lost of every link whose client has none of its own.
     pub fn link(&self) -> (u32, f64) {
-        (self.round_trip, self.loss)
+        self.link
+    }
+
+    /// The same of a client.
+    pub fn link_of(&self, client: &str) -> (u32, f64) {
+        self.links.get(client).copied().unwrap_or(self.link)
     }
 
     /// The hash of what is true.
@@ -356,7 +274,7 @@ impl Stage {
             Some(_) => return Err(format!("{client} played somebody else before; join under another name")),
             None => {}
         }
-        let profile = self.profile();
+        let profile = profile(self.link_of(client));
         // As far ahead as the figures are told for: half a second.
         let config = ClientConfig { window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
@@ -367,20 +285,27 @@ impl Stage {
         self.net.players().iter().filter(|p| p.peer().is_some())
     }
 
-    fn profile(&self) -> LinkProfile {
-        let jitter = (self.round_trip / 20) as i64;
-        LinkProfile { loss: self.loss, ..LinkProfile::round_trip(self.round_trip as i64, jitter) }
+    fn set_links(&mut self) {
+        let (everybodys, links) = (self.link, &self.links);
+        for player in self.net.players_mut() {
+            let own = links.get(player.name()).copied().unwrap_or(everybodys);
+            set_link(player, own);
+        }
+        // The shooters stand for whoever is not told apart.
+        for player in self.range.iter_mut().flat_map(|range| range.net_mut().players_mut()) {
+            set_link(player, everybodys);
+        }
     }
 
-    fn set_links(&mut self) {
-        let profile = self.profile();
-        let range = self.range.as_mut().map(Range::net_mut);
-        for net in [Some(&mut self.net), range].into_iter().flatten() {
-            for player in net.players_mut() {
-                player.up.set_profile(profile);
-                player.down.set_profile(profile);
-            }
-        }
+    /// Files have other texts, with the numbers of tables as they were when that was done first.
+    fn change(
+        &mut self,
+        texts: &BTreeMap<PathBuf, Option<String>>,
+        tables: &BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        let tables = tables.iter().map(|(path, text)| (path.into(), text.clone())).collect();
+        let library = self.library.with_kept(texts, &tables).map_err(|findings| told(&findings))?;
+        self.reload(library)
     }
 
     /// New rules: the sim moves to them as it is, and everybody joins again.
@@ -416,7 +341,6 @@ impl World for Stage {
             duel.play(&mut self.net);
         }
         self.net.step_with(&mut self.profiler);
-        self.profiler.tell(self.library.rules());
         self.news.tasks = self.profiler.take_records();
         if let Some(script) = &mut self.script {
             script.play(self.net.server_mut().sim_mut());
@@ -443,22 +367,35 @@ impl World for Stage {
             script.leave();
         }
         match input {
-            Input::Link { round_trip, loss } => {
+            Input::Link { client, round_trip, loss } => {
                 if *round_trip > 1_000 || !(0.0..=0.9).contains(loss) {
                     return Err("a round trip is at most 1000 ms, and at most 90 % are lost".to_owned());
                 }
-                (self.round_trip, self.loss) = (*round_trip, *loss);
+                let wire = (*round_trip, *loss);
+                match client {
+                    Some(client) if self.here().all(|p| p.name() != client) => {
+                        return Err(format!("no client is named {client}"));
+                    }
+                    Some(client) => {
+                        self.links.insert(client.clone(), wire);
+                    }
+                    None => {
+                        self.link = wire;
+                        self.links.clear();
+                    }
+                }
                 self.set_links();
                 Ok(())
             }
-            Input::Edit { file, text } => {
-                let library = self.library.with(file, text).map_err(|findings| told(&findings))?;
-                self.reload(library)
+            Input::Edit { file, text, tables } => {
+                let Some(path) = self.library.project().source(file).map(|s| s.path.clone()) else {
+                    return Err(format!("there is no file {file}"));
+                };
+                self.change(&BTreeMap::from([(path, Some(text.clone()))]), tables)
             }
-            Input::Files { texts } => {
+            Input::Files { texts, tables } => {
                 let texts = texts.iter().map(|(path, text)| (path.into(), text.clone())).collect();
-                let library = self.library.with_all(&texts).map_err(|findings| told(&findings))?;
-                self.reload(library)
+                self.change(&texts, tables)
             }
             Input::Act(act) => {
                 self.said = Some(act.run(&self.names, self.net.server_mut().sim_mut())?);
@@ -492,29 +429,21 @@ impl World for Stage {
     }
 }
 
+fn profile((round_trip, loss): Wire) -> LinkProfile {
+    let (round_trip, jitter) = (i64::from(round_trip), i64::from(round_trip / 20));
+    LinkProfile { loss, ..LinkProfile::round_trip(round_trip, jitter) }
+}
+
+fn set_link(player: &mut Player, wire: Wire) {
+    player.up.set_profile(profile(wire));
+    player.down.set_profile(profile(wire));
+}
+
 /// The first finding in a line.
 fn told(findings: &[Diagnostic]) -> String {
     let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
     let help = |f: &Diagnostic| f.help.as_ref().map_or(String::new(), |h| format!("; {h}"));
     first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))
-}
-
-/// What is written about a controller for people.
-fn metadata_of<'l>(library: &'l Library, controller: &str) -> Option<&'l Metadata> {
-    let mut controllers = library.docs().filter_map(|d| if let Doc::Controller(c) = d { Some(c) } else { None });
-    controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()
-}
-
-/// What people are told a controller is called.
-fn title_of(library: &Library, controller: &str) -> Option<String> {
-    metadata_of(library, controller)?.display_name.clone()
-}
-
-/// Puts somebody into the category of the document it was made from.
-fn categorise(names: &mut Names, who: ControllerId, library: &Library, controller: &str) {
-    if let Some(category) = metadata_of(library, controller).and_then(|m| m.debug_category.as_ref()) {
-        names.set_category(who, category);
-    }
 }
 
 /// A sim whose causes nobody asks about. They are the largest part of a small world, and a recording holds hundreds of it.

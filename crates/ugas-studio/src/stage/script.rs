@@ -4,10 +4,22 @@ use std::sync::Arc;
 use ugas_core::{Facts, Role, Sim, SimTime};
 use ugas_lab::Film;
 
+/// What a file holds, and which of it is shown.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// Every scenario's name.
+    pub(super) names: Vec<String>,
+    /// The place of the one that is shown.
+    pub(super) at: usize,
+    /// Its own seed.
+    pub(super) seed: u64,
+}
+
 /// A scenario that is being shown.
 #[derive(Clone)]
 pub struct Script {
     film: Arc<Film>,
+    listed: Arc<Listed>,
     /// Whether somebody did something that is not in it.
     left: bool,
     /// The time of the tick before.
@@ -16,14 +28,38 @@ pub struct Script {
 }
 
 impl Script {
-    pub(super) fn new(film: Film) -> Script {
+    pub(super) fn new(film: Film, listed: Listed) -> Script {
         let now = film.moments.first().map_or(SimTime::ZERO, Sim::now);
-        Script { film: Arc::new(film), left: false, before: now, now }
+        Script { film: Arc::new(film), listed: Arc::new(listed), left: false, before: now, now }
     }
 
     /// The film.
     pub fn film(&self) -> &Film {
         &self.film
+    }
+
+    /// The names of all scenarios in its file, as they stand there.
+    pub fn names(&self) -> &[String] {
+        &self.listed.names
+    }
+
+    /// Which of them this is, counted from 0.
+    pub fn place(&self) -> usize {
+        self.listed.at
+    }
+
+    /// The seed that its file says.
+    pub fn own_seed(&self) -> u64 {
+        self.listed.seed
+    }
+
+    /// What one of them is chosen by: its name, or its number where another has the name too.
+    pub(crate) fn key(&self, at: usize) -> String {
+        let names = self.names();
+        match names.get(at) {
+            Some(name) if names.iter().position(|n| n == name) == Some(at) => name.clone(),
+            _ => (at + 1).to_string(),
+        }
     }
 
     /// Whether the world still follows it.

@@ -1,0 +1,159 @@
+//! How worlds begin: from a scenario of a file, a scene of a pack, or the controllers of documents.
+
+use super::script::Listed;
+use super::{Script, Stage, told};
+use crate::{Library, Names};
+use std::path::{Path, PathBuf};
+use ugas_core::{Anchor, ControllerId, Sim, SimConfig, SpawnSpec};
+use ugas_data::{Project, ReadError};
+use ugas_doc::{Doc, Metadata};
+use ugas_lab::Scenario;
+
+/// The seed of a world for which nobody chose one.
+pub const SEED: u64 = 7;
+
+/// Which of the worlds that a path holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// What decides all that chance decides: without it a scenario's own, and [`SEED`] elsewhere.
+    pub seed: Option<u64>,
+    /// Which scenario of the file: its name, or its number counted from 1. The first without it.
+    pub scenario: Option<String>,
+}
+
+impl Stage {
+    /// A scenario of a file: its actors, and what its timeline does to them.
+    pub fn of_scenario(scenario: &Scenario, seed: Option<u64>) -> Result<Stage, String> {
+        Stage::of_one(std::slice::from_ref(scenario), 0, seed)
+    }
+
+    /// One of the scenarios of a file.
+    fn of_one(all: &[Scenario], at: usize, seed: Option<u64>) -> Result<Stage, String> {
+        let scenario = &all[at];
+        let listed = |errors: Vec<ReadError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let film = scenario.film(seed).map_err(listed)?;
+        let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
+        let library = Library::of_scenario(first.rules().clone(), scenario);
+        let mut names = Names::from(film.names.clone());
+        let categories = scenario.categories();
+        for (who, name) in &film.names {
+            if let Some(category) = categories.get(name) {
+                names.set_category(*who, category);
+            }
+        }
+        let mut stage = Stage::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
+        let listed = Listed { names: all.iter().map(|s| s.name.clone()).collect(), at, seed: scenario.seed };
+        stage.script = Some(Script::new(film, listed));
+        Ok(stage)
+    }
+
+    /// The chosen scenario of a file, or its first; the pack in a folder, or the documents of a file: its first scene, or
+    /// each of its controllers once.
+    pub fn of_path(path: &Path, choice: &Choice) -> Result<Stage, String> {
+        if path.is_file()
+            && let Ok(scenarios) = ugas_lab::load_file(path)
+            && !scenarios.is_empty()
+        {
+            let wanted = |wanted: &String| ugas_lab::choose(&scenarios, wanted);
+            let at = choice.scenario.as_ref().map_or(Ok(0), wanted);
+            let at = at.map_err(|why| format!("{}: {why}", path.display()))?;
+            return Stage::of_one(&scenarios, at, choice.seed);
+        }
+        let (project, unread) = Project::open_readable(path);
+        if let Some(error) = unread.first() {
+            return Err(error.to_string());
+        }
+        if choice.scenario.is_some() {
+            return Err(format!("{} holds no scenario to choose from", path.display()));
+        }
+        let seed = choice.seed.unwrap_or(SEED);
+        let folder = path.join("pack.yaml").is_file().then_some(path);
+        let library = Library::new(project, folder).map_err(|findings| told(&findings))?;
+        let scene = library.own_docs().find_map(|d| if let Doc::Scene(s) = d { Some(s.name.clone()) } else { None });
+        match scene {
+            Some(scene) => Stage::of_scene(library, &scene, seed),
+            None => Stage::of_controllers(library, seed),
+        }
+    }
+
+    /// Where a world may be opened: the path itself, or the one pack in a folder that is none.
+    pub fn place(path: &Path) -> Result<PathBuf, String> {
+        let is_pack = |folder: &Path| folder.join("pack.yaml").is_file();
+        if !path.is_dir() || is_pack(path) {
+            return Ok(path.to_path_buf());
+        }
+        let inside = std::fs::read_dir(path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+        let mut packs: Vec<PathBuf> = inside.filter_map(|e| Some(e.ok()?.path())).filter(|p| is_pack(p)).collect();
+        packs.sort();
+        match packs.len() {
+            0 => Ok(path.to_path_buf()),
+            1 => Ok(packs.remove(0)),
+            _ => {
+                let names: Vec<String> = packs.iter().map(|p| p.display().to_string()).collect();
+                Err(format!("{} holds several packs; open one of them: {}", path.display(), names.join(", ")))
+            }
+        }
+    }
+
+    /// Each controller of the documents once, in a row.
+    fn of_controllers(library: Library, seed: u64) -> Result<Stage, String> {
+        let rules = library.rules().clone();
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut names = Names::default();
+        for doc in library.own_docs() {
+            let Doc::Controller(controller) = doc else { continue };
+            let name = controller.owner_actor.actor_id.clone();
+            let anchor = Some(Anchor::at([names.len() as f64 * 4.0, 0.0, 0.0]));
+            let spec = SpawnSpec { template: rules.template(&name), anchor, ..SpawnSpec::default() };
+            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
+            categorise(&mut names, who, &library, &name);
+            names.set(who, name);
+        }
+        match names.len() == 0 {
+            true => Err("nobody is there: the documents place no controller and have none".to_owned()),
+            false => Ok(Stage::of_sim(sim, library, names, seed)),
+        }
+    }
+
+    /// Whoever a scene places, on a server without clients.
+    pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Stage, String> {
+        let rules = library.rules().clone();
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut names = Names::default();
+        let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
+        let Some(scene) = scenes.find(|s| s.name == scene).cloned() else {
+            return Err(format!("there is no scene {scene}"));
+        };
+        drop(scenes);
+        for placed in scene.placements.iter().filter(|p| p.enabled) {
+            let Some(template) = rules.template(&placed.controller) else {
+                return Err(format!("the scene places {}, which there is not", placed.controller));
+            };
+            let anchor = Some(Anchor::at(placed.position));
+            let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
+            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
+            let title = title_of(&library, &placed.controller).filter(|title| !names.is_taken(title));
+            categorise(&mut names, who, &library, &placed.controller);
+            names.set(who, title.unwrap_or_else(|| placed.instance_id.clone()));
+        }
+        Ok(Stage::of_sim(sim, library, names, seed))
+    }
+}
+
+/// What is written about a controller for people.
+fn metadata_of<'l>(library: &'l Library, controller: &str) -> Option<&'l Metadata> {
+    let mut controllers = library.docs().filter_map(|d| if let Doc::Controller(c) = d { Some(c) } else { None });
+    controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()
+}
+
+/// What people are told a controller is called.
+fn title_of(library: &Library, controller: &str) -> Option<String> {
+    metadata_of(library, controller)?.display_name.clone()
+}
+
+/// Puts somebody into the category of the document it was made from.
+fn categorise(names: &mut Names, who: ControllerId, library: &Library, controller: &str) {
+    if let Some(category) = metadata_of(library, controller).and_then(|m| m.debug_category.as_ref()) {
+        names.set_category(who, category);
+    }
+}
