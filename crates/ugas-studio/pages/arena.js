@@ -171,10 +171,10 @@ function body(cx, x, y, a, corrected) {
 }
 
 // Names over all bodies, and none over another: who stands in front has the place below the feet, the other one's name
-// gives way to the side.
+// gives way to the side, and that of whoever is down downwards.
 function labels(cx, actors, place, width, height) {
   const put = [];
-  for (const a of [...actors].reverse()) {
+  for (const a of [...actors.filter((a) => !a.dead).reverse(), ...actors.filter((a) => a.dead)]) {
     const text = a.dead ? `${a.name} is down` : a.name;
     cx.font = "600 12px system-ui, sans-serif";
     const half = cx.measureText(text).width / 2 + 4;
@@ -183,7 +183,9 @@ function labels(cx, actors, place, width, height) {
     y = Math.min(height - 4, y + 19);
     for (const other of put) {
       const near = half + other.half - Math.abs(x - other.x);
-      if (near > 0 && Math.abs(y - other.y) < 15) x += x < other.x ? -near : near;
+      if (near <= 0 || Math.abs(y - other.y) >= 15) continue;
+      if (a.dead) y = other.y + 15;
+      else x += x < other.x ? -near : near;
     }
     x = Math.max(half, Math.min(width - half, x));
     put.push({ x, y, half });

@@ -1,6 +1,6 @@
 // Clients beside the server: how far they are ahead, what was corrected, and what goes over the wire.
 
-import { at, bytes as inBytes, canvas, fill, h, number, paint, signed } from "./dom.js";
+import { at, bytes as inBytes, canvas, fill, h, number, paint, percent, signed } from "./dom.js";
 import { latest } from "./link.js";
 
 // Frames of the plot, and rows of the comparison.
@@ -113,7 +113,7 @@ function people(clients) {
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, `${Math.round(c.link[1] * 100)} %`), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${signed(Math.round(c.bent))} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${signed(Math.round(c.bent))} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
     ),
   ]);
 }

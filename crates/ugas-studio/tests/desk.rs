@@ -87,7 +87,7 @@ fn act(desk: &mut Desk, act: Value) -> Value {
 
 #[test]
 fn every_deed_says_what_came_of_it() {
-    let mut desk = Desk::at("../../packs/arena".as_ref(), Choice { seed: Some(7), scenario: None }).unwrap();
+    let mut desk = Desk::at("../../packs/arena".as_ref(), Choice::default()).unwrap();
     let mut said = |deed: Value| {
         let answer = act(&mut desk, deed);
         let text = answer["said"].as_str().or(answer["error"].as_str()).unwrap().to_owned();

@@ -374,9 +374,14 @@ impl Desk {
         let Some((at, _)) = self.tape.inputs().last() else {
             return Err("there is nothing to take back".to_owned());
         };
-        self.chronicle.forget_from(*at);
+        let at = *at;
+        self.chronicle.forget_from(at);
         let chronicle = &mut self.chronicle;
-        self.tape.undo(&mut |stage| note(chronicle, stage));
+        // That tick was: only what was done at it is another story.
+        self.tape.undo(&mut |stage| match stage.tick() == at {
+            true => chronicle.note(stage),
+            false => note(chronicle, stage),
+        });
         self.pasts += 1;
         self.compare();
         Ok(())
