@@ -290,3 +290,17 @@ fn whoever_has_just_joined_is_far_enough_ahead() {
         assert!(corrections <= 20, "{corrections} corrections in a hundred seconds at {round_trip} ms");
     }
 }
+
+#[test]
+fn a_world_that_was_served_before_is_shown_whole_by_its_next_server() {
+    let (mut play, heroes) = world(2, 5);
+    play.join("Ana", LinkProfile::round_trip(60, 0), &heroes[..1]).unwrap();
+    play.run(60);
+    let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let mut next = Harness::new(Server::new(play.server().sim().clone(), config, Secret::known(2)), 6);
+    next.join("Ana", LinkProfile::round_trip(60, 0), &heroes[..1]).unwrap();
+    next.run(60);
+    assert!(is_ready(&next, "Ana"));
+    assert!(next.client("Ana").sim().exists(heroes[1]), "the one who stands still is there too");
+    agrees(&next, "Ana", heroes[1]).unwrap();
+}

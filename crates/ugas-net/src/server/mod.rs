@@ -194,6 +194,8 @@ impl Server {
         let board = Board::new(sim.rules().clone(), config.length);
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
+        // A sim that was served before tells only what changes; who stands still is shown all the same.
+        let remade = sim.controllers().collect();
         Server {
             departed: sim.departed(),
             hidden: hidden_from_owners(sim.rules()),
@@ -206,7 +208,7 @@ impl Server {
             peers: BTreeMap::new(),
             numbers: Numbers::default(),
             modes: BTreeMap::new(),
-            remade: BTreeSet::new(),
+            remade,
             reach: Arc::new(AuthoredRange),
             claims: Claims::default(),
             bystand: Bystand::default(),
