@@ -312,8 +312,8 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     run(&mut desk, 62);
     let frame = ask(&mut desk, json!({ "ask": "frame" }));
     let news = frame["news"].as_array().unwrap();
-    // Hers came on top of it: two stacks of fifty, of which his shield takes what it has.
-    let burnt = news.iter().any(|n| n["text"].as_str().unwrap().starts_with("86 damage, 14 absorbed"));
+    // Fifty, of which his shield takes what it has.
+    let burnt = news.iter().any(|n| n["text"].as_str().unwrap().starts_with("20 damage, 30 absorbed (GE_Burn)"));
     let told: Vec<_> = news.iter().filter(|n| n["text"].as_str().unwrap().contains("Burn")).collect();
     assert!(burnt, "{told:?}");
 }
