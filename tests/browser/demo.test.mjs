@@ -105,6 +105,7 @@ test("a clicked Health also tells what wrote it last, with the way to the cause"
   await page.waitForSelector("#writes button");
   const lines = await page.locator("#writes li").allTextContents();
   assert.ok(lines.length <= 5, lines.join("; "));
+  await until(page, () => document.getElementById("writes").getBoundingClientRect().bottom <= document.getElementById("dock").getBoundingClientRect().top, null, 5000);
   for (const line of lines) assert.match(line, /^\d+\.\d s[−+][\d.]+ to [\d.]+ by GE_\w+ from (Pyra|Brann)$/);
   const times = lines.map((l) => Number(/^[\d.]+/.exec(l)[0]));
   assert.deepEqual(times, [...times].sort((a, b) => b - a), "the newest first");

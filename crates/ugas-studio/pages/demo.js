@@ -1,6 +1,6 @@
 // The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
 
-import { answerAt, at, canvas, fill, h, number, paint, percent, plain, seconds } from "./dom.js";
+import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seconds } from "./dom.js";
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
@@ -223,14 +223,16 @@ async function explain(side, who, attribute) {
     `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${at(studio.frame.tick)}`,
     h("p", { class: "formula", id: "why" }, why.text),
     rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : h("p", { class: "empty" }, "Nothing modifies it: this is its base."),
-    ...writes(why.writes, who, attribute, chain),
+    ...writes(why.writes, who, attribute, trace),
   );
+  see(ui.answer.parentElement);
 }
 
 function whyNot(side, who, name) {
   say("");
   ui.refusal = { side, who, name };
   refusal();
+  see(ui.answer.parentElement);
 }
 
 // The reasons as they are now: what heals is seen to heal.
@@ -255,8 +257,14 @@ async function use(side, who, a) {
 function log(frame) {
   const lines = studio.happened(frame).filter((n) => tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
   fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
-    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => chain(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
+    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => trace(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
   );
+}
+
+// What caused something, for whoever asked.
+async function trace(line) {
+  await chain(line);
+  see(ui.answer.parentElement);
 }
 
 async function chain(line) {
