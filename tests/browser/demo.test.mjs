@@ -334,6 +334,8 @@ test("any key takes over the hero, and its keys are played", async (t) => {
   await page.keyboard.down("w");
   await until(page, (z) => Math.abs(window.studio.frame.sides[0].actors.find((a) => a.name === "Pyra").z - z) > 0.5, before);
   await page.keyboard.up("w");
+  await page.keyboard.press("p");
+  await until(page, () => /Time stands still: P lets it run/.test(document.getElementById("hint").textContent));
 });
 
 test("a button stays under the hand while its numbers change", async (t) => {

@@ -157,7 +157,7 @@ function counters(frame, you) {
     fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what is confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " Its clock hurries to get further ahead: until then its orders come late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
-  fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
+  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Time stands still"), ": ", h("kbd", {}, "P"), " lets it run"] : frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
 }
 
 // What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
