@@ -47,6 +47,7 @@ test("an effect is applied and the plot moves; it explains itself, and scrubbing
   await page.click("#do-apply");
   await until(page, () => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) < 120);
   const hurt = await value(page, "Health");
+  assert.ok((await frame(page)).tick - tick < 300, "the plot moves when the value does");
   assert.equal(await page.textContent('#values [data-attribute="Health"]'), String(hurt));
   await page.click('#values [data-attribute="Health"]');
   await page.waitForSelector("#why");
@@ -69,8 +70,10 @@ test("an effect that lasts is on the timeline and in the list, its tags in the t
   await page.waitForSelector(`${row}:nth-child(4):text-is("2")`);
   const cells = await page.locator(row).allTextContents();
   assert.match(cells[5], /^\d+\.\d s$/);
-  await until(page, () => /Burning/.test(document.getElementById("tags").textContent));
+  await until(page, () => document.querySelector('#tags [data-key="Burning"] > b')?.textContent === "1");
   await until(page, () => document.querySelector('[data-cue="Fire.Burning"]'));
+  await page.click('#log button:has-text("GE_Burn is applied")');
+  await page.waitForSelector("#chain li:nth-child(2)");
   await page.click('button[aria-label="Remove GE_Burn"]');
   await until(page, () => !/GE_Burn/.test(document.getElementById("effects").textContent));
   await until(page, () => !/Burning/.test(document.getElementById("tags").textContent));
@@ -192,8 +195,8 @@ test("what is done in the past says that a new future begins, and undo brings th
   const page = await world(t);
   await choose(page, "Pyra");
   await ask(page, { ask: "pause" });
-  await ask(page, { ask: "step", ticks: 240 });
-  const { tick: end } = await frame(page);
+  const { tick: end } = await ask(page, { ask: "step", ticks: 240 });
+  await until(page, (at) => window.studio.frame.end === at, end);
   await page.locator("#time").fill(String(end - 120));
   await until(page, (at) => window.studio.frame.tick === at, end - 120);
   await page.fill("#d-effect", "GE_Burn");
@@ -306,6 +309,7 @@ test("a scenario that holds says so and plays", async (t) => {
 test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
   const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
   assert.match(await page.textContent("#holds"), /Everything holds/);
+  assert.equal(await page.evaluate(() => document.querySelector(".source").parentElement.scrollTop), 0);
   assert.deepEqual(await page.locator("#which option").allTextContents(), ["1 Poison ticks", "2 Poison <b>fails</b>"]);
   await page.getByLabel("Of the 2 scenarios in this file").selectOption({ index: 1 });
   await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");

@@ -75,9 +75,8 @@ pub(crate) struct DemoArgs {
     /// The seed of everything that happens.
     #[arg(long, value_name = "S", default_value_t = SEED, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub(crate) seed: u64,
-    /// The port of this machine's own address; 7700 or any free one by default.
-    #[arg(long, value_name = "PORT")]
-    pub(crate) port: Option<u16>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// End at this tick; with --tty.
     #[arg(long, value_name = "N", requires = "tty")]
     pub(crate) ticks: Option<u32>,
@@ -86,7 +85,7 @@ pub(crate) struct DemoArgs {
 /// Without a command.
 impl Default for DemoArgs {
     fn default() -> DemoArgs {
-        DemoArgs { tty: false, seed: SEED, port: None, ticks: None }
+        DemoArgs { tty: false, seed: SEED, page: PageArgs::default(), ticks: None }
     }
 }
 
@@ -101,9 +100,19 @@ pub(crate) struct StudioArgs {
     /// Which scenario of the file: its name, or its number counted from 1; the first by default.
     #[arg(long, value_name = "NAME|N", requires = "path")]
     pub(crate) scenario: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+/// Where a world is shown in a browser.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct PageArgs {
     /// The port of this machine's own address; 7700 or any free one by default.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+    /// Open it in this machine's browser at once.
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 #[derive(Debug, clap::Args)]

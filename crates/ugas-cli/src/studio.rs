@@ -1,10 +1,11 @@
 //! `ugas demo` and `ugas studio`: a living world in a browser, or the demo's in the terminal.
 
 use crate::allocations::allocations;
-use crate::args::{DemoArgs, StudioArgs};
+use crate::args::{DemoArgs, PageArgs, StudioArgs};
 use crate::clock::Watch;
 use crate::output::{Colour, Exit, Out, complain};
 use std::io::{self, IsTerminal, Write};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use ugas_studio::serve::Studio;
 use ugas_studio::stage::{Choice, SEED, Stage};
@@ -23,13 +24,13 @@ pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
             Ok(stage) => in_terminal(stage, args.ticks, out),
             Err(error) => failed(&error),
         },
-        false => show(duel(args.seed), DUEL, args.port, out),
+        false => show(duel(args.seed), DUEL, &args.page, out),
     }
 }
 
 pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(path) = &args.path else {
-        return show(duel(args.seed.unwrap_or(SEED)), DUEL, args.port, out);
+        return show(duel(args.seed.unwrap_or(SEED)), DUEL, &args.page, out);
     };
     let choice = Choice { seed: args.seed, scenario: args.scenario.clone() };
     let desk = Stage::place(path).and_then(|path| Desk::at(&path, choice));
@@ -44,7 +45,7 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
             path.display()
         ));
     }
-    show(desk, &path.display().to_string(), args.port, out)
+    show(desk, &path.display().to_string(), &args.page, out)
 }
 
 fn duel(seed: u64) -> Result<Desk, String> {
@@ -57,27 +58,48 @@ fn failed(error: &str) -> io::Result<Exit> {
 }
 
 /// Shows a world in a browser.
-fn show(desk: Result<Desk, String>, title: &str, port: Option<u16>, out: &mut Out) -> io::Result<Exit> {
+fn show(desk: Result<Desk, String>, title: &str, page: &PageArgs, out: &mut Out) -> io::Result<Exit> {
     let desk = match desk {
         Ok(desk) => desk.with_counter(allocations),
         Err(error) => return failed(&error),
     };
     let token: String = random_bytes::<16>().iter().map(|b| format!("{b:02x}")).collect();
-    let listening = match port {
+    let listening = match page.port {
         Some(port) => Studio::listen(port, &token),
         // Somebody else may be there already.
         None => Studio::listen(PORT, &token).or_else(|_| Studio::listen(0, &token)),
     };
     let studio = match listening {
         Ok(studio) => studio,
-        Err(error) => return failed(&format!("nobody can listen on port {}: {error}", port.unwrap_or(PORT))),
+        Err(error) => return failed(&format!("nobody can listen on port {}: {error}", page.port.unwrap_or(PORT))),
     };
-    out.line(&format!("{title}: open {}", out.paint(Colour::Green, &studio.address()?)))?;
+    let address = studio.address()?;
+    out.line(&format!("{title}: open {}", out.paint(Colour::Green, &address)))?;
     out.line("it runs until you press Ctrl+C; the address is for this machine and this run only")?;
     out.line("everything else: `ugas help`")?;
     out.flush()?;
+    if page.open
+        && let Err(error) = in_browser(&address)
+    {
+        complain(&format!("note: no browser could be opened ({error}); open the address yourself"));
+    }
     studio.run(desk)?;
     Ok(Exit::Good)
+}
+
+/// Asks the system to show an address; nobody waits for it.
+fn in_browser(address: &str) -> io::Result<()> {
+    let mut command = match std::env::consts::OS {
+        "macos" => Command::new("open"),
+        "windows" => {
+            let mut command = Command::new("rundll32");
+            command.arg("url.dll,FileProtocolHandler");
+            command
+        }
+        _ => Command::new("xdg-open"),
+    };
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(|_| ())
 }
 
 /// The demo drawn in lines: one picture a tenth of a second where somebody looks, only the last one where nobody does.

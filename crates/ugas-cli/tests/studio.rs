@@ -47,6 +47,34 @@ fn without_a_command_the_demo_opens() {
     assert!(lines.any(|line| line.unwrap().contains("ugas help")), "it says where everything else is");
 }
 
+/// The system's way to a browser is one that writes down what it was asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_address_is_opened_if_wanted_and_where_it_cannot_it_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("ugas-cli-open-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (program, asked) = (folder.join("xdg-open"), folder.join("asked"));
+    std::fs::write(
+        &program,
+        format!("#!/bin/sh\nprintf %s \"$1\" > {0}.new && /bin/mv {0}.new {0}\n", asked.display()),
+    )
+    .unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut child = Running(ugas(&["demo", "--open"]).env("PATH", &folder).spawn().unwrap());
+    let first = BufReader::new(child.0.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    while !asked.exists() {
+        std::thread::yield_now();
+    }
+    assert!(first.ends_with(&std::fs::read_to_string(&asked).unwrap()), "{first}");
+    drop(child);
+    std::fs::remove_file(&program).unwrap();
+    let mut child = Running(ugas(&["demo", "--open"]).env("PATH", &folder).spawn().unwrap());
+    let note = BufReader::new(child.0.stderr.take().unwrap()).lines().next().unwrap().unwrap();
+    assert!(note.contains("no browser could be opened") && note.contains("open the address yourself"), "{note}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn the_demo_is_drawn_in_a_terminal() {
     let (code, out, _) = ran(&["demo", "--tty", "--ticks", "600"]);

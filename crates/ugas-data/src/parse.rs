@@ -39,7 +39,7 @@ pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) 
         let step = match parser.next_event() {
             None => break,
             Some(Ok((event, span))) => builder.take(event, span),
-            Some(Err(error)) => Err(builder.syntax(&error)),
+            Some(Err(error)) => Err(builder.syntax(&error, text)),
         };
         if let Err(error) = step {
             builder.errors.push(error);
@@ -311,8 +311,13 @@ impl Builder {
         error
     }
 
-    fn syntax(&self, error: &ScanError) -> ReadError {
+    fn syntax(&self, error: &ScanError, text: &str) -> ReadError {
         let (line, column) = place(error.marker());
+        if let Some((line, column)) = tab_of(error, text) {
+            let mut error = self.error(Code::Syntax, line, column, "a tab in the indentation");
+            error.help = Some("indent with spaces instead of tabs".to_owned());
+            return error;
+        }
         match error.kind() {
             ErrorKind::RecursionLimitExceeded => self.too_deep(line, column),
             _ => {
@@ -323,11 +328,32 @@ impl Builder {
     }
 }
 
+/// The place of the tab in the indentation that a mistake is about. The parser tells where it began to read what the tab
+/// breaks, which may be lines before it, or what stands behind it.
+fn tab_of(error: &ScanError, text: &str) -> Option<(u32, u32)> {
+    let (from, column) = place(error.marker());
+    let most = match error.kind() {
+        ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabAtBlockScalarStart => usize::MAX,
+        // A text that a tab ended is followed by what should be a key.
+        ErrorKind::ExpectedBlockMappingKey => 1,
+        _ => return None,
+    };
+    let mut lines = text.split('\n').zip(1u32..).skip(from.saturating_sub(1) as usize).take(most);
+    lines.find_map(|(line, number)| {
+        let at = u32::try_from(line.bytes().take_while(|b| *b == b' ').count()).ok()?;
+        let tab = line.as_bytes().get(at as usize) == Some(&b'\t');
+        (tab && (number > from || at < column)).then_some((number, at + 1))
+    })
+}
+
 /// What to do about mistakes that the parser names in words of its own.
 fn in_other_words(info: &str) -> Option<&'static str> {
     let known = [
         ("mapping values are not allowed", "indent the line like those around it, or put a text with `: ` in quotes"),
-        ("tabs disallowed", "indent with blanks instead of tabs"),
+        ("tabs disallowed", "put a space in place of the tab"),
         ("unclosed bracket", "close it with the bracket that fits"),
         ("invalid trailing content", "a comma or a line break is missing before this"),
     ];

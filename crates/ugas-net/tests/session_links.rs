@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ugas_core::{
-    AbilityGrant, AbilityId, AttributeId, ControllerId, FactKind, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-    Target,
+    AbilityGrant, AbilityId, Anchor, AttributeId, ControllerId, FactKind, Rules, Sim, SimConfig, SimTime, SpawnSpec,
+    Spec, Target,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Category, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, ClientConfig, ClientState, Commanded, NetFacts};
@@ -261,4 +261,32 @@ fn no_more_is_run_again_than_the_window_holds() {
     assert!((2..=16).contains(&longest), "{longest} ticks were run again at once");
     let (wide, _) = longest_rerun(SimTime::millis(500));
     assert!(wide > 16, "with a wider window more is run again: the link is bad enough to tell ({wide})");
+}
+
+/// Corrections of a client alone in its world that moves in every tick of its first five seconds, over twenty seeds.
+fn corrections_of_the_first_seconds(round_trip: i64) -> u64 {
+    let link = LinkProfile { loss: 0.05, ..LinkProfile::round_trip(round_trip, round_trip / 20) };
+    let config = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+    let corrections = |seed| {
+        let (mut play, heroes) = world(1, seed);
+        play.join_over("Ana", config.clone(), [link; 2], &heroes).unwrap();
+        let ticks = SimTime::seconds(5.0).0 / play.server().length().0;
+        for tick in 0..ticks {
+            let anchor = Anchor::at([tick as f64 * 0.1, 0.0, 0.0]);
+            // Before it is welcomed it moves nobody.
+            let _ = play.client_mut("Ana").command(Request::Move { who: heroes[0], anchor });
+            play.step();
+        }
+        let counts = play.client_mut("Ana").counts();
+        counts.corrections + counts.refused
+    };
+    (1..=20).map(corrections).sum()
+}
+
+#[test]
+fn whoever_has_just_joined_is_far_enough_ahead() {
+    for round_trip in [20, 80, 150, 300] {
+        let corrections = corrections_of_the_first_seconds(round_trip);
+        assert!(corrections <= 20, "{corrections} corrections in a hundred seconds at {round_trip} ms");
+    }
 }

@@ -41,7 +41,11 @@ async function open(main, studio) {
       h("section", { class: "panel" }, h("h2", {}, "The file"), h("div", { class: "scroll", style: "max-height:34rem", tabindex: 0, role: "region", "aria-label": "Text of the scenario" }, h("ol", { class: "source" }, ...lines.slice(0, MOST_LINES).map((text, i) => h("li", { class: wrong.has(i + 1) ? "wrong" : undefined }, text)))), lines.length > MOST_LINES ? h("p", { class: "quiet" }, `Its first ${MOST_LINES} of ${lines.length} lines.`) : null),
     ),
   );
-  main.querySelector(".wrong")?.scrollIntoView({ block: "nearest" });
+  const first = main.querySelector(".wrong");
+  if (first) return first.scrollIntoView({ block: "nearest" });
+  // Where the chosen one begins.
+  const begins = main.querySelectorAll(".source li")[told.line - 1];
+  if (begins) begins.closest(".scroll").scrollTop = begins.offsetTop - begins.parentElement.offsetTop;
 }
 
 // What has not been played yet is played up to there.

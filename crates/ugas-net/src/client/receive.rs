@@ -74,7 +74,10 @@ impl Client {
                 self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.proxies);
                 self.pace = Some(Pace::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
-                (self.tick, self.heard) = (tick.plus(ahead as u32), tick);
+                self.tick = tick.plus(ahead as u32);
+                // Nothing more is said until the server knows that its welcome came, a round trip from now; that it is
+                // silent so long must not hold the clock, or every command comes late until it has caught up.
+                self.heard = self.tick;
                 self.sim.advance_to(self.tick.time(length), &mut NoHost);
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),

@@ -110,7 +110,7 @@ impl Desk {
     fn begun(begin: Begin, choice: Choice) -> Result<Desk, String> {
         let tape = Tape::new(begin(&choice)?);
         let mut chronicle = Chronicle::default();
-        chronicle.note(tape.world());
+        note(&mut chronicle, tape.world());
         Ok(Desk {
             begin,
             choice,
