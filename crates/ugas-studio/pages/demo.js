@@ -328,7 +328,7 @@ function drawer() {
     const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: edit.text.value } } });
     if (answer.error === undefined) {
       edit.mark([]);
-      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."), h("p", {}, studio.forked(answer)));
+      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."));
     }
     let findings;
     try {
