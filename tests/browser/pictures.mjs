@@ -84,7 +84,7 @@ async function stills() {
     await still(page, name);
     await page.context().close();
   };
-  await shot(demo.address, "duel.webp", { query: "seed=7&tick=330", height: 860 }, async (page) => {
+  await shot(demo.address, "duel.webp", { query: "seed=7&tick=330", height: 900 }, async (page) => {
     await page.click('#server [data-actor="Brann"][data-attribute="AttackPower"]');
     await page.waitForSelector("#why");
   });
@@ -97,7 +97,7 @@ async function stills() {
   await shot(demo.address, "world.webp", { hash: "world", query: "seed=7&tick=700" });
   await shot(demo.address, "data.webp", { hash: "data" });
   await shot(demo.address, "network.webp", { hash: "network", query: "seed=7&tick=0", scheme: "dark" }, (page) => page.waitForTimeout(9000));
-  await shot(demo.address, "phone.webp", { query: "seed=7&tick=600", width: 390, height: 844 });
+  await shot(demo.address, "phone.webp", { query: "seed=7&tick=330", width: 390, height: 844 });
   const film = await start("studio", "scenarios/effects/periodic.yaml");
   await shot(film.address, "scenario.webp", {});
   await film.stop();

@@ -72,7 +72,6 @@ export const studio = {
     this.about = about;
     this.turn += 1;
   },
-  forked,
   detail(side, name) {
     return this.frame?.details.find((d) => d.side === side && d.name === name)?.detail;
   },

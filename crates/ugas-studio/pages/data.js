@@ -223,7 +223,7 @@ async function take() {
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text: edit.text.value };
   drafts.delete(at.name);
-  ui.said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it. It is not saved."), h("p", {}, studio.forked(answer)));
+  ui.said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it. It is not saved."));
   await contents();
 }
 

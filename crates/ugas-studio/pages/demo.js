@@ -1,6 +1,6 @@
 // The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
 
-import { answerAt, at, canvas, fill, h, number, paint, percent, plain, seconds } from "./dom.js";
+import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seconds } from "./dom.js";
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
@@ -157,7 +157,7 @@ function counters(frame, you) {
     fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what is confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " Its clock hurries to get further ahead: until then its orders come late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
-  fill(ui.hint, String(frame.taken), () => (frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
+  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Time stands still"), ": ", h("kbd", {}, "P"), " lets it run"] : frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
 }
 
 // What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
@@ -223,14 +223,16 @@ async function explain(side, who, attribute) {
     `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${at(studio.frame.tick)}`,
     h("p", { class: "formula", id: "why" }, why.text),
     rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : h("p", { class: "empty" }, "Nothing modifies it: this is its base."),
-    ...writes(why.writes, who, attribute, chain),
+    ...writes(why.writes, who, attribute, trace),
   );
+  see(ui.answer.parentElement);
 }
 
 function whyNot(side, who, name) {
   say("");
   ui.refusal = { side, who, name };
   refusal();
+  see(ui.answer.parentElement);
 }
 
 // The reasons as they are now: what heals is seen to heal.
@@ -255,8 +257,14 @@ async function use(side, who, a) {
 function log(frame) {
   const lines = studio.happened(frame).filter((n) => tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
   fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
-    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => chain(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
+    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => trace(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
   );
+}
+
+// What caused something, for whoever asked.
+async function trace(line) {
+  await chain(line);
+  see(ui.answer.parentElement);
 }
 
 async function chain(line) {
@@ -320,7 +328,7 @@ function drawer() {
     const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: edit.text.value } } });
     if (answer.error === undefined) {
       edit.mark([]);
-      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."), h("p", {}, studio.forked(answer)));
+      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."));
     }
     let findings;
     try {

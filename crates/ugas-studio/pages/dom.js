@@ -95,6 +95,11 @@ export function alertOf(text) {
   document.getElementById("alert").hidden = !text;
 }
 
+// Brings what answers a click into sight.
+export function see(el) {
+  el.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+}
+
 // A picture of a few lines, in the colour of the text beside it.
 export function icon(name) {
   const paths = {

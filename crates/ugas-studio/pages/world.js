@@ -1,6 +1,6 @@
 // The world as it is: who there is, their values over time, effects, tags, abilities.
 
-import { answerAt, at, canvas, fill, h, number, paint, percent, plain, seconds } from "./dom.js";
+import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
 import { drive, place } from "./drive.js";
 import { rows } from "./rows.js";
@@ -244,6 +244,7 @@ async function explain(attribute) {
   if (!why) return;
   const line = (l) => `${l.does} ${number(l.magnitude)} by ${l.effect}${l.by ? ` of ${l.by}` : ""}, level ${l.level}${l.stacks > 1 ? `, ${l.stacks} stacks` : ""}${l.place ? `, ${l.place[0]}:${l.place[1]}` : ""}${l.note ? ` (${l.note})` : ""}`;
   ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${at(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), h("ul", { class: "log" }, ...(why.lines.length ? why.lines.map((l) => h("li", {}, line(l))) : [h("li", { class: "empty" }, "Nothing modifies it: this is its base.")])), ...writes(why.writes, actor, attribute, chain));
+  see(ui.answer.parentElement);
 }
 
 // What is there now, and for a while what was there.
@@ -342,5 +343,7 @@ function log(frame) {
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (steps) ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), causes(steps));
+  if (!steps) return;
+  ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), causes(steps));
+  see(ui.answer.parentElement);
 }

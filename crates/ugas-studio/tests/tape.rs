@@ -33,6 +33,9 @@ impl World for Toy {
     }
 }
 
+/// How far it goes, and what is done in it.
+type Future = (u32, Vec<(u32, u64)>);
+
 /// What a recording should be: where it stands, how far it goes, and what was done when.
 #[derive(Clone, Debug, Default)]
 struct Model {
@@ -40,7 +43,7 @@ struct Model {
     end: u32,
     inputs: Vec<(u32, u64)>,
     /// What each input took the place of, if it was done in the past: how far that went, and what was done in it.
-    instead: Vec<Option<(u32, Vec<(u32, u64)>)>>,
+    instead: Vec<Option<Future>>,
 }
 
 impl Model {

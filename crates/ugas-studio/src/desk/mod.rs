@@ -198,7 +198,7 @@ impl Desk {
         match asked {
             Ask::Hello { opens } => {
                 if opens && self.running && self.tape.is_live() {
-                    self.to_the_fight();
+                    self.seek_fight();
                 }
                 return Ok(self.hello());
             }
@@ -334,7 +334,7 @@ impl Desk {
     }
 
     /// Goes on to where the fight of a duel is on and both stand.
-    fn to_the_fight(&mut self) {
+    fn seek_fight(&mut self) {
         for _ in 0..MOST_ROUND {
             let stage = self.tape.world();
             let Some(duel) = stage.duel_state() else { return };
