@@ -226,7 +226,7 @@ impl Attached {
             }
             Ask::Past { about } => {
                 let told = self.chronicle.until(self.tick, about.as_deref(), &self.names);
-                return Ok(json!(told.into_iter().map(|t| told::line(t, None, &self.names, sim)).collect::<Vec<_>>()));
+                return Ok(json!(told.into_iter().map(|t| told::line(t, &self.names, sim)).collect::<Vec<_>>()));
             }
             Ask::Explain { side: Some(side), .. } => return Err(format!("no client is named {side}")),
             Ask::Chain { serial } => {
@@ -254,7 +254,7 @@ impl Attached {
                 self.speed = times;
             }
             Ask::Seek { tick } if tick == self.tick => {}
-            Ask::Seek { .. } | Ask::Fork | Ask::Undo | Ask::Moment | Ask::Open { .. } => {
+            Ask::Seek { .. } | Ask::Fork | Ask::Undo { .. } | Ask::Moment | Ask::Open { .. } => {
                 return Err(NOT_OURS.to_owned());
             }
         }
@@ -307,6 +307,7 @@ impl Attached {
         let path = data::save(library, disk, &file, &text, &mark)?;
         let mark = disk.mark(&path).map(|m| m.hex());
         let taken = run(sim, Order::Rules(new.rules().clone()));
+        disk.took(&std::collections::BTreeMap::new(), &new);
         self.library = Some(new);
         taken.map_err(|why| format!("it is saved, but the world goes on with what it had: {why}"))?;
         self.settled(sim);
@@ -377,7 +378,7 @@ impl Attached {
             "sides": [side],
             "details": details,
             "serial": self.chronicle.serial(),
-            "news": self.chronicle.since(asked, names, |t| told::line(t, None, names, sim)),
+            "news": self.chronicle.since(asked, names, |t| told::line(t, names, sim)),
             "reloads": self.reloads,
             "notice": self.notice,
         })

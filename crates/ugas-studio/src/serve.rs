@@ -210,9 +210,11 @@ async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Res
     if !is_ours(&headers, header::HOST, shared.port, "") {
         return (StatusCode::FORBIDDEN, "this studio answers to its own address only\n").into_response();
     }
-    // A link in another site's page must not replace the world that runs here.
-    let from = headers.get("sec-fetch-site").and_then(|v| v.to_str().ok());
-    if from == Some("cross-site") && uri.query().is_some_and(|q| q.split('&').any(|part| part.starts_with("seed="))) {
+    // A link in another site's page, or in one of another port, must not replace the world that runs here: it may bring the
+    // token, and nothing else in any spelling.
+    let foreign = headers.get("sec-fetch-site").is_some_and(|v| v != "none" && v != "same-origin");
+    if foreign && uri.query().is_some_and(|q| q.split('&').any(|part| !part.is_empty() && !part.starts_with("token=")))
+    {
         let why = "this link was opened by another site; copy it into the address bar if you want to see that moment\n";
         return (StatusCode::FORBIDDEN, why).into_response();
     }

@@ -168,7 +168,7 @@ pub struct Client {
     mispredicted: VecDeque<Request>,
     length: SimTime,
     tick: Tick,
-    /// The newest tick of the server's that was heard of.
+    /// Where the window begins: the newest tick of the server's that was heard of, and the first own one until then.
     heard: Tick,
     leap: Leap,
     now: SimTime,

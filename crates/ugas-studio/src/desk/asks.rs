@@ -75,7 +75,10 @@ pub(crate) enum Ask {
         tick: u32,
     },
     Fork,
-    Undo,
+    Undo {
+        #[serde(default)]
+        with: Option<usize>,
+    },
     Put {
         input: Input,
     },

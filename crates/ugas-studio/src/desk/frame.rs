@@ -3,7 +3,7 @@
 use super::asks::AskFrame;
 use super::{Desk, side_of};
 use crate::desk::{figures, told};
-use crate::stage::{Script, Stage};
+use crate::stage::Script;
 use crate::tape::World;
 use crate::view;
 use serde::Serialize;
@@ -71,7 +71,7 @@ impl Desk {
             }
             _ => 0.0,
         };
-        let news = self.chronicle.since(asked, stage.names(), |t| line(stage, t));
+        let news = self.chronicle.since(asked, stage.names(), |t| told::line(t, stage.names(), stage.sim()));
         let plain = json!({
             "tick": stage.tick(),
             "start": self.tape.start(),
@@ -98,12 +98,6 @@ impl Desk {
         let sides = view::sides(stage, asked.category.as_deref());
         serde_json::to_string(&Frame { plain, sides, news }).map_err(|e| e.to_string())
     }
-}
-
-/// A line about something that happened on a stage.
-pub(super) fn line<'s>(stage: &'s Stage, told: &told::Told) -> told::Line<'s> {
-    let player = |at: usize| stage.net().players().get(at).map(|p| p.name());
-    told::line(told, told.client.and_then(player), stage.names(), stage.sim())
 }
 
 /// What there may be much of, beside the rest.

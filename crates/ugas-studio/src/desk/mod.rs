@@ -10,19 +10,19 @@ pub(crate) mod figures;
 pub(crate) mod frame;
 pub(crate) mod told;
 
-use crate::Clock;
 use crate::ask;
 use crate::disk::{Disk, NO_DISK};
 use crate::profile::tell;
 use crate::stage::{Choice, Input, Script, Stage};
 use crate::tape::{Tape, World};
+use crate::{Clock, Library};
 use asks::{Ask, AskData, Asked};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use told::Chronicle;
 use ugas_core::Sim;
-use ugas_data::Severity;
 
 /// Ticks that one call may run, so that a slow machine falls behind instead of standing still.
 const MOST_TICKS: u32 = 240;
@@ -215,12 +215,15 @@ impl Desk {
             }
             Ask::Seek { tick } => {
                 self.running = false;
-                self.tape.seek(tick);
+                self.seek(tick);
                 self.sent.clear();
                 self.compare();
             }
             Ask::Fork => self.fork(),
-            Ask::Undo => self.undo()?,
+            Ask::Undo { with } => {
+                self.undo(with)?;
+                return Ok(json!({ "tick": self.tape.world().tick(), "end": self.tape.end() }));
+            }
             Ask::Put { mut input } => {
                 match &mut input {
                     Input::Edit { file, text, tables } => *tables = self.edit(file, text)?,
@@ -239,7 +242,9 @@ impl Desk {
             Ask::Past { about } => {
                 let stage = self.tape.world();
                 let told = self.chronicle.until(stage.tick(), about.as_deref(), stage.names());
-                return Ok(json!(told.into_iter().map(|t| frame::line(stage, t)).collect::<Vec<_>>()));
+                return Ok(json!(
+                    told.into_iter().map(|t| told::line(t, stage.names(), stage.sim())).collect::<Vec<_>>()
+                ));
             }
             Ask::Chain { serial } => {
                 let told = self.chronicle.find(serial).ok_or("this is too long ago")?;
@@ -345,15 +350,28 @@ impl Desk {
         }
     }
 
+    /// Goes to a moment of the recording. Where its documents are others, pages hear of it.
+    fn seek(&mut self, tick: u32) {
+        let documents = self.tape.world().documents();
+        self.tape.seek(tick);
+        self.heed(&documents);
+    }
+
+    fn heed(&mut self, before: &Arc<Library>) {
+        self.reloads += u32::from(!Arc::ptr_eq(before, &self.tape.world().documents()));
+    }
+
     fn fork(&mut self) {
+        self.pasts += u32::from(!self.tape.is_live());
         self.tape.fork();
         self.chronicle.forget_after(self.tape.world().tick());
     }
 
     /// Does something now; what is refused changes nothing, the recording neither.
     fn put(&mut self, input: Input) -> Result<(), String> {
-        let before = self.tape.world().deeds().len();
+        let (before, was_live) = (self.tape.world().deeds().len(), self.tape.is_live());
         self.tape.put(input)?;
+        self.pasts += u32::from(!was_live);
         let stage = self.tape.world();
         self.chronicle.forget_after(stage.tick());
         self.chronicle.note_facts(stage.tick(), stage.deeds().get(before..).unwrap_or_default());
@@ -366,23 +384,35 @@ impl Desk {
         self.put(input)?;
         let stage = self.tape.world();
         let (said, vain) = stage.said().map_or((None, false), |s| (Some(&s.text), s.vain));
-        Ok(json!({ "tick": stage.tick(), "said": said, "vain": vain, "old_end": old }))
+        let done = self.tape.inputs().len();
+        Ok(json!({ "tick": stage.tick(), "said": said, "vain": vain, "old_end": old, "done": done }))
     }
 
-    /// Takes back what was done last: what happened since then happened otherwise, and is told again.
-    fn undo(&mut self) -> Result<(), String> {
-        let Some((at, _)) = self.tape.inputs().last() else {
+    /// Takes back what was done last, or everything back to the deed with which there were so many: what happened since
+    /// then happened otherwise, and is told again.
+    fn undo(&mut self, with: Option<usize>) -> Result<(), String> {
+        let last = with.unwrap_or(self.tape.inputs().len()).max(1);
+        if self.tape.inputs().len() < last {
             return Err("there is nothing to take back".to_owned());
-        };
-        let at = *at;
-        self.chronicle.forget_from(at);
-        let chronicle = &mut self.chronicle;
-        // That tick was: only what was done at it is another story.
-        self.tape.undo(&mut |stage| match stage.tick() == at {
-            true => chronicle.note(stage),
-            false => note(chronicle, stage),
-        });
+        }
+        let documents = self.tape.world().documents();
+        loop {
+            let many = self.tape.inputs().len();
+            let Some(&(at, _)) = self.tape.inputs().last() else { break };
+            self.chronicle.forget_from(at);
+            let chronicle = &mut self.chronicle;
+            // That tick was: only what was done at it is another story.
+            self.tape.undo(&mut |stage| match stage.tick() == at {
+                true => chronicle.note(stage),
+                false => note(chronicle, stage),
+            });
+            // What is taken back may bring others again.
+            if many <= last {
+                break;
+            }
+        }
         self.pasts += 1;
+        self.heed(&documents);
         self.compare();
         Ok(())
     }
@@ -408,10 +438,17 @@ impl Desk {
         let disk = self.disk.as_mut().ok_or(NO_DISK)?;
         let path = data::save(self.tape.world().library(), disk, file, text, mark)?;
         let mark = disk.mark(&path).map(|m| m.hex());
-        let taken = self.take(&BTreeMap::from([(path, Some(text.to_owned()))]));
+        let old = (!self.tape.is_live()).then(|| self.tape.end());
+        let news = BTreeMap::from([(path, Some(text.to_owned()))]);
+        let taken = self.take(&news);
         let taken = taken.map_err(|why| format!("it is saved, but the world goes on with what it had: {why}"));
         self.notice = taken.as_ref().err().cloned();
-        taken.map(|()| json!({ "mark": mark, "tick": self.tape.world().tick() }))
+        taken?;
+        if let Some(disk) = &mut self.disk {
+            disk.took(&news, self.tape.world().library());
+        }
+        let (tick, done) = (self.tape.world().tick(), self.tape.inputs().len());
+        Ok(json!({ "mark": mark, "tick": tick, "old_end": old, "done": done }))
     }
 
     /// Looks at the disk: what others have saved is taken, all of it or nothing. Whether something was.
@@ -428,14 +465,26 @@ impl Desk {
                 return false;
             }
         };
-        self.notice = self.take(&news).err();
-        if self.notice.is_none() {
+        // What others save counts from now on: whoever looks at the past does not lose what came after it.
+        let here = self.tape.world().tick();
+        let back = self.tape.world().library().is_live() && !self.tape.is_live();
+        if back {
+            self.tape.seek(self.tape.end());
+        }
+        let taken = self.take(&news);
+        if taken.is_ok() {
             self.reloads += 1;
             if let Some(disk) = &mut self.disk {
                 disk.took(&news, self.tape.world().library());
             }
         }
-        self.notice.is_none()
+        if back {
+            self.tape.seek(here);
+        }
+        self.compare();
+        let is_taken = taken.is_ok();
+        self.notice = taken.err().or(self.notice.take());
+        is_taken
     }
 
     /// The running world goes on with other texts; a scenario begins again and goes to where it stood.
@@ -447,10 +496,7 @@ impl Desk {
             self.running = running;
             return Ok(());
         }
-        let new = library.with_all(texts).map_err(|findings| {
-            let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
-            first.map_or_else(String::new, |f| format!("{}:{}:{}: {}", f.file, f.line, f.column, f.message))
-        })?;
+        let new = library.with_all(texts).map_err(|findings| crate::stage::told(&findings))?;
         let tables = named(new.tables_of(texts.keys()));
         let texts = texts.iter().map(|(path, text)| (path.display().to_string(), text.clone())).collect();
         self.put(Input::Files { texts, tables })

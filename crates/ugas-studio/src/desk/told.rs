@@ -8,6 +8,7 @@ use crate::tape::World;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use ugas_core::{AttributeId, ControllerId, Fact, FactKind, Sim};
 use ugas_net::client::Certainty;
 
@@ -25,8 +26,8 @@ const MOST_AT_ONCE: usize = 4_000;
 pub(crate) struct Told {
     pub(crate) serial: u64,
     pub(crate) tick: u32,
-    /// The client's place among the sides; none for the server.
-    pub(crate) client: Option<usize>,
+    /// The client's name; none for the server. Whoever plays at another moment may be others.
+    pub(crate) client: Option<Arc<str>>,
     pub(crate) certainty: Option<Certainty>,
     pub(crate) fact: Fact,
 }
@@ -53,11 +54,11 @@ impl Chronicle {
     pub(crate) fn note(&mut self, stage: &Stage) {
         let (tick, news) = (stage.tick(), stage.news());
         self.note_facts(tick, news.fresh());
-        for (at, told) in news.told.iter().enumerate() {
+        for (player, told) in stage.net().players().iter().zip(&news.told) {
             // What a client hears or has confirmed is what the server did.
-            for (fact, certainty) in told.iter().filter(|(_, c)| *c == Certainty::Undone) {
-                self.push(tick, Some(at), Some(certainty), fact);
-            }
+            let mut undone = told.iter().filter(|(_, c)| *c == Certainty::Undone).peekable();
+            let client: Option<Arc<str>> = undone.peek().map(|_| player.name().into());
+            undone.for_each(|(fact, certainty)| self.push(tick, client.clone(), Some(certainty), fact));
         }
         self.note_facts(tick, stage.deeds());
     }
@@ -67,7 +68,7 @@ impl Chronicle {
         facts.iter().for_each(|fact| self.push(tick, None, None, fact));
     }
 
-    fn push(&mut self, tick: u32, client: Option<usize>, certainty: Option<Certainty>, fact: &Fact) {
+    fn push(&mut self, tick: u32, client: Option<Arc<str>>, certainty: Option<Certainty>, fact: &Fact) {
         self.serial += 1;
         if self.told.len() >= MOST_TOLD {
             self.told.pop_front();
@@ -183,7 +184,7 @@ struct Changed<'t> {
 }
 
 /// A line about something that happened.
-pub(crate) fn line<'t>(told: &Told, client: Option<&'t str>, names: &Names, sim: &'t Sim) -> Line<'t> {
+pub(crate) fn line<'t>(told: &'t Told, names: &Names, sim: &'t Sim) -> Line<'t> {
     let changed = match told.fact.kind {
         FactKind::AttributeChanged { attribute, new, .. } => {
             Some(Changed { attribute: sim.rules().attribute_name(attribute), value: new })
@@ -193,7 +194,7 @@ pub(crate) fn line<'t>(told: &Told, client: Option<&'t str>, names: &Names, sim:
     Line {
         serial: told.serial,
         tick: told.tick,
-        client,
+        client: told.client.as_deref(),
         certainty: told.certainty.map(|c| format!("{c:?}")),
         who: names.name(told.fact.who),
         kind: told.fact.kind.name(),

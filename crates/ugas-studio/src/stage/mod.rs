@@ -195,6 +195,11 @@ impl Stage {
         &self.library
     }
 
+    /// The documents, to see later whether they are still these.
+    pub(crate) fn documents(&self) -> Arc<Library> {
+        self.library.clone()
+    }
+
     /// What the last tick brought.
     pub fn news(&self) -> &News {
         &self.news
@@ -440,7 +445,7 @@ fn set_link(player: &mut Player, wire: Wire) {
 }
 
 /// The first finding in a line.
-fn told(findings: &[Diagnostic]) -> String {
+pub(crate) fn told(findings: &[Diagnostic]) -> String {
     let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
     let help = |f: &Diagnostic| f.help.as_ref().map_or(String::new(), |h| format!("; {h}"));
     first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))

@@ -30,8 +30,7 @@ impl Stage {
     /// One of the scenarios of a file.
     fn of_one(all: &[Scenario], at: usize, seed: Option<u64>) -> Result<Stage, String> {
         let scenario = &all[at];
-        let listed = |errors: Vec<ReadError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        let film = scenario.film(seed).map_err(listed)?;
+        let film = scenario.film(seed).map_err(|errors| listed(&errors))?;
         let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
         let library = Library::of_scenario(first.rules().clone(), scenario);
         let mut names = Names::from(film.names.clone());
@@ -50,14 +49,16 @@ impl Stage {
     /// The chosen scenario of a file, or its first; the pack in a folder, or the documents of a file: its first scene, or
     /// each of its controllers once.
     pub fn of_path(path: &Path, choice: &Choice) -> Result<Stage, String> {
-        if path.is_file()
-            && let Ok(scenarios) = ugas_lab::load_file(path)
-            && !scenarios.is_empty()
-        {
-            let wanted = |wanted: &String| ugas_lab::choose(&scenarios, wanted);
-            let at = choice.scenario.as_ref().map_or(Ok(0), wanted);
-            let at = at.map_err(|why| format!("{}: {why}", path.display()))?;
-            return Stage::of_one(&scenarios, at, choice.seed);
+        match if path.is_file() { ugas_lab::load_file(path) } else { Ok(Vec::new()) } {
+            Ok(scenarios) if !scenarios.is_empty() => {
+                let wanted = |wanted: &String| ugas_lab::choose(&scenarios, wanted);
+                let at = choice.scenario.as_ref().map_or(Ok(0), wanted);
+                let at = at.map_err(|why| format!("{}: {why}", path.display()))?;
+                return Stage::of_one(&scenarios, at, choice.seed);
+            }
+            Err(errors) if choice.scenario.is_some() || means_scenarios(path) => return Err(listed(&errors)),
+            // A file of documents.
+            _ => {}
         }
         let (project, unread) = Project::open_readable(path);
         if let Some(error) = unread.first() {
@@ -138,6 +139,15 @@ impl Stage {
         }
         Ok(Stage::of_sim(sim, library, names, seed))
     }
+}
+
+fn listed(errors: &[ReadError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a file that cannot be read was meant to hold scenarios.
+fn means_scenarios(path: &Path) -> bool {
+    ugas_lab::text_of(path).is_ok_and(|text| text.lines().any(|line| line.starts_with("Scenario:")))
 }
 
 /// What is written about a controller for people.
