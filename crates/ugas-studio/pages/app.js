@@ -161,7 +161,7 @@ function tools() {
     button("keys", "Keys (?)", "help", help),
   );
   document.getElementById("dismiss").addEventListener("click", () => alertOf(""));
-  document.getElementById("told-undo").addEventListener("click", undo);
+  document.getElementById("told-undo").addEventListener("click", () => studio.ask({ ask: "undo", with: other?.with }));
   document.getElementById("told-dismiss").addEventListener("click", () => tell(""));
   window.addEventListener("keydown", shortcut);
   return (frame) => (document.getElementById("undo").disabled = frame.done === 0);
@@ -269,16 +269,28 @@ function footer() {
   };
 }
 
+// What came from the disk is said for a while, what could not be taken as long as it is so.
+function disk() {
+  const el = document.getElementById("disk");
+  let known = null;
+  let until = 0;
+  return (frame) => {
+    if (known !== null && frame.taken && frame.taken[0] !== known) until = performance.now() + 6000;
+    known = frame.taken?.[0] ?? 0;
+    const taken = performance.now() < until ? `taken from the disk: ${frame.taken[1]}` : "";
+    // The page of documents says it beside them.
+    const text = frame.notice && studio.page !== "data" ? `On the disk: ${frame.notice}` : taken;
+    if (el.textContent === text) return;
+    el.textContent = text;
+    el.hidden = !text;
+  };
+}
+
 function hear(frame, anew) {
   if (anew) {
     studio.news = [];
     studio.deaths = [];
     studio.forgot = frame.news.length < MOST_AT_ONCE ? -1 : frame.news[0].tick;
-  }
-  // A past that has another future tells other things.
-  if (studio.frame && frame.end < studio.frame.end) {
-    studio.news = studio.news.filter((n) => n.tick <= frame.end);
-    studio.deaths = studio.deaths.filter((n) => n.tick <= frame.end);
   }
   for (const line of frame.news) {
     line.text = plain(line.text);
@@ -306,12 +318,14 @@ async function inquire() {
   const frame = await studio.link.ask({ ask: "frame", since: anew ? 0 : inquiry.since, watch, about, category });
   inquiry.asking = false;
   if (frame.error) return alertOf(frame.error);
-  inquiry.since = frame.serial;
-  // Another past: what was heard of the old one is asked for again.
-  if (frame.pasts !== inquiry.pasts) {
-    if (inquiry.pasts !== undefined) studio.turn += 1;
-    inquiry.pasts = frame.pasts;
+  // Another past or another future: what was heard of the old one is forgotten, and everything asked for again.
+  const other = inquiry.pasts !== undefined && frame.pasts !== inquiry.pasts;
+  inquiry.pasts = frame.pasts;
+  if (other && !anew) {
+    studio.turn += 1;
+    return inquire();
   }
+  inquiry.since = frame.serial;
   // Other documents: other names to choose from, another verdict on a scenario.
   if (frame.reloads !== inquiry.reloads) {
     if (inquiry.reloads !== undefined) greet();
@@ -337,6 +351,9 @@ async function greet() {
   if (hello.error === undefined) studio.hello = hello;
 }
 
+// The future that a deed took the place of: how far it went, and how many deeds there were with this one.
+let other = null;
+
 // What is said about a deed until something else is done with time.
 function tell(text) {
   document.getElementById("told-text").textContent = text;
@@ -354,8 +371,11 @@ function attentive(link) {
   const ask = async (question) => {
     const answer = await link.ask(question);
     if (!LOOKS.includes(question.ask)) inquire();
-    if (["undo", "seek", "fork", "open"].includes(question.ask)) tell("");
-    if (forked(answer)) tell(forked(answer));
+    if (["seek", "fork", "open"].includes(question.ask) || (question.ask === "undo" && answer.end >= (other?.end ?? 0))) tell("");
+    if (forked(answer)) {
+      other = { end: answer.old_end, with: answer.done };
+      tell(forked(answer));
+    }
     if (answer.error === undefined && (question.ask === "save" || question.input?.Edit)) greet();
     return answer;
   };
@@ -376,7 +396,7 @@ async function start() {
   await openMoment();
   studio.hello = await studio.ask({ ask: "hello", opens: !query.has("seed") });
   if (!studio.hello) return;
-  const parts = [transport(), tools(), footer()];
+  const parts = [transport(), tools(), footer(), disk()];
   window.addEventListener("hashchange", route);
   route();
   window.studio = studio;

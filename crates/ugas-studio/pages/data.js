@@ -63,10 +63,19 @@ async function open(main, owner) {
     ),
   );
   await contents();
-  const wanted = location.hash.split("/")[1];
+  const wanted = nameIn(location.hash.split("/")[1] ?? "");
   const files = (await studio.ask({ ask: "files" })) ?? [];
-  const first = files.includes(decodeURIComponent(wanted ?? "")) ? decodeURIComponent(wanted) : (files.find((f) => !f.endsWith("pack.yaml")) ?? files[0]);
+  const first = files.includes(wanted) ? wanted : (files.find((f) => !f.endsWith("pack.yaml")) ?? files[0]);
   if (first) await pick(first);
+}
+
+// Whoever writes an address by hand may write anything.
+function nameIn(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
 }
 
 // What came from the disk, and what could not be taken from it.

@@ -24,6 +24,7 @@ async function open(main, studio) {
   const choose = h("select", { id: "which", onchange: (e) => studio.ask({ ask: "open", scenario: e.target.value }) }, ...told.all.map((s, i) => h("option", { value: s.key, selected: s.key === told.key }, `${i + 1} ${s.name}`)));
   const seed = studio.hello.seed === told.own_seed ? "" : `, played with seed ${studio.hello.seed} instead of its own ${told.own_seed}`;
   const many = (n) => (n === 1 ? "1 expectation does not hold." : `${n} expectations do not hold.`);
+  const focus = document.activeElement?.id;
   main.replaceChildren(
     h(
       "div",
@@ -41,6 +42,8 @@ async function open(main, studio) {
       h("section", { class: "panel" }, h("h2", {}, "The file"), h("div", { class: "scroll", style: "max-height:34rem", tabindex: 0, role: "region", "aria-label": "Text of the scenario" }, h("ol", { class: "source" }, ...lines.slice(0, MOST_LINES).map((text, i) => h("li", { class: wrong.has(i + 1) ? "wrong" : undefined }, text)))), lines.length > MOST_LINES ? h("p", { class: "quiet" }, `Its first ${MOST_LINES} of ${lines.length} lines.`) : null),
     ),
   );
+  // Whoever chose with the keyboard goes on choosing.
+  if (focus && main.querySelector(`#${CSS.escape(focus)}`)) document.getElementById(focus).focus();
   const first = main.querySelector(".wrong");
   if (first) return first.scrollIntoView({ block: "nearest" });
   // Where the chosen one begins.

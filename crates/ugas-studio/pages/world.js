@@ -23,6 +23,7 @@ let heard = 0;
 // Effects of the watched one by key, also those that ended.
 let seen = new Map();
 let seenOf = "";
+let pasts;
 
 export const world = { open, show };
 
@@ -84,6 +85,12 @@ function watch() {
 
 function show(frame) {
   if (frame.anew) heard = 0;
+  // Another past: what was drawn of the old one never was.
+  if (frame.pasts !== pasts) {
+    history.clear();
+    seen = new Map();
+    pasts = frame.pasts;
+  }
   hear(frame.news);
   const sides = frame.sides.map((s) => s.client ?? "");
   fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `${s}’s client` : "The server")));
