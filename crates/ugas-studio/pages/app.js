@@ -275,9 +275,9 @@ function disk() {
   let known = null;
   let until = 0;
   return (frame) => {
-    if (known !== null && frame.taken && frame.taken[0] !== known) until = performance.now() + 6000;
-    known = frame.taken?.[0] ?? 0;
-    const taken = performance.now() < until ? `taken from the disk: ${frame.taken[1]}` : "";
+    if (known !== null && frame.saved && frame.saved[0] !== known) until = performance.now() + 6000;
+    known = frame.saved?.[0] ?? 0;
+    const taken = performance.now() < until ? `taken from the disk: ${frame.saved[1]}` : "";
     // The page of documents says it beside them.
     const text = frame.notice && studio.page !== "data" ? `On the disk: ${frame.notice}` : taken;
     if (el.textContent === text) return;

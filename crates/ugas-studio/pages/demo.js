@@ -22,6 +22,7 @@ let ui = {};
 const down = new Set();
 // Shots a minute by tick; kept while other pages are open.
 let shots = [];
+let pasts;
 
 export const demo = { open, show };
 
@@ -134,6 +135,7 @@ function show(frame) {
     draw(ui.left, you, { ghosts: server.actors.filter((a) => a.name === HERO && !a.dead) });
   }
   deaths(frame);
+  ui.drawer.follow(frame);
   draw(ui.right, server, { lit: ui.lit?.shown });
   sliders(frame);
   people(ui.you, "You");
@@ -147,6 +149,8 @@ function counters(frame, you) {
   const [ahead, asking] = frame.shots ?? [0, 0];
   ui.ahead.textContent = number(Math.round(ahead));
   ui.asking.textContent = number(Math.round(asking));
+  if (frame.pasts !== pasts) shots = [];
+  pasts = frame.pasts;
   const last = shots.at(-1)?.[0] ?? -1;
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
@@ -324,9 +328,13 @@ function drawer() {
   const edit = editor({ id: "yaml", "aria-label": "pyra.yaml" });
   const said = h("div", { id: "said", "aria-live": "polite" }, h("p", { class: "empty" }, "What you write here counts as soon as it is sound."));
   let timer;
+  // The text that the world has, as far as it is known here.
+  let had = "";
+  let reloads = null;
   const apply = latest(async () => {
     const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: edit.text.value } } });
     if (answer.error === undefined) {
+      had = edit.text.value;
       edit.mark([]);
       return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."));
     }
@@ -347,9 +355,22 @@ function drawer() {
   const load = async () => {
     const got = await studio.ask({ ask: "file", name: file });
     if (!got) return;
+    had = got.text;
     edit.set(got.text);
-    const at = got.text.indexOf("Name: GA_Fireball");
+    const at = got.text.indexOf("Name: GE_Fireball\n");
     edit.show(at < 0 ? 1 : got.text.slice(0, at).split("\n").length);
   };
-  return { el, load };
+  // Where the world has another text again, so has the drawer; nobody's typing is thrown away.
+  const follow = async (frame) => {
+    const other = reloads !== null && frame.reloads !== reloads;
+    reloads = frame.reloads;
+    if (!other || edit.text.value !== had) return;
+    const got = await studio.ask({ ask: "file", name: file });
+    if (!got || got.text === had || edit.text.value !== had) return;
+    had = got.text;
+    edit.set(got.text);
+    edit.mark([]);
+    said.replaceChildren(h("p", { class: "empty" }, "This is the text of the moment that is shown."));
+  };
+  return { el, load, follow };
 }

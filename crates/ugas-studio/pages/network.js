@@ -11,6 +11,7 @@ let studio;
 let ui;
 // [tick, bytes a second]; kept while other pages are open.
 let bytes = [];
+let pasts;
 // Whose link the sliders change; everybody's without a name.
 let whose = null;
 // Corrections by client when they were last looked at, and when they last grew.
@@ -70,6 +71,8 @@ function open(main, owner) {
 const link = latest(() => studio.put({ Link: { ...(whose === null ? {} : { client: whose }), round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
 function show(frame) {
+  if (frame.pasts !== pasts) bytes = [];
+  pasts = frame.pasts;
   const clients = frame.sides.filter((s) => s.client !== null);
   if (!clients.some((c) => c.client === whose)) whose = null;
   fill(ui.whose, JSON.stringify(clients.map((c) => c.client)), () => [h("option", { value: "" }, "All clients"), ...clients.map((c) => h("option", { value: c.client, "data-key": c.client }, c.client))]);

@@ -79,6 +79,8 @@ pub struct Desk {
     pasts: u32,
     /// What is wrong with what the disk holds now; the world goes on with what it had.
     notice: Option<String>,
+    /// How often texts that others saved were taken, and which were last.
+    saved: Option<(u32, String)>,
 }
 
 impl Desk {
@@ -128,6 +130,7 @@ impl Desk {
             reloads: 0,
             pasts: 0,
             notice: None,
+            saved: None,
         })
     }
 
@@ -474,6 +477,8 @@ impl Desk {
         let taken = self.take(&news);
         if taken.is_ok() {
             self.reloads += 1;
+            let names: Vec<_> = news.keys().map(|path| path.display().to_string()).collect();
+            self.saved = Some((self.saved.as_ref().map_or(1, |(count, _)| count + 1), names.join(", ")));
             if let Some(disk) = &mut self.disk {
                 disk.took(&news, self.tape.world().library());
             }
