@@ -94,7 +94,7 @@ impl Desk {
             "reloads": self.reloads,
             "pasts": self.pasts,
             "notice": self.notice,
-            "saved": self.taken,
+            "saved": self.saved,
         });
         let sides = view::sides(stage, asked.category.as_deref());
         serde_json::to_string(&Frame { plain, sides, news }).map_err(|e| e.to_string())
