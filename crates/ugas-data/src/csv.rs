@@ -82,6 +82,13 @@ fn table_beside(path: &Path, csv: &str) -> Result<PathBuf, (String, String)> {
     }
 }
 
+/// The text of a table that a document names, if it lies beside it or below and can be read.
+pub(crate) fn text_beside(path: &Path, table: &Path) -> Option<String> {
+    let csv = table.strip_prefix(folder_of(path)).ok()?.to_str()?;
+    let table = table_beside(path, csv).ok()?;
+    text_of(&table, &table.display().to_string()).ok()
+}
+
 /// The points of a table: two columns, X rising; the first line may name the columns.
 fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
     let error = |line: usize, column: usize, message: String| {

@@ -282,9 +282,24 @@ impl Project {
         self.tables.insert(path.into(), text.into());
     }
 
-    /// Forgets the text of a table: the disk's counts again.
-    pub fn remove_table(&mut self, path: impl AsRef<Path>) {
-        self.tables.remove(path.as_ref());
+    /// Keeps what the tables of a file hold on the disk now. One that may not be read there is forgotten: whoever reads the
+    /// document that names it says why.
+    ///
+    /// ```
+    /// let mut project = ugas_data::Project::default();
+    /// project.put_table("curves/damage.csv", "1,10\n");
+    /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
+    /// project.keep_tables_of("curves/damage.yaml".as_ref());
+    /// assert_eq!(project.table("curves/damage.csv"), None, "there is no such file");
+    /// ```
+    pub fn keep_tables_of(&mut self, path: &Path) {
+        let sources = self.sources.iter().filter(|s| s.path == path);
+        for table in sources.flat_map(Source::tables).collect::<Vec<_>>() {
+            match csv::text_beside(path, &table) {
+                Some(text) => self.tables.insert(table, text.into()),
+                None => self.tables.remove(&table),
+            };
+        }
     }
 
     /// The text of a table that is kept.

@@ -195,7 +195,7 @@ fn put_anew(project: &mut Project, path: &Path, text: &str) {
     project.put(path, text);
     let tables = tables_of(project, path);
     let old: Vec<Option<String>> = tables.iter().map(|t| project.table(t).map(str::to_owned)).collect();
-    keep(project, &tables);
+    project.keep_tables_of(path);
     if tables.iter().zip(old).any(|(t, old)| project.table(t) != old.as_deref()) {
         project.put(path, text);
     }
@@ -207,19 +207,9 @@ fn tables_of(project: &Project, path: &Path) -> Vec<PathBuf> {
 }
 
 /// Keeps what tables hold now, so that a world that is gone back to has the numbers it had.
-fn keep(project: &mut Project, tables: &[PathBuf]) {
-    for table in tables {
-        match ugas_lab::text_of(table) {
-            Ok(text) => project.put_table(table, text),
-            // Whoever reads the document that names it says so.
-            Err(_) => project.remove_table(table),
-        }
-    }
-}
-
 fn keep_tables(project: &mut Project) {
-    let all: Vec<PathBuf> = project.sources().iter().flat_map(Source::tables).collect();
-    keep(project, &all);
+    let files: Vec<PathBuf> = project.sources().iter().map(|s| s.path.clone()).collect();
+    files.iter().for_each(|file| project.keep_tables_of(file));
 }
 
 fn error(id: &str, file: &str, message: String) -> Diagnostic {

@@ -248,6 +248,30 @@ fn what_changes_on_the_disk_is_taken_whole_or_not_at_all() {
     assert_eq!(ask(&mut desk, json!({ "ask": "frame" }))["notice"], Value::Null);
 }
 
+/// Whoever looks at the past keeps what came after it, whatever others save; who saves there is told.
+#[test]
+fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
+    let (_folder, mut desk, file) = on_disk();
+    desk.advance(2_000.0, &mut || 0.0);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 30 }));
+    fs::write(&file, HERO.replace("Value: 50}", "Value: 90}")).unwrap();
+    assert!(desk.look());
+    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert_eq!((&frame["tick"], &frame["end"]), (&json!(30), &json!(120)), "nothing is lost");
+    assert!(frame["saved"][1].as_str().unwrap().ends_with("hero.yaml"), "{frame}");
+    assert!(frame["notice"].as_str().unwrap().contains("not the text of this moment"), "{frame}");
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0, "the past is as it was");
+    ask(&mut desk, json!({ "ask": "seek", "tick": 120 }));
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 190.0, "from now on it counts");
+    ask(&mut desk, json!({ "ask": "step", "ticks": 60 }));
+    let end = ask(&mut desk, json!({ "ask": "frame" }))["end"].clone();
+    ask(&mut desk, json!({ "ask": "seek", "tick": 125 }));
+    let (text, mark) = text_and_mark(&mut desk, &file);
+    let saved = save(&mut desk, &file, &text.replace("Value: 90}", "Value: 70}"), &mark);
+    assert_eq!(saved["error"], Value::Null, "{saved}");
+    assert_eq!((&saved["tick"], &saved["old_end"]), (&json!(125), &end), "{saved}");
+}
+
 #[test]
 fn a_table_that_changes_is_read_again() {
     let folder = Folder::new();
@@ -266,6 +290,14 @@ fn a_table_that_changes_is_read_again() {
     assert!(!desk.look(), "what has no numbers is not taken");
     let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("tough.csv"), "{notice}");
+    #[cfg(unix)]
+    {
+        let outside = folder.write("outside.csv", "X,Y\n1,90\n");
+        std::os::unix::fs::symlink(outside, folder.pack().join("tough.csv")).unwrap();
+        assert!(!desk.look(), "a table lies in its pack");
+        let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+        assert!(notice.as_str().unwrap().contains("link out of the document's folder"), "{notice}");
+    }
     assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
 }
 
@@ -389,6 +421,18 @@ Timeline: [{At: 1, Do: [{Apply: {Effect: GE_Hit, To: Hero}}]}, {At: 2, Do: [{Exp
     let wrong = save(&mut desk, &name, &text.replace("To: Hero", "To: Nobody"), saved["mark"].as_str().unwrap());
     assert!(wrong["error"].as_str().unwrap().contains("Nobody"), "{wrong}");
     assert_eq!(value(&mut desk, "Hero", "Health"), 70.0);
+    // What cannot be read is told with its place, and not called a file without scenarios.
+    for (from, to, place) in [("Timeline: [", "Timeline: {[", ":6:"), ("Timeline:", "Timelime:", ":6:1")] {
+        fs::write(&path, text.replace(from, to)).unwrap();
+        assert!(!desk.look());
+        let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].as_str().unwrap().to_owned();
+        assert!(notice.contains("hit.yaml") && notice.contains(place), "{notice}");
+        let choice = Choice { scenario: Some("1".to_owned()), ..Choice::default() };
+        for choice in [choice, Choice::default()] {
+            let why = Desk::at(&path, choice).err().unwrap();
+            assert!(why.contains(place), "{why}");
+        }
+    }
 }
 
 const SEVERAL: &str = "\

@@ -506,3 +506,27 @@ fn a_page_hears_of_whom_it_asks_and_of_deaths() {
     assert!(some.iter().any(|n| n["attribute"] == "Mana" && n["value"].is_number()));
     assert!(news(&mut desk, json!([])).iter().all(|n| n["kind"] == "Died"));
 }
+
+/// A drag of a slider is many deeds; the line that tells of the fork takes back all of them.
+#[test]
+fn undo_back_to_the_deed_that_forked_brings_the_old_future_whole() {
+    let mut desk = duel();
+    run(&mut desk, 120);
+    let link = |trip: u32| json!({ "ask": "put", "input": { "Link": { "round_trip": trip, "loss": 0.0 } } });
+    ask(&mut desk, link(100));
+    run(&mut desk, 120);
+    let (end, before) = (frame(&mut desk)["end"].clone(), hash(&mut desk));
+    ask(&mut desk, json!({ "ask": "seek", "tick": 60 }));
+    let pasts = frame(&mut desk)["pasts"].as_u64().unwrap();
+    let forked = ask(&mut desk, link(200));
+    assert_eq!(forked["old_end"], end, "{forked}");
+    assert!(frame(&mut desk)["pasts"].as_u64().unwrap() > pasts, "other pages hear of it");
+    ask(&mut desk, link(220));
+    run(&mut desk, 10);
+    ask(&mut desk, link(240));
+    let undone = ask(&mut desk, json!({ "ask": "undo", "with": forked["done"] }));
+    assert_eq!(undone["end"], end, "{undone}");
+    ask(&mut desk, json!({ "ask": "seek", "tick": end }));
+    assert_eq!(hash(&mut desk), before);
+    assert!(ask(&mut desk, json!({ "ask": "undo", "with": 9 }))["error"].is_string(), "so many there are not");
+}

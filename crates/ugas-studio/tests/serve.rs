@@ -144,3 +144,22 @@ fn a_file_saved_by_somebody_else_reaches_the_running_world() {
     fs::remove_dir_all(&folder).unwrap();
     assert!(taken);
 }
+
+/// A link on another page may lead here, but may not say what is shown here, in no spelling.
+#[test]
+fn a_link_of_another_page_does_not_replace_the_world() {
+    let port = studio();
+    let opened = |query: &str, from: &str| {
+        let site = if from.is_empty() { String::new() } else { format!("Sec-Fetch-Site: {from}\r\n") };
+        say(port, &format!("GET /?{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{site}\r\n")).0
+    };
+    for query in ["seed=7&tick=33", "seed&tick=33", "%73eed=7", "token=x&seed=7", "tick=3"] {
+        for from in ["cross-site", "same-site"] {
+            assert!(opened(query, from).contains("403"), "{query} from {from}");
+        }
+        for from in ["", "none", "same-origin"] {
+            assert!(opened(query, from).contains("200"), "{query} from {from:?}");
+        }
+    }
+    assert!(opened("token=the-right-one-for-this-test", "cross-site").contains("200"), "the address itself");
+}
