@@ -54,6 +54,7 @@ mod scene;
 mod schema;
 mod spelling;
 mod symbol;
+mod tables;
 mod tree;
 mod unread;
 #[cfg(feature = "watch")]

@@ -268,45 +268,6 @@ impl Project {
         }
     }
 
-    /// Keeps the text of a table: documents that are put from now on, and patches, take their numbers from it and not from
-    /// the disk.
-    ///
-    /// ```
-    /// let mut project = ugas_data::Project::default();
-    /// project.put_table("curves/damage.csv", "1,10\n");
-    /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
-    /// assert!(project.sources()[0].is_sound());
-    /// assert_eq!(project.table("curves/damage.csv"), Some("1,10\n"));
-    /// ```
-    pub fn put_table(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) {
-        self.tables.insert(path.into(), text.into());
-    }
-
-    /// Keeps what the tables of a file hold on the disk now. One that may not be read there is forgotten: whoever reads the
-    /// document that names it says why.
-    ///
-    /// ```
-    /// let mut project = ugas_data::Project::default();
-    /// project.put_table("curves/damage.csv", "1,10\n");
-    /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
-    /// project.keep_tables_of("curves/damage.yaml".as_ref());
-    /// assert_eq!(project.table("curves/damage.csv"), None, "there is no such file");
-    /// ```
-    pub fn keep_tables_of(&mut self, path: &Path) {
-        let sources = self.sources.iter().filter(|s| s.path == path);
-        for table in sources.flat_map(Source::tables).collect::<Vec<_>>() {
-            match csv::text_beside(path, &table) {
-                Some(text) => self.tables.insert(table, text.into()),
-                None => self.tables.remove(&table),
-            };
-        }
-    }
-
-    /// The text of a table that is kept.
-    pub fn table(&self, path: impl AsRef<Path>) -> Option<&str> {
-        self.tables.get(path.as_ref()).map(|text| &**text)
-    }
-
     /// Takes a file out.
     pub fn remove(&mut self, path: impl AsRef<Path>) {
         self.sources.retain(|s| s.path != path.as_ref());

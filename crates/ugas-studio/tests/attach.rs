@@ -108,6 +108,15 @@ fn time_is_the_games_own() {
     assert!(matches!(orders.remove(0).run(&mut sim), Err(e) if e == "this game keeps its own pace"));
 }
 
+/// A studio beside a game whose documents lie in a folder, and the names of their files.
+fn beside(folder: &std::path::Path, sim: &mut Sim) -> (Attached, Value) {
+    let token = "the-right-one-for-this-test".into();
+    let config = AttachConfig { token, documents: Some(folder.to_path_buf()), ..AttachConfig::default() };
+    let mut studio = Attached::open(config).unwrap();
+    let files = ask(&mut studio, sim, json!({ "ask": "files" }));
+    (studio, files)
+}
+
 #[test]
 fn documents_are_changed_and_saved_beside_the_game() {
     let folder = std::env::temp_dir().join(format!("ugas-studio-attach-{}", std::process::id()));
@@ -119,13 +128,7 @@ fn documents_are_changed_and_saved_beside_the_game() {
     let rules = library.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
-    let config = AttachConfig {
-        token: "the-right-one-for-this-test".into(),
-        documents: Some(folder.clone()),
-        ..AttachConfig::default()
-    };
-    let mut studio = Attached::open(config).unwrap();
-    let files = ask(&mut studio, &mut sim, json!({ "ask": "files" }));
+    let (mut studio, files) = beside(&folder, &mut sim);
     let file = ask(&mut studio, &mut sim, json!({ "ask": "file", "name": files[0] }));
     let new = text.replace("100", "150");
     let save = json!({ "ask": "save", "file": files[0], "text": new, "mark": file["mark"] });
@@ -147,13 +150,7 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
     std::fs::write(&path, text(100)).unwrap();
     let library = |folder: &std::path::Path| Library::new(ugas_data::Project::open(folder).unwrap(), None).unwrap();
     let mut sim = Sim::new(library(&folder).rules().clone(), SimConfig::default());
-    let config = AttachConfig {
-        token: "the-right-one-for-this-test".into(),
-        documents: Some(folder.clone()),
-        ..AttachConfig::default()
-    };
-    let mut studio = Attached::open(config).unwrap();
-    let files = ask(&mut studio, &mut sim, json!({ "ask": "files" }));
+    let (mut studio, files) = beside(&folder, &mut sim);
     let told = |sim: &mut Sim, studio: &mut Attached, wanted: &str| {
         // However long the operating system takes to tell.
         for _ in 0..600 {

@@ -394,6 +394,25 @@ fn a_link_leads_nowhere_else() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), HERO);
 }
 
+/// One save is one deed, also where the text names another table than before.
+#[test]
+fn a_save_that_names_another_table_is_taken_once() {
+    let folder = Folder::new();
+    folder.write("pack/pack.yaml", PACK);
+    let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
+    let curve = format!("{with_curve}---\nKind: curve\nName: C_Tough\nCsv: tough.csv\n");
+    let file = folder.write("pack/hero.yaml", &curve).display().to_string();
+    folder.write("pack/tough.csv", "X,Y\n1,50\n");
+    folder.write("pack/other.csv", "X,Y\n1,60\n");
+    let mut desk = open(&folder.pack());
+    let (text, mark) = text_and_mark(&mut desk, &file);
+    let saved = save(&mut desk, &file, &text.replace("tough.csv", "other.csv"), &mark);
+    assert_eq!((&saved["error"], &saved["done"]), (&Value::Null, &json!(1)), "{saved}");
+    assert!(!desk.look(), "it is known already");
+    assert_eq!(ask(&mut desk, json!({ "ask": "frame" }))["done"], 1);
+    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 160.0);
+}
+
 #[test]
 fn a_scenario_begins_again_when_its_file_is_saved() {
     let folder = Folder::new();

@@ -530,3 +530,27 @@ fn undo_back_to_the_deed_that_forked_brings_the_old_future_whole() {
     assert_eq!(hash(&mut desk), before);
     assert!(ask(&mut desk, json!({ "ask": "undo", "with": 9 }))["error"].is_string(), "so many there are not");
 }
+
+/// What a client took back stays its own, also at a moment at which it had not joined yet.
+#[test]
+fn lines_of_a_client_keep_its_name() {
+    let mut desk = duel();
+    run(&mut desk, 60);
+    ask(&mut desk, json!({ "ask": "put", "input": { "Join": { "client": "Ann", "owns": [] } } }));
+    run(&mut desk, 900);
+    let news = |desk: &mut Desk| -> Vec<(Value, Value)> {
+        let frame = ask(desk, json!({ "ask": "frame", "since": 0 }));
+        frame["news"].as_array().unwrap().iter().map(|n| (n["serial"].clone(), n["client"].clone())).collect()
+    };
+    let before = news(&mut desk);
+    assert!(before.iter().any(|(_, client)| !client.is_null()), "somebody took something back");
+    ask(&mut desk, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }));
+    run(&mut desk, 10);
+    ask(&mut desk, json!({ "ask": "seek", "tick": 20 }));
+    let after = news(&mut desk);
+    assert!(before.iter().filter(|(serial, _)| after.iter().any(|(s, _)| s == serial)).count() > 100);
+    for (serial, client) in &before {
+        let again = after.iter().find(|(s, _)| s == serial);
+        assert!(again.is_none_or(|(_, c)| c == client), "{serial}: {client} became {again:?}");
+    }
+}
