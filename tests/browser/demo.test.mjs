@@ -351,3 +351,20 @@ test("a button stays under the hand while its numbers change", async (t) => {
   await until(page, (was) => window.studio.frame.tick > was + 240, tick);
   assert.ok(await page.evaluate((b) => document.activeElement === window.held && window.held === document.querySelector(b), button));
 });
+
+test("the drawer shows the text of the moment: an undone change is gone from it, and its drag of a slider is one undo of the fork", async (t) => {
+  const page = await demo(t, "seed=7&tick=300");
+  const text = await page.inputValue("#yaml");
+  await page.fill("#yaml", text.replace("Value: -1,", "Value: -20,"));
+  await page.waitForSelector('#said:has-text("Taken")');
+  await page.click("#undo");
+  await until(page, (was) => document.getElementById("yaml").value === was, text);
+  assert.doesNotMatch(await page.textContent("#said"), /Taken/);
+  await ask(page, { ask: "seek", tick: 100 });
+  await link(page, 40, 0);
+  await link(page, 80, 0);
+  await page.waitForSelector("#told:not([hidden])");
+  await page.click("#told-undo");
+  await until(page, () => window.studio.frame.end >= 300);
+  assert.ok(await page.isHidden("#told"));
+});
