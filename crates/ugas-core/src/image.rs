@@ -5,7 +5,7 @@ use crate::state::Row;
 use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// One controller at one instant, for `restore` and `replay_row`. Reuse it: capturing into it again keeps its memory.
+/// One controller at one instant, for `Sim::restore` and `Sim::resimulate`. Reuse it: capturing into it again keeps its memory.
 ///
 /// ```
 /// let image = ugas_core::RowImage::default();
@@ -28,7 +28,7 @@ impl RowImage {
         Some(c.row.compute_hash(&c.layout.sets, &rules.tags))
     }
 
-    /// The same without some attributes and all that effects keep of them, as `Sim::row_hash_without` leaves them out.
+    /// The same without some attributes and all that effects keep of them, as `Remote::hash_without` leaves them out.
     pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.hash_without(&c.layout, &rules.tags, hidden))
@@ -56,7 +56,7 @@ impl RowJournal {
 
     /// Drops a recorded op, e.g. one the server refused, and what others did to the row because of it.
     pub fn remove(&mut self, id: OpId) {
-        self.inner.strike_out(id);
+        self.inner.discard_op(id);
     }
 }
 

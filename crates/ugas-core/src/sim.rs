@@ -3,13 +3,12 @@
 mod portable;
 mod reload;
 mod remote;
-mod simulate;
-mod veil;
 
-pub use remote::{JournalMark, ProxyRow};
-pub use simulate::{Simulated, SimulatedStep};
+pub use remote::{
+    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
+};
 
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
+use crate::flow::{Flow, ImageStamp, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -640,20 +639,8 @@ impl Sim {
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
         let row = self.row(who)?;
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
-        let (at, rules) = (self.state.now, self.rules.image_print());
-        let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.state.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
-        match &mut into.inner {
-            Some(c) => {
-                c.row.clone_from(row);
-                (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
-                (c.layout, c.definitions, c.foreign) = (layout, definitions, false);
-            }
-            None => {
-                let (row, foreign) = (row.clone(), false);
-                into.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
-            }
-        }
+        let stamp = ImageStamp { at: self.state.now, serial, dues, foreign: false };
+        stamp.capture(&self.rules, &self.index, &self.state.definitions, row, into);
         Ok(())
     }
 
@@ -667,7 +654,7 @@ impl Sim {
         flow.restore(who, image)
     }
 
-    /// Starts recording what reaches a controller, for `replay_row`.
+    /// Starts recording what reaches a controller, for [`Sim::resimulate`].
     pub fn keep_journal(&mut self, who: ControllerId) -> Result<(), Refusal> {
         self.row(who)?;
         self.journals.entry(who).or_default();
@@ -677,16 +664,6 @@ impl Sim {
     /// What was recorded.
     pub fn journal(&self, who: ControllerId) -> Option<RowJournal> {
         self.journals.get(&who).map(|j| RowJournal { inner: j.clone() })
-    }
-
-    /// Puts a controller back to an image and runs it forward to `to` from its journal. Only that row moves: foreign
-    /// values come from the journal, and what it would do to others is muted.
-    pub fn replay_row(&mut self, from: &RowImage, journal: &RowJournal, to: SimTime) -> Result<(), Refusal> {
-        let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
-        let who = image.row.id;
-        let mut flow = self.flow();
-        flow.replay = Some(Replay::new(who, &journal.inner));
-        flow.replay_row(image, &journal.inner, to)
     }
 
     /// Compiles an effect or ability at run time; it lives in this sim's state.

@@ -3,8 +3,8 @@
 use super::settle::Emit;
 use super::{Flow, Via};
 use crate::image::RowImage;
-use crate::rules::{Layout, RemoveDef};
-use crate::state::{LiveEdge, Row, Tags};
+use crate::rules::{Layout, RemoveDef, Rules};
+use crate::state::{Definitions, Index, LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -102,8 +102,8 @@ impl Journal {
         self.dropped = self.dropped.max(serial.min(self.next));
     }
 
-    /// Notes ops once more, before everything from a serial on.
-    pub(crate) fn note_again<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
+    /// Inserts ops that must run again before everything from a serial on.
+    pub(crate) fn requeue<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
         for (id, op) in ops {
@@ -118,8 +118,8 @@ impl Journal {
         }
     }
 
-    /// Takes out an op and what others did to the row because of it.
-    pub(crate) fn strike_out(&mut self, id: OpId) {
+    /// Removes an op and what other rows did to this one because of it.
+    pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
             JournalWhat::Op(op, _) => *op != id,
             JournalWhat::Arrived(arrived) => arrived.cause.root != id,
@@ -187,6 +187,37 @@ pub(crate) struct Captured {
     /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
     /// counting. An op of the host's comes after all that fell due before it.
     pub(crate) foreign: bool,
+}
+
+/// What an image records beside its row: when it was taken and how far the journal was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageStamp {
+    pub(crate) at: SimTime,
+    pub(crate) serial: u64,
+    pub(crate) dues: u64,
+    pub(crate) foreign: bool,
+}
+
+impl ImageStamp {
+    /// Captures a row into an image, keeping the image's memory. The only place where an image is filled.
+    pub(crate) fn capture(self, rules: &Rules, index: &Index, defs: &Definitions, row: &Row, into: &mut RowImage) {
+        let ImageStamp { at, serial, dues, foreign } = self;
+        let (rules, layout) = (rules.image_print(), index.layouts[row.layout as usize].clone());
+        let definitions = defs.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
+        let kept = into.inner.take().map(|mut old| {
+            old.row.clone_from(row);
+            old.row
+        });
+        let row = kept.unwrap_or_else(|| row.clone());
+        into.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
+    }
+}
+
+/// A point up to which a row is resimulated: a time, the serial of the first entry after it, and where to capture the row.
+pub(crate) struct Stop<'i> {
+    pub(crate) at: SimTime,
+    pub(crate) until: u64,
+    pub(crate) image: Option<&'i mut RowImage>,
 }
 
 impl Flow<'_> {
@@ -412,48 +443,28 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Puts a row back to an image and runs it forward alone, from its journal.
-    pub(crate) fn replay_row(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<(), Refusal> {
-        let now = self.begin_replay(from, journal, to)?;
-        let mut done = from.dues;
-        self.replay_part(from, journal, from.serial..u64::MAX, to, &mut done);
-        self.end_replay(from.row.id, now);
-        Ok(())
-    }
-
-    /// The same in parts: each stop is a time and the serial of the first entry that comes after it. What the row is at
-    /// each stop goes into the image beside it.
-    pub(crate) fn rerun(
+    /// Restores a row to an image and resimulates it alone from a journal, up to each stop in turn.
+    pub(crate) fn resimulate(
         &mut self,
         from: &Captured,
         journal: &Journal,
-        stops: &[(SimTime, u64)],
-        images: &mut [RowImage],
+        stops: &mut [Stop<'_>],
     ) -> Result<(), Refusal> {
-        let last = stops.last().map_or(from.at, |s| s.0);
-        if stops.windows(2).any(|w| w[0] > w[1]) || stops.first().is_some_and(|s| s.0 < from.at) {
+        let last = stops.last().map_or(from.at, |s| s.at);
+        let is_unordered = |w: &[Stop<'_>]| (w[0].at, w[0].until) > (w[1].at, w[1].until);
+        if stops.windows(2).any(is_unordered) || stops.first().is_some_and(|s| s.at < from.at) {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
         let now = self.begin_replay(from, journal, last)?;
-        let (mut done, mut serial) = (from.dues, from.serial);
-        for (&(at, next), image) in stops.iter().zip(images) {
-            self.replay_part(from, journal, serial..next, at, &mut done);
-            serial = next;
+        let (mut dues, mut serial) = (from.dues, from.serial);
+        for Stop { at, until, image } in stops {
+            self.replay_part(from, journal, serial..*until, *at, &mut dues);
+            serial = *until;
             let Ok(slot) = self.slot(from.row.id) else { break };
-            let row = self.st.controllers.row(slot);
-            let layout = self.ix.layouts[row.layout as usize].clone();
-            let (rules, dues, foreign) = (from.rules, done, from.foreign);
-            let definitions = self.st.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
-            match &mut image.inner {
-                Some(c) => {
-                    c.row.clone_from(row);
-                    (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
-                    (c.layout, c.definitions, c.foreign) = (layout, definitions, foreign);
-                }
-                None => {
-                    let row = row.clone();
-                    image.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
-                }
+            if let Some(image) = image {
+                let stamp = ImageStamp { at: *at, serial, dues, foreign: from.foreign };
+                let row = self.st.controllers.row(slot);
+                stamp.capture(self.rules, self.ix, &self.st.definitions, row, image);
             }
         }
         self.end_replay(from.row.id, now);

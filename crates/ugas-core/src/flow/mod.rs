@@ -34,8 +34,8 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{Again, Ahead};
-pub(crate) use capture::{Arrival, Captured, FrameWork, Journal, JournalWhat, Replay};
+pub(crate) use ability::{Again, Ahead, TriggerCause};
+pub(crate) use capture::{Arrival, Captured, FrameWork, ImageStamp, Journal, JournalWhat, Replay, Stop};
 pub(crate) use define::compile;
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};

@@ -20,6 +20,7 @@ mod view;
 pub(crate) use ahead::Ahead;
 pub(crate) use finish::EndHow;
 pub(crate) use status::Again;
+pub(crate) use trigger::TriggerCause;
 
 use super::Flow;
 use crate::{ActivationKey, ControllerId, Op, Outcome, Refusal, Target, Which};
