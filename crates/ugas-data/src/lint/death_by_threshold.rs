@@ -1,8 +1,7 @@
 //! Death that is triggered by a threshold above 0.
 
-use super::cx::LintDoc;
 use super::{Check, LintCx, Report, Rule};
-use crate::diagnostic::{Edit, Severity};
+use crate::diagnostic::Severity;
 use ugas_doc::OnDepleted;
 
 pub(super) static RULE: Rule = Rule {
@@ -13,12 +12,12 @@ pub(super) static RULE: Rule = Rule {
     why: "An owner dies when its attribute reaches 0. A trigger `{Attribute: Health, Below: 1}` also fires at 0.5: the ability \
 runs, the owner is tagged dead and cannot be targeted, but it never died and still attacks.",
     example: "Kind: gameplay_ability\nName: GA_Die\nCastableWhileDead: true\nTriggers: [{Attribute: Health, Below: 1}]",
-    fix: "Write `{Died: true}`, which fires with the fact `Died`; `ugas fix` does. Where the threshold is intended, put \
-`# ugas-allow: death-by-threshold` above the line.",
+    fix: "Write `{Died: true}`, which fires with the fact `Died`. Where the threshold is intended, put `# ugas-allow: death-by-threshold` \
+above the line.",
     check: Check::Lint(check),
 };
 
-/// Thresholds up to this stand for \"none left\".
+/// Thresholds up to this stand for "none left".
 const LAST_POINT: f64 = 1.0;
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -28,8 +27,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             if below > 0.0 && below <= LAST_POINT && is_death(cx, name) {
                 let place = format!("Triggers[{i}]");
                 let message = format!("fires while {name} is still above 0, when the owner has not died");
-                let fix = died_instead(d, &place);
-                report.say_with(d, d.span(&place), message, "write {Died: true} to trigger on death itself", fix);
+                report.say(d, d.span(&place), message, "write {Died: true} to trigger on death itself");
             }
         }
     }
@@ -40,12 +38,4 @@ fn is_death(cx: &LintCx<'_>, name: &str) -> bool {
     let short = name.rsplit(['.', ':']).next().unwrap_or(name);
     let means = |a: &ugas_doc::Attribute| a.on_depleted.map_or(a.name == "Health", |d| d == OnDepleted::Death);
     cx.attributes().any(|a| (a.name == name || a.name == short) && means(a))
-}
-
-/// The edit that writes the trigger on death, where the trigger is a flow mapping on one line.
-fn died_instead(d: &LintDoc<'_>, place: &str) -> Option<(String, Vec<Edit>)> {
-    let span = d.at(place).span;
-    let text = span.of(&d.source.text)?;
-    let whole = text.starts_with('{') && text.ends_with('}') && !text.contains(['\n', '#']);
-    whole.then(|| ("write {Died: true}".to_owned(), vec![Edit { span, text: "{Died: true}".to_owned() }]))
 }
