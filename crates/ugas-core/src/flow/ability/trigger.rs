@@ -20,6 +20,7 @@ pub(crate) enum TriggerCause {
     Tag { tag: TagId, added: bool },
     Attribute { attribute: AttributeId, old: f64, new: f64 },
     EffectApplied(EffectId),
+    Died,
 }
 
 impl TriggerCause {
@@ -29,6 +30,7 @@ impl TriggerCause {
             Notice::Tag { tag, added } => Some(TriggerCause::Tag { tag, added }),
             Notice::Attribute { attribute, old, new } => Some(TriggerCause::Attribute { attribute, old, new }),
             Notice::Effect { effect, applied: true, .. } => Some(TriggerCause::EffectApplied(effect)),
+            Notice::Died { .. } => Some(TriggerCause::Died),
             _ => None,
         }
     }
@@ -41,6 +43,7 @@ impl TriggerCause {
                 Some(TriggerCause::Attribute { attribute, old, new })
             }
             FactKind::EffectApplied { .. } => Some(TriggerCause::EffectApplied(fact.effect)),
+            FactKind::Died { .. } => Some(TriggerCause::Died),
             _ => None,
         }
     }
@@ -57,6 +60,7 @@ impl TriggerCause {
                 attribute == a && old <= v && new > v
             }
             (TriggerDef::EffectApplied(e), TriggerCause::EffectApplied(effect)) => effect == e,
+            (TriggerDef::Died, TriggerCause::Died) => true,
             _ => false,
         }
     }
@@ -68,7 +72,7 @@ impl Flow<'_> {
         match notice {
             Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
             Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
-            Notice::Died => self.die(target, since),
+            Notice::Died { .. } => self.die(target, since),
             _ => {}
         }
         let who = self.row(target).id;
@@ -108,6 +112,8 @@ impl Flow<'_> {
         match notice {
             Notice::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
             Notice::Effect { source, .. } => (aim(*source), None, Some(*source)),
+            // A death must not go unanswered because whoever caused it is gone.
+            Notice::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
             _ => (Target::None, None, None),
         }
     }
