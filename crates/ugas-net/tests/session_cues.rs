@@ -128,15 +128,20 @@ impl Host {
         (0..ticks).for_each(|_| self.step(game));
     }
 
-    /// Activates an ability as soon as the prediction window is open.
-    fn cast(&mut self, game: &mut Game, name: &str, target: Target) {
+    /// Runs until the prediction window is open.
+    fn wait(&mut self, game: &mut Game) {
         for _ in 0..600 {
-            if game.cast(name, target).is_ok() {
-                return self.dispatch(game);
+            if game.ana().is_open() {
+                return;
             }
             self.step(game);
         }
         panic!("the prediction window never opens");
+    }
+
+    fn cast(&mut self, game: &mut Game, name: &str, target: Target) {
+        game.cast(name, target).unwrap();
+        self.dispatch(game);
     }
 }
 
@@ -162,6 +167,8 @@ fn play(profile: LinkProfile, seed: u64, is_affordable: bool) -> (Game, Host) {
     let mut game = game(profile, seed);
     let mut host = Host::new(&game);
     host.run(&mut game, 60);
+    host.wait(&mut game);
+    *host.seen.lock().unwrap() = Seen::default();
     if !is_affordable {
         let drain = Spec::new(game.effect("GE_Drain"), game.hero);
         game.net.server_mut().sim_mut().apply(&drain).unwrap();
@@ -278,6 +285,7 @@ fn a_loop_of_the_server_outlives_a_wrong_prediction_of_it() {
     let mut game = game(LinkProfile::round_trip(100, 0), 3);
     let mut host = Host::new(&game);
     host.run(&mut game, 30);
+    host.wait(&mut game);
     // The server starts both loops itself and will reject the ability; the client predicts them before it hears of that.
     let (aura, burning, drain) = (game.effect("GE_Aura"), game.effect("GE_Burning"), game.effect("GE_Drain"));
     let sim = game.net.server_mut().sim_mut();
