@@ -84,6 +84,7 @@ impl Sim {
                 (attribute == a && old <= v && new > v).then_some(true)
             }
             (TriggerDef::EffectApplied(e), FactKind::EffectApplied { .. }) => (fact.effect == e).then_some(true),
+            (TriggerDef::Died, FactKind::Died { .. }) => Some(true),
             _ => None,
         };
         def.triggers.iter().find_map(sets_off)
