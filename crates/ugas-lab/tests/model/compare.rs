@@ -175,7 +175,7 @@ impl Both {
         self.tries += 1;
         if let Some(g) = row.grants.get(self.tries % row.grants.len().max(1)) {
             let (which, mut reasons) = (core::Which::Grant(core::GrantId(g.id)), Vec::new());
-            self.sim.why_not(id, which, core::Target::None, &mut reasons).map_err(gone)?;
+            self.sim.why_not(id, which, core::Target::None, &mut reasons).map_err(|r| format!("refused {r}"))?;
             let tried = self.sim.clone().activate_which(id, which, core::Target::None).err();
             let said = reasons.first().map(|r| r.refusal);
             same(&format!("why_not {} grant {}", g.ability, g.id), &tried, &said)?;
