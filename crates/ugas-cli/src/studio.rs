@@ -133,12 +133,13 @@ fn picture(stage: &mut Stage, out: &Out) -> String {
     for (side, actors) in &glance.sides {
         text += &format!("{side}\n");
         for actor in actors {
-            let most = if actor.most > 0.0 { actor.most } else { 1.0 };
-            let full = ((actor.health / most).clamp(0.0, 1.0) * 30.0).round() as usize;
+            let share = actor.health.zip(actor.most).map_or(0.0, |(v, most)| if most > 0.0 { v / most } else { 0.0 });
+            let full = (share.clamp(0.0, 1.0) * 30.0).round() as usize;
             let bar = format!("{}{}", "█".repeat(full), "·".repeat(30 - full));
-            let colour = if actor.health * 3.0 < actor.most { Colour::Red } else { Colour::Green };
+            let colour = if share * 3.0 < 1.0 { Colour::Red } else { Colour::Green };
             let does = actor.cast.as_deref().map_or(String::new(), |cast| format!("  {cast}"));
-            text += &format!("  {:8} {} {:5.0}{does}\n", actor.name, out.paint(colour, &bar), actor.health);
+            let health = actor.health.map_or("–".to_owned(), |v| format!("{v:.0}"));
+            text += &format!("  {:8} {} {health:>5}{does}\n", actor.name, out.paint(colour, &bar));
         }
     }
     if let Some([ahead, asking]) = glance.shots {

@@ -96,7 +96,17 @@ function route() {
 }
 
 const run = () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" });
-const undo = () => studio.ask({ ask: "undo" });
+const undo = () => takeBack({ ask: "undo" });
+// Undoes, and says what was undone.
+async function takeBack(question) {
+  const answer = await studio.ask(question);
+  if (!answer) return;
+  if (answer.end >= (other?.end ?? 0)) other = null;
+  tell(undone(answer.undone), other !== null);
+}
+
+const undone = (list) => (list.length === 1 ? `Undone: ${plain(list[0])}.` : `Undone: ${list.length} changes, the first of them: ${plain(list.at(-1))}.`);
+
 const seek = latest((tick) => studio.ask({ ask: "seek", tick }));
 
 async function step() {
@@ -161,7 +171,7 @@ function tools() {
     button("keys", "Keys (?)", "help", help),
   );
   document.getElementById("dismiss").addEventListener("click", () => alertOf(""));
-  document.getElementById("told-undo").addEventListener("click", () => studio.ask({ ask: "undo", with: other?.with }));
+  document.getElementById("told-undo").addEventListener("click", () => takeBack({ ask: "undo", with: other?.with }));
   document.getElementById("told-dismiss").addEventListener("click", () => tell(""));
   window.addEventListener("keydown", shortcut);
   return (frame) => (document.getElementById("undo").disabled = frame.done === 0);
@@ -354,11 +364,12 @@ async function greet() {
 // The future that a deed took the place of: how far it went, and how many deeds there were with this one.
 let other = null;
 
-// What is said about a deed until something else is done with time.
-function tell(text) {
+// A message about the timeline, until the time is changed again; with a button that undoes, if there is something to undo.
+function tell(text, canUndo = true) {
   document.getElementById("told-text").textContent = text;
   document.getElementById("live").textContent = text;
   document.getElementById("told").hidden = !text;
+  document.getElementById("told-undo").hidden = !canUndo;
 }
 
 // Where something was done in the past, another future began there.
@@ -371,7 +382,7 @@ function attentive(link) {
   const ask = async (question) => {
     const answer = await link.ask(question);
     if (!LOOKS.includes(question.ask)) inquire();
-    if (["seek", "fork", "open"].includes(question.ask) || (question.ask === "undo" && answer.end >= (other?.end ?? 0))) tell("");
+    if (["seek", "open"].includes(question.ask)) tell("");
     if (forked(answer)) {
       other = { end: answer.old_end, with: answer.done };
       tell(forked(answer));

@@ -17,7 +17,7 @@ export function watch(ring, side, details) {
   for (const a of side.actors) {
     const health = a.bars.find((b) => b.name === "Health")?.value;
     const before = ring.health.get(a.name);
-    if (health !== undefined && before !== undefined && Math.abs(health - before) >= 1) lose(ring, a.name, health - before, now);
+    if (Number.isFinite(health) && Number.isFinite(before) && Math.abs(health - before) >= 1) lose(ring, a.name, health - before, now);
     ring.health.set(a.name, health);
     const cast = ring.casts.get(a.name);
     if (cast && !a.cast && cast.share > 0.93) ring.flights.push({ who: a.name, what: cast.name, at: now });
@@ -163,7 +163,8 @@ function body(cx, x, y, a, corrected) {
     cx.globalAlpha = 1;
   }
   const health = a.bars.find((b) => b.name === "Health") ?? a.bars[0];
-  if (health && !a.dead) gauge(cx, x, y - 42, health.value / health.most, health.value * 3 < health.most ? "--bad" : "--good", 6);
+  if (health && !a.dead && health.value === null) words(cx, "–", x, y - 36, "--quiet");
+  else if (health && !a.dead) gauge(cx, x, y - 42, health.value / (health.most || health.value || 1), health.value * 3 < (health.most ?? 0) ? "--bad" : "--good", 6);
   if (a.cast) {
     gauge(cx, x, y - 34, a.cast.share, "--accent", 4);
     words(cx, a.cast.name.replace(/^GA_/, ""), x, y - 48, "--text");

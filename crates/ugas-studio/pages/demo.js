@@ -4,7 +4,8 @@ import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seco
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
-import { causes, writes } from "./why.js";
+import { showLog } from "./log.js";
+import { causes, unmodified, writes } from "./why.js";
 
 const KEYS = { Space: "Primary", Digit1: "Ability1", Digit2: "Ability2", Digit3: "Ability3", KeyJ: "Primary", KeyK: "Ability1", KeyL: "Ability2" };
 const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
@@ -12,7 +13,7 @@ const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp
 const HERO = "Pyra";
 const FOE = "Brann";
 const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
-// Ticks after a death in which the bar shows what caused it.
+// Ticks before and after a death at which its causes are shown.
 const NEAR = 60;
 // Whoever has no keyboard is not asked to press a key.
 const TOUCH = matchMedia("(hover: none) and (pointer: coarse)").matches;
@@ -84,22 +85,27 @@ function open(main, owner) {
       ui.drawer.el,
     ),
   );
-  say("Ask", h("p", { class: "empty" }, "Click a number to see where it comes from, a greyed ability to see why it cannot be used and until when, or a line below to see what caused it."));
+  invite();
   ui.drawer.load();
   window.onkeydown = key;
   window.onkeyup = key;
   window.onblur = () => down.size && (down.clear(), hold());
 }
 
+function invite() {
+  say("Explain", h("p", { class: "empty" }, "Click a number to see its base and modifiers, a greyed ability to see why it cannot be activated, or an event below to see its causes."));
+}
+
 function say(title, ...content) {
   ui.answer.replaceChildren(h("h2", { "aria-live": "polite" }, title), ...content);
   delete ui.answer.dataset.shown;
   ui.refusal = null;
+  ui.explained = null;
 }
 
 const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
-// Any key takes over the hero, except those that do something where the focus is, or for the studio.
+// A key of the hero takes it over, except where the focused element uses that key itself.
 function key(event) {
   if (studio.page !== "demo" || event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.type === "keyup") return down.delete(event.code) && hold();
@@ -107,21 +113,22 @@ function key(event) {
   if (on.matches?.("textarea, select, input:not([type=range])")) return;
   if (on.matches?.("input[type=range]") && /^(Arrow|Home|End|Page)/.test(event.code)) return;
   if (on.matches?.("button, a, summary") && /^(Space|Enter)$/.test(event.code)) return;
-  if (!KEYS[event.code] && !WALK[event.code]) {
-    if (/^[a-z0-9]$/i.test(event.key) && !/^[pfnut]$/i.test(event.key)) hold();
-    return;
-  }
+  if (!KEYS[event.code] && !WALK[event.code]) return;
   event.preventDefault();
   down.add(event.code);
-  hold();
+  hold(KEYS[event.code] !== undefined);
 }
 
-function hold() {
+// Sends the keys that are held. If an input was pressed, the answer is shown: why it cannot activate anything now.
+async function hold(pressed = false) {
   const walk = [...down].map((code) => WALK[code]).filter(Boolean);
   const x = walk.reduce((sum, w) => sum + w[0], 0);
   const z = walk.reduce((sum, w) => sum + w[1], 0);
   const inputs = [...new Set([...down].map((code) => KEYS[code]).filter(Boolean))];
-  studio.put({ Keys: { x, z, inputs } });
+  const answer = await studio.put({ Keys: { x, z, inputs } });
+  if (!pressed || !answer) return;
+  if (answer.vain) answerAt(ui.saidYou, { done: false, text: plain(`${at(answer.tick)}: ${answer.said}.`) });
+  else ui.saidYou.textContent = "";
 }
 
 function show(frame) {
@@ -136,7 +143,7 @@ function show(frame) {
   }
   deaths(frame);
   ui.drawer.follow(frame);
-  draw(ui.right, server, { lit: ui.lit?.shown });
+  draw(ui.right, server, { lit: frame.live ? null : ui.lit?.shown });
   sliders(frame);
   people(ui.you, "You");
   people(ui.server, null);
@@ -161,7 +168,7 @@ function counters(frame, you) {
     fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what is confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " Its clock hurries to get further ahead: until then its orders come late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
-  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Time stands still"), ": ", h("kbd", {}, "P"), " lets it run"] : frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
+  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Time stands still"), ": ", h("kbd", {}, "P"), " lets it run"] : frame.taken ? [h("b", { class: "hot" }, `You play ${HERO}`), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [`Play ${HERO}: `, h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")]));
 }
 
 // What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
@@ -177,7 +184,7 @@ function sliders(frame) {
 
 function people(el, side) {
   const details = [HERO, FOE].map((name) => [name, studio.detail(side, name)]);
-  const short = (d) => d && [d.attributes.map((a) => number(a.value)), d.abilities.map((a) => [a.ready, a.running, a.charges, a.cooldown && Math.round(a.cooldown.share * 40)])];
+  const short = (d) => d && [d.attributes.map((a) => number(a.value)), d.abilities?.map((a) => [a.ready, a.running, a.charges, a.cooldown && Math.round(a.cooldown.share * 40)])];
   fill(el, JSON.stringify(details.map(([, d]) => short(d))), () =>
     details.map(([name, detail]) =>
       h(
@@ -200,7 +207,7 @@ function numbers(side, name, detail) {
 
 function abilities(side, name, detail) {
   const used = (detail?.abilities ?? []).filter((a) => a.input);
-  if (!used.length && detail) return [h("span", { class: "quiet" }, "what others can do is not told to a client")];
+  if (detail?.abilities === null) return [h("span", { class: "quiet" }, "its abilities are known to its owner and the server only")];
   return used.map((a) => ability(side, name, a));
 }
 
@@ -220,13 +227,13 @@ function ability(side, name, a) {
 async function explain(side, who, attribute) {
   const why = await studio.ask({ ask: "explain", side, who, attribute });
   if (!why) return;
-  const rows = why.lines.map((l) =>
+  const rows = (why.lines ?? []).map((l) =>
     h("tr", {}, h("td", {}, l.effect), h("td", {}, `${l.does} ${number(l.magnitude)}`), h("td", {}, l.follows ? `${l.follows[0]} ${number(l.follows[1])}` : "–"), h("td", {}, l.place ? `${l.place[0]}:${l.place[1]}` : "–"), h("td", {}, l.note ?? "counts")),
   );
   say(
     `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${at(studio.frame.tick)}`,
     h("p", { class: "formula", id: "why" }, why.text),
-    rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : h("p", { class: "empty" }, "Nothing modifies it: this is its base."),
+    rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : unmodified(why),
     ...writes(why.writes, who, attribute, trace),
   );
   see(ui.answer.parentElement);
@@ -259,10 +266,8 @@ async function use(side, who, a) {
 }
 
 function log(frame) {
-  const lines = studio.happened(frame).filter((n) => tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
-    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => trace(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
-  );
+  const lines = studio.happened(frame).filter((n) => tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind)));
+  showLog(ui.log, lines.slice(-400), 40, "No events yet.", (l) => (l.client ? `${l.client} rolled back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`), trace);
 }
 
 // What caused something, for whoever asked.
@@ -272,25 +277,31 @@ async function trace(line) {
 }
 
 async function chain(line) {
+  const asked = { serial: line.serial, shown: null };
+  ui.lit = asked;
   const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (!steps) return;
-  const shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
-  ui.lit = { serial: line.serial, shown };
+  // Another event was chosen while this answer was on its way.
+  if (!steps || ui.lit !== asked) return;
+  asked.shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
   say(
-    "What caused it, back to the key",
+    `Causes of: ${steps[0].who}: ${plain(steps[0].text)}, at ${at(steps[0].tick)}`,
     causes(steps),
-    h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began")),
+    h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to the tick before the first cause")),
   );
+  ui.explained = line.serial;
 }
 
-// Where the bar stands behind a death, what caused it is shown without being asked.
+// At a recorded tick near a death, the causes of the nearest death are shown.
 function deaths(frame) {
-  const death = frame.live ? null : studio.deaths.findLast((n) => n.tick <= frame.tick && n.tick > frame.tick - NEAR);
-  if (frame.live) ui.lit = null;
-  if (death && ui.lit?.serial !== death.serial) {
-    ui.lit = { serial: death.serial, shown: null };
-    chain(death);
-  }
+  const distance = (n) => Math.abs(n.tick - frame.tick);
+  const near = frame.live ? [] : studio.deaths.filter((n) => distance(n) < NEAR);
+  const death = near.reduce((best, n) => (best && distance(best) < distance(n) ? best : n), null);
+  if (ui.death === death?.serial) return;
+  // The causes of a death that is not near any more would be taken for those of the next one.
+  if (ui.death !== undefined && ui.lit?.serial === ui.death) ui.lit = null;
+  if (ui.death !== undefined && ui.explained === ui.death) invite();
+  ui.death = death?.serial;
+  if (death) chain(death);
 }
 
 function plot() {
@@ -357,7 +368,7 @@ function drawer() {
     if (!got) return;
     had = got.text;
     edit.set(got.text);
-    const at = got.text.indexOf("Name: GE_Fireball\n");
+    const at = got.text.indexOf("Name: GE_Firebolt\n");
     edit.show(at < 0 ? 1 : got.text.slice(0, at).split("\n").length);
   };
   // Where the world has another text again, so has the drawer; nobody's typing is thrown away.

@@ -151,7 +151,7 @@ function beside(frame, clients) {
     h(
       "tbody",
       {},
-      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== r.real ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.real)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "There is no client to compare with."))]),
+      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== null && r.shown !== r.real ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.real)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "There is no client to compare with."))]),
     ),
   ]);
 }

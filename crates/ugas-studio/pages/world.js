@@ -4,7 +4,8 @@ import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seco
 import { plot, timeline } from "./plot.js";
 import { drive, place } from "./drive.js";
 import { rows } from "./rows.js";
-import { causes, writes } from "./why.js";
+import { showLog } from "./log.js";
+import { causes, unmodified, writes } from "./why.js";
 
 // Ticks that plots look back, and effects are drawn for.
 const PAST = 1200;
@@ -182,9 +183,12 @@ function hear(news) {
   for (const line of news) {
     if (line.serial <= heard) continue;
     heard = line.serial;
-    if (line.attribute !== undefined && line.client === null) point(`${line.who}.${line.attribute}`, line.tick, line.value);
+    if (line.attribute !== undefined && line.client === null) point(plotKey(null, line.who, line.attribute), line.tick, line.value);
   }
 }
+
+// Plots of a side have the values of that side: those of the server come with its events, those of a client with each frame.
+const plotKey = (of, who, attribute) => JSON.stringify([of, who, attribute]);
 
 function point(key, tick, value) {
   if (!history.has(key)) history.set(key, []);
@@ -196,11 +200,12 @@ function point(key, tick, value) {
 }
 
 function values(detail, frame) {
-  if (frame.live && side === null) {
-    for (const a of detail.attributes) {
-      // Nothing was told of it: it was so from the beginning.
-      if (!history.has(`${actor}.${a.name}`)) point(`${actor}.${a.name}`, frame.start, a.value);
-      point(`${actor}.${a.name}`, frame.tick, a.value);
+  if (frame.live) {
+    for (const a of detail.attributes.filter((a) => a.value !== null)) {
+      const key = plotKey(side, actor, a.name);
+      // On the server no event changed it yet: it has had this value from the start.
+      if (side === null && !history.has(key)) point(key, frame.start, a.value);
+      point(key, frame.tick, a.value);
     }
   }
   if (!ui.shown.size && detail.attributes.length) {
@@ -219,7 +224,7 @@ function values(detail, frame) {
           { "data-key": `${actor}.${a.name}` },
           h("td", {}, h("button", { class: "bare", "aria-pressed": String(ui.shown.has(a.name)), title: ui.shown.has(a.name) ? "Take its plot away" : "Plot it", onclick: () => toggle(a.name) }, h("span", { class: ui.shown.has(a.name) ? "hot" : "" }, a.name))),
           h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, "aria-label": `${a.name} ${number(a.value)}: where does it come from?`, onclick: () => explain(a.name) }, number(a.value))),
-          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), onchange: (e) => write(a.name, e.target) })),
+          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), disabled: a.base === null, title: a.base === null ? "Known to the server only" : undefined, onchange: (e) => write(a.name, e.target) })),
         ),
       ),
     ),
@@ -241,7 +246,7 @@ function toggle(name) {
 function plots(frame) {
   fill(ui.plots, [...ui.shown].join(), () => [...ui.shown].map((name) => h("canvas", { class: "plain", "data-key": name, "data-plot": name, role: "img", "aria-label": `${name} over time` })));
   for (const el of ui.plots.querySelectorAll("canvas")) {
-    const points = history.get(`${actor}.${el.dataset.plot}`) ?? [];
+    const points = history.get(plotKey(side, actor, el.dataset.plot)) ?? [];
     el.dataset.last = plot(el, points, Math.max(frame.start, frame.tick - PAST), frame.tick, el.dataset.plot) ?? "";
   }
 }
@@ -250,18 +255,18 @@ async function explain(attribute) {
   const why = await studio.ask({ ask: "explain", side, who: actor, attribute });
   if (!why) return;
   const line = (l) => `${l.does} ${number(l.magnitude)} by ${l.effect}${l.by ? ` of ${l.by}` : ""}, level ${l.level}${l.stacks > 1 ? `, ${l.stacks} stacks` : ""}${l.place ? `, ${l.place[0]}:${l.place[1]}` : ""}${l.note ? ` (${l.note})` : ""}`;
-  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${at(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), h("ul", { class: "log" }, ...(why.lines.length ? why.lines.map((l) => h("li", {}, line(l))) : [h("li", { class: "empty" }, "Nothing modifies it: this is its base.")])), ...writes(why.writes, actor, attribute, chain));
+  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${at(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), why.lines?.length ? h("ul", { class: "log" }, ...why.lines.map((l) => h("li", {}, line(l)))) : unmodified(why), ...writes(why.writes, actor, attribute, chain));
   see(ui.answer.parentElement);
 }
 
 // What is there now, and for a while what was there.
-function remember(detail, frame) {
+function remember(list, frame) {
   const of = `${side} ${actor}`;
   if (of !== seenOf || frame.tick < (seen.tick ?? 0)) seen = new Map();
   seenOf = of;
   seen.tick = frame.tick;
-  const now = new Set(detail.effects.map((e) => e.key));
-  for (const e of detail.effects) {
+  const now = new Set(list.map((e) => e.key));
+  for (const e of list) {
     const from = e.state === "queued" ? frame.tick : frame.tick - e.elapsed * 60;
     seen.set(e.key, { ...e, from, to: e.total === null ? null : from + e.total * 60, over: false });
   }
@@ -274,14 +279,16 @@ function remember(detail, frame) {
 }
 
 function effects(detail, frame) {
-  timeline(ui.effects, remember(detail, frame), frame.tick, SPAN);
+  const list = detail.effects ?? [];
+  timeline(ui.effects, remember(list, frame), frame.tick, SPAN);
   const left = (e) => (e.total === null ? "until removed" : seconds(Math.max(0, e.total - e.elapsed)));
-  fill(ui.list, detail.effects.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join() || "none", () => [
+  const empty = detail.effects ? "No active effects." : "Effects of this actor are not replicated to this client.";
+  fill(ui.list, list.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join() || empty, () => [
     h("thead", {}, h("tr", {}, ...["Effect", "By", "Level", "Stacks", "Since", "Left", "State", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
       {},
-      ...(detail.effects.length ? detail.effects.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.said.effects, { Act: { Remove: { effect: e.name, from: actor } } }) }, "remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "Nothing is in effect on it."))]),
+      ...(list.length ? list.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.said.effects, { Act: { Remove: { effect: e.name, from: actor } } }) }, "remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, empty))]),
     ),
   ]);
 }
@@ -296,7 +303,8 @@ function tags(detail) {
         if (!at.below.has(part)) at.below.set(part, { below: new Map(), count: 0 });
         at = at.below.get(part);
       }
-      at.count = count;
+      // A client knows that a remote actor has a tag, not how often it was granted.
+      at.count = count ?? "";
     }
     const list = (node) => h("ul", { class: "tree" }, ...[...node.below].map(([name, n]) => h("li", { "data-key": name }, name, n.count ? h("b", {}, String(n.count)) : "", n.below.size ? list(n) : null)));
     return list(root);
@@ -304,21 +312,22 @@ function tags(detail) {
 }
 
 function abilities(detail, now) {
+  const list = detail.abilities ?? [];
   const wait = (a) => (a.cooldown ? Math.round(a.cooldown.share * 30) : 0);
-  const key = detail.abilities.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.heals ?? 0) * 10))}`).join();
+  const key = list.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.heals ?? 0) * 10))}`).join();
   const casting = now.cast ? `${now.cast.name}${Math.round(now.cast.share * 30)}` : "";
   const bar = (share) => h("span", { class: "bar" }, h("i", { style: `width:${Math.round(share * 100)}%` }));
   const status = (a) => {
     const cast = now.cast?.name === a.name ? now.cast : null;
     return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${percent(cast.share)}` : a.running ? "running" : a.ready ? "ready" : "not now", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
   };
-  fill(ui.abilities, `${actor} ${key} ${casting} ${ui.answered?.text}`, () => [
+  fill(ui.abilities, `${side} ${actor} ${key} ${casting} ${ui.answered?.text}`, () => [
     h("thead", {}, h("tr", {}, ...["Ability", "State", "Cooldown", "Why not", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
       {},
-      ...(detail.abilities.length
-        ? detail.abilities.map((a) =>
+      ...(list.length
+        ? list.map((a) =>
             h(
               "tr",
               { "data-key": a.name, "data-ability": a.name },
@@ -329,7 +338,7 @@ function abilities(detail, now) {
               h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name) }, "activate")),
             ),
           )
-        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "It has no abilities."))]),
+        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, detail.abilities ? "No abilities." : "Abilities of this actor are known to its owner and the server only."))]),
     ),
   ]);
 }
@@ -344,8 +353,8 @@ async function activate(ability) {
 }
 
 function log(frame) {
-  const lines = studio.happened(frame).filter((n) => n.who === actor).slice(-60).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join() || "none", () => (lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { onclick: () => chain(l) }, l.client ? `${l.client} took back: ${l.text}` : l.text))) : [h("li", { class: "empty" }, "Nothing has happened to it yet.")]));
+  const lines = studio.happened(frame).filter((n) => n.who === actor);
+  showLog(ui.log, lines.slice(-600), 60, "No events yet.", (l) => (l.client ? `${l.client} rolled back: ${l.text}` : l.text), chain);
 }
 
 async function chain(line) {

@@ -1,9 +1,11 @@
 //! Questions: why a number is what it is, and what caused something.
 
 use crate::Names;
+use crate::observer::Observer;
 use serde::Serialize;
 use ugas_core::{AttributeId, CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
 use ugas_doc::Operation;
+use ugas_net::client::ClientExplanation;
 
 /// Where a number comes from.
 #[derive(Clone, Debug, Serialize)]
@@ -12,10 +14,11 @@ pub(crate) struct Why {
     pub(crate) attribute: AttributeId,
     /// One line: `18 = 10 × 1.50 (Might 50, brann.yaml:48) × 1.20 (GE_EmberBlade, equipment.yaml:12)`.
     pub(crate) text: String,
-    pub(crate) value: f64,
-    pub(crate) base: f64,
-    pub(crate) bounds: (Option<f64>, Option<f64>),
-    pub(crate) lines: Vec<Line>,
+    /// None where the client that is asked does not know it; so are the fields below.
+    pub(crate) value: Option<f64>,
+    pub(crate) base: Option<f64>,
+    pub(crate) bounds: Option<(Option<f64>, Option<f64>)>,
+    pub(crate) lines: Option<Vec<Line>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -44,23 +47,47 @@ pub(crate) struct Step {
     pub(crate) kind: &'static str,
 }
 
-/// The explanation of an attribute on a side.
-pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
-    let rules = sim.rules();
+/// Explains an attribute as far as an observer knows it.
+pub(crate) fn why(names: &Names, observer: Observer<'_>, who: ControllerId, attribute: &str) -> Result<Why, String> {
+    let rules = observer.sim().rules();
     let Some(id) = rules.attribute(attribute) else {
         let near = rules.nearest_name(attribute).map_or(String::new(), |n| format!("; did you mean {n}?"));
         return Err(format!("there is no attribute {attribute}{near}"));
     };
-    let e = sim.explain(who, id).map_err(|r| r.describe(rules))?;
-    let finite = |v: f64| Some(v).filter(|v| v.is_finite());
-    Ok(Why {
-        attribute: id,
-        text: sentence(&e),
-        value: e.value,
-        base: e.base,
-        bounds: (finite(e.bounds.0), finite(e.bounds.1)),
-        lines: e.lines.iter().map(|l| line(names, l)).collect(),
+    let unknown = |text: String, value| Why { attribute: id, text, value, base: None, bounds: None, lines: None };
+    Ok(match observer.explain(who, id).map_err(|r| r.describe(rules))? {
+        ClientExplanation::Full(e) => full(names, &e),
+        ClientExplanation::ValueOnly { value, replicated } => unknown(replicated_value(value, replicated), Some(value)),
+        ClientExplanation::Hidden => {
+            unknown("–: not replicated to this client; only the server knows this value".to_owned(), None)
+        }
     })
+}
+
+fn full(names: &Names, e: &Explanation) -> Why {
+    let finite = |v: f64| Some(v).filter(|v| v.is_finite());
+    Why {
+        attribute: e.attribute,
+        text: sentence(e),
+        value: Some(e.value),
+        base: Some(e.base),
+        bounds: Some((finite(e.bounds.0), finite(e.bounds.1))),
+        lines: Some(e.lines.iter().map(|l| line(names, l)).collect()),
+    }
+}
+
+/// A value of a remote actor, whose base and modifiers a client does not have.
+fn replicated_value(value: f64, replicated: f64) -> String {
+    let from = match value == replicated {
+        true => format!("{}, replicated from the server", number(value)),
+        false => {
+            let by = value - replicated;
+            let sign = if by < 0.0 { '−' } else { '+' };
+            let (value, replicated, by) = (number(value), number(replicated), number(by.abs()));
+            format!("{value} = {replicated} replicated from the server {sign} {by} predicted by this client")
+        }
+    };
+    from + "; its base and modifiers are known to the server only"
 }
 
 /// A number for people, as the pages write it: two places after the point at most, and none that says nothing.

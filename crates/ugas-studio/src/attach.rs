@@ -10,6 +10,7 @@ use crate::desk::asks::{Ask, AskData, AskFrame, Asked};
 use crate::desk::told::{self, Chronicle};
 use crate::desk::{data, figures, frame};
 use crate::disk::{Disk, NO_DISK};
+use crate::observer::Observer;
 use crate::serve::{Letter, Serving, Studio};
 use crate::stage::{Act, Deed, Input, RATE};
 use crate::view;
@@ -221,7 +222,7 @@ impl Attached {
             Ask::Figures => return Ok(self.figures(sim)),
             Ask::Explain { side: None, who, attribute } => {
                 let who = self.names.who(sim, &who).ok_or_else(|| format!("{who} is not there"))?;
-                let why = ask::why(&self.names, sim, who, &attribute)?;
+                let why = ask::why(&self.names, Observer::Server(sim), who, &attribute)?;
                 return Ok(self.chronicle.with_writes(why, &self.names, sim, who, self.tick));
             }
             Ask::Past { about } => {
@@ -272,6 +273,7 @@ impl Attached {
                 Ok(())
             }
             Input::Files { .. } => Err("files are saved one by one".to_owned()),
+            Input::Resume => Err(NOT_OURS.to_owned()),
             Input::Link { .. } | Input::Keys(_) | Input::Join { .. } | Input::Leave { .. } => {
                 Err("a game that is attached has no simulated clients; its own are its own".to_owned())
             }
@@ -345,7 +347,7 @@ impl Attached {
             .iter()
             .map(|(side, name)| {
                 let who = names.who(sim, name).filter(|_| side.is_none());
-                json!({ "side": side, "name": name, "detail": who.and_then(|who| view::detail(names, sim, who)) })
+                json!({ "side": side, "name": name, "detail": who.and_then(|who| view::detail(names, Observer::Server(sim), who)) })
             })
             .collect();
         let side = view::Side {
@@ -356,7 +358,7 @@ impl Attached {
             link: (0, 0.0),
             corrections: 0,
             refused: 0,
-            actors: view::actors(names, sim, &view::Shows::All, asked.category.as_deref()),
+            actors: view::actors(names, Observer::Server(sim), asked.category.as_deref()),
         };
         json!({
             "tick": self.tick,

@@ -1,6 +1,7 @@
 //! A world in a few lines, for a terminal.
 
 use crate::ask;
+use crate::observer::Observer;
 use crate::stage::Stage;
 use crate::tape::World;
 use crate::view;
@@ -33,10 +34,10 @@ pub struct Glance {
 pub struct Someone {
     /// The name.
     pub name: String,
-    /// The first value with a largest one.
-    pub health: f64,
-    /// The largest.
-    pub most: f64,
+    /// The health, or the first resource with an upper bound; none if this side does not know it.
+    pub health: Option<f64>,
+    /// The upper bound.
+    pub most: Option<f64>,
     /// What is being cast.
     pub cast: Option<String>,
 }
@@ -56,7 +57,7 @@ impl Glance {
         let side = |s: view::Side| {
             let someone = |a: view::Actor| {
                 let bar = a.bars.iter().find(|b| b.name == "Health").or(a.bars.first());
-                let (health, most) = bar.map_or((0.0, 0.0), |b| (b.value, b.most));
+                let (health, most) = bar.map_or((None, None), |b| (b.value, b.most));
                 let cast = a.cast.map(|c| format!("{} {:.0} %", c.name, c.share * 100.0));
                 Someone { name: a.name, health, most, cast }
             };
@@ -66,9 +67,14 @@ impl Glance {
         let modified = stage.sim().controllers().find_map(|who| {
             let all = stage.sim().attributes(who).ok()?;
             let names = all.into_iter().filter_map(|a| stage.sim().rules().attribute_name(a));
-            names.filter_map(|name| Some((name, ask::why(stage.names(), stage.sim(), who, name).ok()?))).find_map(
-                |(name, why)| (why.lines.len() > 1).then(|| format!("{}.{name} {}", stage.names().name(who), why.text)),
-            )
+            names
+                .filter_map(|name| {
+                    Some((name, ask::why(stage.names(), Observer::Server(stage.sim()), who, name).ok()?))
+                })
+                .find_map(|(name, why)| {
+                    (why.lines.as_ref().is_some_and(|l| l.len() > 1))
+                        .then(|| format!("{}.{name} {}", stage.names().name(who), why.text))
+                })
         });
         Glance {
             tick: stage.tick(),

@@ -17,6 +17,7 @@ mod disk;
 mod glance;
 mod library;
 mod names;
+mod observer;
 mod profile;
 #[cfg(feature = "serve")]
 pub mod serve;

@@ -53,6 +53,7 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "figures.js" => "text/javascript; charset=utf-8",
     "form.js" => "text/javascript; charset=utf-8",
     "link.js" => "text/javascript; charset=utf-8",
+    "log.js" => "text/javascript; charset=utf-8",
     "network.js" => "text/javascript; charset=utf-8",
     "plot.js" => "text/javascript; charset=utf-8",
     "rows.js" => "text/javascript; charset=utf-8",

@@ -1,11 +1,11 @@
 //! What a page shows of a world, as plain data.
 
 use crate::Names;
+use crate::observer::Observer;
 use crate::stage::Stage;
 use serde::Serialize;
-use ugas_core::{AttributeId, ControllerId, EffectState, Sim, SimTime, Target, Which};
+use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, Sim, SimTime, Target, Which};
 use ugas_doc::Category;
-use ugas_net::client::Client;
 
 /// One side: a client's, or the server's.
 #[derive(Clone, Debug, Serialize)]
@@ -42,12 +42,12 @@ pub(crate) struct Actor {
     pub(crate) cues: Vec<String>,
 }
 
-/// A value with a largest one.
+/// A value with an upper bound; each is none where the observer does not know it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Bar {
     pub(crate) name: String,
-    pub(crate) value: f64,
-    pub(crate) most: f64,
+    pub(crate) value: Option<f64>,
+    pub(crate) most: Option<f64>,
 }
 
 /// Something that runs, from 0 to 1.
@@ -63,16 +63,20 @@ pub(crate) struct Detail {
     pub(crate) id: u32,
     pub(crate) name: String,
     pub(crate) attributes: Vec<Value>,
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) tags: Vec<(String, u32)>,
-    pub(crate) abilities: Vec<Ability>,
+    /// None if they are not replicated to this client.
+    pub(crate) effects: Option<Vec<Effect>>,
+    /// Each with how often it was granted, which is not known of remote actors.
+    pub(crate) tags: Vec<(String, Option<u32>)>,
+    /// None for remote actors: abilities are known to their owner and to the server only.
+    pub(crate) abilities: Option<Vec<Ability>>,
 }
 
+/// An attribute; value and base are none where the observer does not know them.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Value {
     pub(crate) name: String,
-    pub(crate) value: f64,
-    pub(crate) base: f64,
+    pub(crate) value: Option<f64>,
+    pub(crate) base: Option<f64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -115,7 +119,7 @@ pub(crate) struct Reason {
 /// in it.
 pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
     let server = stage.net().server();
-    let actors = |sim: &Sim, shows: &Shows| actors(stage.names(), sim, shows, category);
+    let actors = |observer: Observer<'_>| actors(stage.names(), observer, category);
     let mut sides = vec![Side {
         client: None,
         tick: server.tick().0,
@@ -124,7 +128,7 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
         refused: server.counts().iter().map(|(_, n)| n).sum(),
         bent: 0.0,
         link: (0, 0.0),
-        actors: actors(server.sim(), &Shows::All),
+        actors: actors(Observer::Server(server.sim())),
     }];
     for player in stage.here() {
         let client = player.client();
@@ -137,43 +141,20 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
             refused: client.counts().refused,
             bent: client.bent(),
             link: stage.link_of(player.name()),
-            actors: actors(client.sim(), &Shows::To(client)),
+            actors: actors(Observer::Client(client)),
         });
     }
     sides
 }
 
 /// Whoever is in a world and in a category, if one is asked for.
-pub(crate) fn actors(names: &Names, sim: &Sim, shows: &Shows, category: Option<&str>) -> Vec<Actor> {
+pub(crate) fn actors(names: &Names, observer: Observer<'_>, category: Option<&str>) -> Vec<Actor> {
     let wanted = |who: &ControllerId| category.is_none_or(|c| names.category(*who) == Some(c));
-    sim.controllers().filter(wanted).map(|who| actor(names, sim, who, shows)).collect()
+    observer.sim().controllers().filter(wanted).map(|who| actor(names, observer, who)).collect()
 }
 
-/// What of somebody is known.
-pub(crate) enum Shows<'c> {
-    /// Everything: the world is the one that decides.
-    All,
-    /// What a client is told of others, and everything of its own.
-    To(&'c Client),
-}
-
-impl Shows<'_> {
-    fn owns(&self, who: ControllerId) -> bool {
-        matches!(self, Shows::To(client) if client.owned().contains(&who))
-    }
-
-    /// What is not told has the value it began with, which is nobody's value.
-    fn value(&self, who: ControllerId, attribute: AttributeId) -> bool {
-        match self {
-            Shows::All => true,
-            Shows::To(client) => {
-                self.owns(who) || client.proxies().iter().any(|p| p.who() == who && p.shows(attribute))
-            }
-        }
-    }
-}
-
-fn actor(names: &Names, sim: &Sim, who: ControllerId, shows: &Shows) -> Actor {
+fn actor(names: &Names, observer: Observer<'_>, who: ControllerId) -> Actor {
+    let sim = observer.sim();
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
     let dead = rules.tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
@@ -188,26 +169,24 @@ fn actor(names: &Names, sim: &Sim, who: ControllerId, shows: &Shows) -> Actor {
         category: names.category(who).map(str::to_owned),
         x: place[0],
         z: place[2],
-        own: shows.owns(who),
+        own: observer.owns(who),
         dead,
-        bars: bars(sim, who, shows),
+        bars: bars(observer, who),
         cast,
         cues: cues.into_iter().filter_map(|t| rules.tag_name(t)).map(str::to_owned).collect(),
     }
 }
 
-/// The resources that have a largest value.
-fn bars(sim: &Sim, who: ControllerId, shows: &Shows) -> Vec<Bar> {
-    let rules = sim.rules();
+/// The resources that have an upper bound.
+fn bars(observer: Observer<'_>, who: ControllerId) -> Vec<Bar> {
+    let sim = observer.sim();
     let mut bars = Vec::new();
     for &set in sim.set_list(who).unwrap_or_default() {
-        for def in rules.set_attributes(set).unwrap_or_default().iter().filter(|d| d.category == Category::Resource) {
-            let (Ok(value), Ok((_, most))) = (sim.get(who, def.attribute), sim.bounds(who, def.attribute)) else {
-                continue;
-            };
-            if most.is_finite() && shows.value(who, def.attribute) {
-                bars.push(Bar { name: name_of(sim, def.attribute), value, most });
-            }
+        let defs = sim.rules().set_attributes(set).unwrap_or_default().iter();
+        for def in defs.filter(|d| d.category == Category::Resource && d.max != BoundDef::Open) {
+            let value = observer.value(who, def.attribute);
+            let most = observer.upper_bound(who, def.max).filter(|_| value.is_some());
+            bars.push(Bar { name: name_of(sim, def.attribute), value, most });
         }
     }
     bars
@@ -217,32 +196,34 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
     sim.rules().attribute_name(attribute).unwrap_or("?").to_owned()
 }
 
-/// Everything about somebody on a side.
-pub(crate) fn detail(names: &Names, sim: &Sim, who: ControllerId) -> Option<Detail> {
-    let rules = sim.rules();
-    let attributes = sim.attributes(who).ok()?;
-    let value = |a: AttributeId| {
-        Some(Value { name: name_of(sim, a), value: sim.get(who, a).ok()?, base: sim.base(who, a).ok()? })
-    };
-    let effects = sim.effects(who).ok()?.into_iter().map(|e| Effect {
-        key: format!("{:x}.{}", e.key.birth, e.key.ordinal),
-        name: sim.effect_name(e.effect).unwrap_or("?").to_owned(),
-        by: e.source.some().map(|by| names.name(by)),
-        level: e.level,
-        stacks: e.stacks,
-        state: state_name(e.state),
-        elapsed: e.elapsed.as_seconds(),
-        total: e.total.map(SimTime::as_seconds),
+/// Everything an observer knows about somebody.
+pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -> Option<Detail> {
+    let sim = observer.sim();
+    let is_complete = observer.is_complete(who);
+    let value =
+        |a: AttributeId| Value { name: name_of(sim, a), value: observer.value(who, a), base: observer.base(who, a) };
+    let attributes = sim.attributes(who).ok()?.into_iter().map(value).collect();
+    let effects = observer.effects(who).map(|list| {
+        let effect = |e: crate::observer::KnownEffect| Effect {
+            key: format!("{:x}.{}", e.key.birth, e.key.ordinal),
+            name: sim.effect_name(e.effect).unwrap_or("?").to_owned(),
+            by: e.source.map(|by| names.name(by)),
+            level: e.level,
+            stacks: e.stacks,
+            state: state_name(e.state),
+            elapsed: e.elapsed.as_seconds(),
+            total: e.total.map(SimTime::as_seconds),
+        };
+        list.into_iter().map(effect).collect()
     });
-    let tags = sim.tags(who).ok()?;
-    let tags = tags.into_iter().filter_map(|(t, n)| Some((rules.tag_name(t)?.to_owned(), n)));
+    let tag = |(t, n)| Some((sim.rules().tag_name(t)?.to_owned(), is_complete.then_some(n)));
     Some(Detail {
         id: who.0,
         name: names.name(who),
-        attributes: attributes.into_iter().filter_map(value).collect(),
-        effects: effects.collect(),
-        tags: tags.collect(),
-        abilities: abilities(sim, who),
+        attributes,
+        effects,
+        tags: sim.tags(who).ok()?.into_iter().filter_map(tag).collect(),
+        abilities: is_complete.then(|| abilities(sim, who)),
     })
 }
 

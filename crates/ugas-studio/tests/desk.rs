@@ -318,34 +318,6 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     assert!(burnt, "{told:?}");
 }
 
-/// What the README asks for in its first minute.
-#[test]
-fn one_number_of_the_readme_is_the_end_of_brann() {
-    let readme = include_str!("../../../README.md");
-    let mut told = readme.split("line ").filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
-    let line = told.next().expect("the README names a line");
-    let mut desk = duel();
-    run(&mut desk, 30);
-    let file = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
-    let mut lines: Vec<String> = file["text"].as_str().unwrap().lines().map(str::to_owned).collect();
-    assert!(readme.contains("`Value: -1`") && readme.contains("`Value: -20`"));
-    assert!(lines[line - 1].contains("Value: -1,"), "{}", lines[line - 1]);
-    lines[line - 1] = lines[line - 1].replace("Value: -1,", "Value: -20,");
-    let edit = json!({ "Edit": { "file": "arena/pyra.yaml", "text": lines.join("\n") } });
-    assert_eq!(ask(&mut desk, json!({ "ask": "put", "input": edit }))["error"], Value::Null);
-    for _ in 0..1200 {
-        run(&mut desk, 1);
-        let frame = ask(&mut desk, json!({ "ask": "frame" }));
-        let news = frame["news"].as_array().unwrap();
-        let has = |part: &str| news.iter().any(|n| n["who"] == "Brann" && n["text"].as_str().unwrap().contains(part));
-        if has("GE_Fireball is applied") {
-            assert!(news.iter().any(|n| n["who"] == "Brann" && n["kind"] == "Died"), "{news:?}");
-            return;
-        }
-    }
-    panic!("no fireball met him in twenty seconds");
-}
-
 #[test]
 fn nonsense_is_answered_in_a_sentence() {
     let mut desk = duel();

@@ -1,7 +1,7 @@
 //! What a page is told: once when it opens, and then again and again.
 
 use super::asks::AskFrame;
-use super::{Desk, side_of};
+use super::{Desk, observer_of};
 use crate::desk::{figures, told};
 use crate::stage::Script;
 use crate::tape::World;
@@ -60,8 +60,8 @@ impl Desk {
             .watch
             .iter()
             .map(|(side, name)| {
-                let sim = side_of(stage, side.as_deref()).ok();
-                let detail = sim.zip(stage.who(name)).and_then(|(sim, who)| view::detail(stage.names(), sim, who));
+                let known = observer_of(stage, side.as_deref()).ok().zip(stage.who(name));
+                let detail = known.and_then(|(observer, who)| view::detail(stage.names(), observer, who));
                 json!({ "side": side, "name": name, "detail": detail })
             })
             .collect();

@@ -8,21 +8,21 @@ pub(crate) mod asks;
 pub(crate) mod data;
 pub(crate) mod figures;
 pub(crate) mod frame;
+mod timeline;
 pub(crate) mod told;
 
+use crate::Clock;
 use crate::ask;
 use crate::disk::{Disk, NO_DISK};
+use crate::observer::Observer;
 use crate::profile::tell;
 use crate::stage::{Choice, Input, Script, Stage};
 use crate::tape::{Tape, World};
-use crate::{Clock, Library};
 use asks::{Ask, AskData, Asked};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use told::Chronicle;
-use ugas_core::Sim;
 
 /// Ticks that one call may run, so that a slow machine falls behind instead of standing still.
 const MOST_TICKS: u32 = 240;
@@ -222,10 +222,10 @@ impl Desk {
                 self.sent.clear();
                 self.compare();
             }
-            Ask::Fork => self.fork(),
+            Ask::Fork => return self.resume(),
             Ask::Undo { with } => {
-                self.undo(with)?;
-                return Ok(json!({ "tick": self.tape.world().tick(), "end": self.tape.end() }));
+                let undone = self.undo(with)?;
+                return Ok(json!({ "tick": self.tape.world().tick(), "end": self.tape.end(), "undone": undone }));
             }
             Ask::Put { mut input } => {
                 match &mut input {
@@ -237,10 +237,14 @@ impl Desk {
             }
             Ask::Explain { side, who, attribute } => {
                 let stage = self.tape.world();
-                let sim = side_of(stage, side.as_deref())?;
+                let observer = observer_of(stage, side.as_deref())?;
                 let who = stage.who(&who).ok_or_else(|| format!("{who} is not there"))?;
-                let why = ask::why(stage.names(), sim, who, &attribute)?;
-                return Ok(self.chronicle.with_writes(why, stage.names(), stage.sim(), who, stage.tick()));
+                let why = ask::why(stage.names(), observer, who, &attribute)?;
+                // What is listed was written on the server: a client may not have received it yet.
+                return Ok(match side {
+                    None => self.chronicle.with_writes(why, stage.names(), stage.sim(), who, stage.tick()),
+                    Some(_) => json!(why),
+                });
             }
             Ask::Past { about } => {
                 let stage = self.tape.world();
@@ -257,7 +261,8 @@ impl Desk {
             Ask::Figures => return Ok(self.figures()),
             Ask::Moment => {
                 let (stage, now) = (self.tape.world(), self.tape.world().tick());
-                let inputs: Vec<_> = self.tape.inputs().iter().filter(|(at, _)| *at <= now).collect();
+                let told = |(at, input): &&(u32, Input)| *at <= now && *input != Input::Resume;
+                let inputs: Vec<_> = self.tape.inputs().iter().filter(told).collect();
                 let scenario = self.shown();
                 return Ok(json!({ "seed": stage.seed(), "scenario": scenario, "tick": now, "inputs": inputs }));
             }
@@ -351,73 +356,6 @@ impl Desk {
             }
             self.step();
         }
-    }
-
-    /// Goes to a moment of the recording. Where its documents are others, pages hear of it.
-    fn seek(&mut self, tick: u32) {
-        let documents = self.tape.world().documents();
-        self.tape.seek(tick);
-        self.heed(&documents);
-    }
-
-    fn heed(&mut self, before: &Arc<Library>) {
-        self.reloads += u32::from(!Arc::ptr_eq(before, &self.tape.world().documents()));
-    }
-
-    fn fork(&mut self) {
-        self.pasts += u32::from(!self.tape.is_live());
-        self.tape.fork();
-        self.chronicle.forget_after(self.tape.world().tick());
-    }
-
-    /// Does something now; what is refused changes nothing, the recording neither.
-    fn put(&mut self, input: Input) -> Result<(), String> {
-        let (before, was_live) = (self.tape.world().deeds().len(), self.tape.is_live());
-        self.tape.put(input)?;
-        self.pasts += u32::from(!was_live);
-        let stage = self.tape.world();
-        self.chronicle.forget_after(stage.tick());
-        self.chronicle.note_facts(stage.tick(), stage.deeds().get(before..).unwrap_or_default());
-        Ok(())
-    }
-
-    /// The same, with what came of it, and how far the future went that it took the place of.
-    fn do_now(&mut self, input: Input) -> Result<Value, String> {
-        let old = (!self.tape.is_live()).then(|| self.tape.end());
-        self.put(input)?;
-        let stage = self.tape.world();
-        let (said, vain) = stage.said().map_or((None, false), |s| (Some(&s.text), s.vain));
-        let done = self.tape.inputs().len();
-        Ok(json!({ "tick": stage.tick(), "said": said, "vain": vain, "old_end": old, "done": done }))
-    }
-
-    /// Takes back what was done last, or everything back to the deed with which there were so many: what happened since
-    /// then happened otherwise, and is told again.
-    fn undo(&mut self, with: Option<usize>) -> Result<(), String> {
-        let last = with.unwrap_or(self.tape.inputs().len()).max(1);
-        if self.tape.inputs().len() < last {
-            return Err("there is nothing to take back".to_owned());
-        }
-        let documents = self.tape.world().documents();
-        loop {
-            let many = self.tape.inputs().len();
-            let Some(&(at, _)) = self.tape.inputs().last() else { break };
-            self.chronicle.forget_from(at);
-            let chronicle = &mut self.chronicle;
-            // That tick was: only what was done at it is another story.
-            self.tape.undo(&mut |stage| match stage.tick() == at {
-                true => chronicle.note(stage),
-                false => note(chronicle, stage),
-            });
-            // What is taken back may bring others again.
-            if many <= last {
-                break;
-            }
-        }
-        self.pasts += 1;
-        self.heed(&documents);
-        self.compare();
-        Ok(())
     }
 
     /// Says so where the disk has another text than the world at this moment.
@@ -519,6 +457,6 @@ fn note(chronicle: &mut Chronicle, stage: &Stage) {
     tell(stage.library().rules(), &stage.news().tasks);
 }
 
-fn side_of<'s>(stage: &'s Stage, client: Option<&str>) -> Result<&'s Sim, String> {
-    stage.side(client).ok_or_else(|| format!("no client is named {}", client.unwrap_or_default()))
+fn observer_of<'s>(stage: &'s Stage, client: Option<&str>) -> Result<Observer<'s>, String> {
+    stage.observer(client).ok_or_else(|| format!("no client is named {}", client.unwrap_or_default()))
 }

@@ -2,6 +2,7 @@
 //!
 //! Both play through clients, over links, by what their client shows them: they are as late as any player.
 
+use super::said::Said;
 use serde::{Deserialize, Serialize};
 use ugas_core::{AbilityId, Anchor, ControllerId, InputId, Rules, Sim, SimTime, Target};
 use ugas_net::client::Client;
@@ -94,11 +95,15 @@ impl Duel {
         self.heroes[0].who
     }
 
-    pub(super) fn hold(&mut self, mut keys: Keys) {
+    /// Takes the keys a person holds. The answer is why an input that went down cannot activate its ability now.
+    pub(super) fn hold(&mut self, mut keys: Keys, net: &Harness) -> Option<Said> {
         let fine = |v: f64| if v.is_finite() { v.clamp(-1.0, 1.0) } else { 0.0 };
         (keys.x, keys.z) = (fine(keys.x), fine(keys.z));
         self.mine = if keys.leave { 0 } else { PATIENCE };
+        let pressed = keys.inputs.iter().filter(|input| !self.keys.inputs.contains(input));
+        let said = pressed.filter_map(|input| self.heroes[0].refusal(net, input)).next_back();
         self.keys = keys;
+        said
     }
 
     /// One tick of both.
@@ -188,6 +193,21 @@ impl Hero {
             // Where it cannot be told now it is told in the next tick.
             *left > 0 || client.command(Request::Release { who, input: *input }).is_err()
         });
+    }
+
+    /// Why an input cannot activate its ability now, as the hero's client predicts it.
+    fn refusal(&self, net: &Harness, input: &str) -> Option<Said> {
+        let sim = net.client(self.client).sim();
+        let id = sim.rules().input(input)?;
+        let grants = sim.grants(self.who).ok()?;
+        let check = |ability| sim.check(self.who, ability, Target::Controller(self.foe)).err();
+        let bound = grants.iter().filter(|grant| grant.input == id).map(|grant| (grant.ability, check(grant.ability)));
+        // If one of several can be activated, nothing is refused.
+        let refused: Option<Vec<_>> = bound.map(|(ability, refusal)| Some((ability, refusal?))).collect();
+        let (ability, refusal) = refused?.into_iter().next()?;
+        let meta = sim.ability_doc(ability).and_then(|doc| doc.metadata.as_ref());
+        let title = meta.and_then(|m| m.display_name.as_deref()).or(sim.rules().ability_name(ability))?;
+        Some(Said { text: format!("{title} cannot be activated: {}", refusal.describe(sim.rules())), vain: true })
     }
 
     fn press(&mut self, client: &mut Client, input: InputId, ticks: u32) {

@@ -4,6 +4,7 @@
 //! way to step, record and look at a duel, a pack or a scenario, and a client can be added to any of them.
 
 mod act;
+mod describe;
 mod duel;
 mod open;
 mod range;
@@ -17,6 +18,7 @@ pub use range::{Range, WrongFrames};
 pub use said::Said;
 pub use script::Script;
 
+use crate::observer::Observer;
 use crate::tape::World;
 use crate::{Clock, Library, Names, Profiler};
 use serde::{Deserialize, Serialize};
@@ -83,6 +85,8 @@ pub enum Input {
         /// Its name.
         client: String,
     },
+    /// Nothing is done to the world; it resumes from a tick of the recording, and what was recorded after it is dropped.
+    Resume,
 }
 
 /// What a link is like: milliseconds there and back, and the share that is lost.
@@ -187,6 +191,14 @@ impl Stage {
         match client {
             None => Some(self.sim()),
             Some(name) => self.here().find(|p| p.name() == name).map(|p| p.client().sim()),
+        }
+    }
+
+    /// The same with what is known there.
+    pub(crate) fn observer(&self, client: Option<&str>) -> Option<Observer<'_>> {
+        match client {
+            None => Some(Observer::Server(self.sim())),
+            Some(name) => self.here().find(|p| p.name() == name).map(|p| Observer::Client(p.client())),
         }
     }
 
@@ -367,7 +379,8 @@ impl World for Stage {
 
     fn take(&mut self, input: &Input) -> Result<(), String> {
         self.said = None;
-        if let Some(script) = self.script.as_mut().filter(|_| !matches!(input, Input::Link { .. })) {
+        let keeps_script = matches!(input, Input::Link { .. } | Input::Resume);
+        if let Some(script) = self.script.as_mut().filter(|_| !keeps_script) {
             // From here on it is another story.
             script.leave();
         }
@@ -408,7 +421,7 @@ impl World for Stage {
             }
             Input::Keys(keys) => match &mut self.duel {
                 Some(duel) => {
-                    duel.hold(keys.clone());
+                    self.said = duel.hold(keys.clone(), &self.net);
                     Ok(())
                 }
                 None => Err("nobody plays a duel here".to_owned()),
@@ -430,6 +443,7 @@ impl World for Stage {
                 self.net.disconnect(client);
                 Ok(())
             }
+            Input::Resume => Ok(()),
         }
     }
 }
