@@ -167,8 +167,14 @@ test("keys pause, step, go back, fork, undo and list themselves", async (t) => {
   await until(page, (was) => window.studio.frame.tick === was + 1, tick);
   await page.keyboard.press(",");
   await until(page, (was) => window.studio.frame.tick === was && !window.studio.frame.live, tick);
+  const { end } = await frame(page);
   await page.keyboard.press("f");
   await until(page, () => window.studio.frame.live && window.studio.frame.running);
+  assert.match(await page.textContent("#told-text"), /Undo/);
+  await page.keyboard.press("p");
+  await page.keyboard.press("u");
+  await until(page, (was) => window.studio.frame.end >= was, end);
+  await page.keyboard.press("n");
   await page.evaluate(() => window.studio.put({ Act: { Set: { who: "Pyra", attribute: "Mana", value: 1 } } }));
   await until(page, () => window.studio.frame.done > 0);
   const { done } = await frame(page);

@@ -325,10 +325,16 @@ test("a prediction that the server corrects is highlighted where it happened", a
 });
 
 // covers: OWN-10
-test("any key takes over the hero, and its keys are played", async (t) => {
+test("the keys that the hint names take over the hero, and no other key does", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
-  assert.match(await page.textContent("#hint"), /Press any key/);
+  assert.match(await page.textContent("#hint"), /^Play Pyra: WASD Space 1 2 3$/);
   await page.keyboard.press("x");
+  await page.keyboard.press("p");
+  await until(page, () => !window.studio.frame.running);
+  assert.equal(await page.evaluate(() => window.studio.frame.taken), false, "P pauses and does nothing else");
+  await page.keyboard.press("p");
+  await until(page, () => window.studio.frame.running);
+  await page.keyboard.press("a");
   await until(page, () => window.studio.frame.taken);
   await until(page, () => /You play/.test(document.getElementById("hint").textContent));
   await until(page, () => window.studio.frame.sides[1].actors.some((a) => a.name === "Pyra" && !a.cast));
@@ -339,6 +345,80 @@ test("any key takes over the hero, and its keys are played", async (t) => {
   await page.keyboard.up("w");
   await page.keyboard.press("p");
   await until(page, () => /Time stands still: P lets it run/.test(document.getElementById("hint").textContent));
+});
+
+test("a key that is pressed while dead is answered with the refusal", async (t) => {
+  const page = await demo(t, "seed=7&tick=60");
+  await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
+  await ask(page, { ask: "step", ticks: 240 });
+  await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Health", value: 0 } } } });
+  await ask(page, { ask: "step", ticks: 60 });
+  await page.keyboard.press("1");
+  await page.waitForSelector('[aria-label="Your client"] .said.bad:has-text("Fireball cannot be activated")');
+});
+
+// covers: OWN-10
+test("a client shows what it knows: hidden values as –, and no made-up explanations", async (t) => {
+  const page = await demo(t, "seed=7&tick=60");
+  assert.equal(await page.textContent('#you [data-actor="Brann"][data-attribute="Mana"]'), "–");
+  assert.match(await page.textContent('#server [data-actor="Brann"][data-attribute="Mana"]'), /^\d/);
+  await page.click('#you [data-actor="Brann"][data-attribute="Mana"]');
+  await page.waitForSelector("#why");
+  assert.match(await page.textContent("#answer"), /–: not replicated to this client; only the server knows this value/);
+  await page.click('#you [data-actor="Brann"][data-attribute="AttackPower"]');
+  await until(page, () => /^18, replicated from the server/.test(document.getElementById("why").textContent));
+  const text = await page.textContent("#answer");
+  assert.match(text, /its base and modifiers are known to the server only/);
+  assert.doesNotMatch(text, /No modifiers/);
+  await page.evaluate(() => (location.hash = "#world"));
+  await page.selectOption("#side", "You");
+  await page.click('#actors [data-key="Brann"]');
+  await until(page, () => document.querySelector('#values [data-attribute="Mana"]')?.textContent === "–");
+  assert.match(await page.textContent("#abilities"), /known to its owner and the server only/);
+  assert.doesNotMatch(await page.textContent("#effects"), /GE_Initial_Tags/);
+  await until(page, () => /GE_MightBonus/.test(document.getElementById("effects").textContent));
+  await page.click('#values button:text-is("Mana")');
+  await until(page, () => document.querySelector('#plots [data-plot="Mana"]')?.dataset.last === "");
+  await page.evaluate(() => (location.hash = "#network"));
+  await until(page, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /You.*Brann.*Mana.*–/.test(r.textContent) && !r.classList.contains("differs")));
+});
+
+// covers: OWN-05, OWN-10
+test("near a death its own causes are shown, not those of another death", async (t) => {
+  const page = await demo(t, "seed=7&tick=60");
+  const kill = (who) => ask(page, { ask: "put", input: { Act: { Set: { who, attribute: "Health", value: 0 } } } });
+  await ask(page, { ask: "step", ticks: 240 });
+  await kill("Brann");
+  await ask(page, { ask: "step", ticks: 50 });
+  await kill("Pyra");
+  await ask(page, { ask: "step", ticks: 240 });
+  const deaths = await page.evaluate(() => window.studio.deaths.map((d) => [d.who, d.tick]));
+  assert.deepEqual(deaths.slice(-2).map(([who]) => who), ["Brann", "Pyra"]);
+  const [[, first], [, second]] = deaths.slice(-2);
+  const shown = async (tick, who) => {
+    await page.locator("#time").fill(String(tick));
+    await until(page, ([at, name]) => window.studio.frame.tick === at && new RegExp(`^${name}: dies`).test(document.querySelector("#chain li")?.textContent ?? ""), [tick, who]);
+  };
+  await shown(first + 5, "Brann");
+  await shown(second - 5, "Pyra");
+  await shown(second + 5, "Pyra");
+  await shown(first - 5, "Brann");
+  await page.locator("#time").fill(String(second + 120));
+  await until(page, () => !document.getElementById("chain"));
+});
+
+// covers: OWN-10
+test("predictions that a client rolled back are one line that can be expanded", async (t) => {
+  const page = await demo(t, "seed=7&tick=1800");
+  await page.waitForSelector("#log .fold");
+  const [text, hidden] = await page.evaluate(() => [document.querySelector("#log .fold").textContent, document.querySelectorAll("#log li li").length]);
+  const many = Number(/^▸ \w+ rolled back (\d+) predictions$/.exec(text)[1]);
+  assert.ok(many > 1 && hidden === 0, text);
+  await page.click("#log .fold");
+  await until(page, (n) => document.querySelectorAll("#log li li").length === n, many);
+  assert.equal(await page.getAttribute("#log .fold", "aria-expanded"), "true");
+  const undone = await page.evaluate(() => document.querySelectorAll("#log > .Undone").length);
+  assert.ok(undone <= 12, `${undone} lines of rolled-back predictions`);
 });
 
 test("a button stays under the hand while its numbers change", async (t) => {
@@ -366,5 +446,6 @@ test("the drawer shows the text of the moment: an undone change is gone from it,
   await page.waitForSelector("#told:not([hidden])");
   await page.click("#told-undo");
   await until(page, () => window.studio.frame.end >= 300);
-  assert.ok(await page.isHidden("#told"));
+  assert.match(await page.textContent("#told-text"), /^Undone: 2 changes, the first of them: set every link to 40 ms/);
+  assert.ok(await page.isHidden("#told-undo"));
 });

@@ -206,7 +206,7 @@ test("what is done in the past says that a new future begins, and undo brings th
   await until(page, (at) => window.studio.frame.end === at, end - 120);
   await page.click("#told-undo");
   await until(page, (at) => window.studio.frame.end === at, end);
-  assert.ok(await page.isHidden("#told"));
+  assert.equal(await page.textContent("#told-text"), "Undone: apply GE_Burn to Pyra.");
   await page.click("#do-apply");
   await page.waitForSelector("#told:not([hidden])");
   await page.click("#told-dismiss");
