@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 use ugas_core::{Anchor, ControllerId, Facts, Sim, SimConfig, SimTime, SpawnSpec, Target};
-use ugas_studio::attach::{AttachConfig, Attached, Order};
+use ugas_studio::attach::{AttachConfig, Attached, Command};
 use ugas_studio::{Library, Profiler, arena};
 
 /// What the game itself knows beside its world.
@@ -18,11 +18,11 @@ struct Game {
 
 impl Game {
     /// Orders about time are the game's own; the others are ops like any.
-    fn run(&mut self, sim: &mut Sim, order: Order) -> Result<(), String> {
+    fn run(&mut self, sim: &mut Sim, order: Command) -> Result<(), String> {
         match order {
-            Order::Pause(paused) => self.paused = paused,
-            Order::Step(ticks) => (self.paused, self.steps) = (true, ticks),
-            Order::Speed(_) => return Err("this game has one speed".to_owned()),
+            Command::Pause(paused) => self.paused = paused,
+            Command::Step(ticks) => (self.paused, self.steps) = (true, ticks),
+            Command::Speed(_) => return Err("this game has one speed".to_owned()),
             order => return order.run(sim),
         }
         Ok(())

@@ -5,8 +5,8 @@
 #![allow(clippy::disallowed_methods, reason = "it measures, and nothing below it reads a clock")]
 
 use std::time::Instant;
-use ugas_studio::stage::Stage;
-use ugas_studio::tape::Tape;
+use ugas_studio::recording::Recording;
+use ugas_studio::session::Session;
 
 const TICKS: u32 = 10 * 60 * 60;
 
@@ -18,11 +18,11 @@ fn memory() -> Option<u64> {
 }
 
 fn main() -> Result<(), String> {
-    let mut tape = Tape::new(Stage::duel(7)?);
+    let mut recording = Recording::new(Session::duel(7)?);
     let (before, begun) = (memory(), Instant::now());
-    (0..TICKS).for_each(|_| tape.step());
+    (0..TICKS).for_each(|_| recording.step());
     let step = begun.elapsed().as_secs_f64() * 1e6 / f64::from(TICKS);
-    println!("recorded {TICKS} ticks, {step:.0} µs a tick with recording, {} copies", tape.keyframes());
+    println!("recorded {TICKS} ticks, {step:.0} µs a tick with recording, {} copies", recording.keyframes());
     if let (Some(before), Some(after)) = (before, memory()) {
         println!("memory of the recording: {:.1} MB", after.saturating_sub(before) as f64 / 1e6);
     }
@@ -32,7 +32,7 @@ fn main() -> Result<(), String> {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let tick = (seed >> 33) as u32 % TICKS;
         let begun = Instant::now();
-        tape.seek(tick);
+        recording.seek(tick);
         costs.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     costs.sort_by(f64::total_cmp);

@@ -10,9 +10,9 @@ import { scenario } from "./scenario.js";
 import { figures } from "./figures.js";
 
 const PAGES = { demo, scenario, world, data, network, figures };
-const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Figures" };
+const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Statistics" };
 // Requests that change nothing. Their success does not clear the message of a request that failed before.
-const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "chain", "past", "hello", "moment", "definitions", "definition", "form", "schema", "set"];
+const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "schema", "set"];
 // Milliseconds of an answer after which the next frame is requested at once instead of with the next animation frame.
 const SLOW = 10;
 // Events kept in the page, the most that one frame brings, and the ticks that the list of events goes back.
@@ -24,7 +24,7 @@ export const studio = {
   link: null,
   hello: null,
   frame: null,
-  news: [],
+  events: [],
   // The deaths among them.
   deaths: [],
   // The last tick whose events were dropped from the page.
@@ -54,16 +54,16 @@ export const studio = {
   async act(input) {
     const answer = await this.link.ask({ ask: "put", input });
     const moment = at(answer.tick ?? this.frame.tick);
-    const done = answer.error === undefined && !answer.vain;
-    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${moment}: ${answer.said ?? "done"}.` : `${moment}: failed: ${answer.error}.`) };
+    const done = answer.error === undefined && !answer.no_effect;
+    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${moment}: ${answer.message ?? "done"}.` : `${moment}: failed: ${answer.error}.`) };
   },
   // The events up to the tick that is shown, the newest last. Events that were dropped from the page are requested again.
   eventsUntil(frame) {
-    if (frame.tick > this.forgot + LIST_TICKS || this.forgot < 0) return this.news.filter((n) => n.tick <= frame.tick);
+    if (frame.tick > this.forgot + LIST_TICKS || this.forgot < 0) return this.events.filter((n) => n.tick <= frame.tick);
     const key = `${frame.tick} ${frame.serial} ${this.turn}`;
     if (this.older?.key !== key && !this.older?.asking) {
       this.older = { key, asking: true, lines: this.older?.lines ?? [] };
-      this.ask({ ask: "past", about: this.about }).then((lines) => (this.older = { key, asking: false, lines: (lines ?? []).map((l) => ({ ...l, text: plain(l.text) })) }));
+      this.ask({ ask: "history", about: this.about }).then((lines) => (this.older = { key, asking: false, lines: (lines ?? []).map((l) => ({ ...l, text: plain(l.text) })) }));
     }
     return this.older.lines.filter((n) => n.tick <= frame.tick);
   },
@@ -117,7 +117,7 @@ async function step() {
 const stepBack = () => seek(Math.max(studio.frame.start, studio.frame.tick - 1));
 
 async function fork() {
-  await studio.ask({ ask: "fork" });
+  await studio.ask({ ask: "resume" });
   await studio.ask({ ask: "play" });
 }
 
@@ -222,7 +222,7 @@ function deaths(marks, frame) {
 }
 
 async function copyLink(button) {
-  const moment = await studio.ask({ ask: "moment" });
+  const moment = await studio.ask({ ask: "permalink" });
   if (!moment) return;
   const url = new URL(location.href);
   url.search = `?seed=${moment.seed}&tick=${moment.tick}`;
@@ -298,19 +298,19 @@ function disk() {
 
 function addEvents(frame, anew) {
   if (anew) {
-    studio.news = [];
+    studio.events = [];
     studio.deaths = [];
-    studio.forgot = frame.news.length < MAX_PER_FRAME ? -1 : frame.news[0].tick;
+    studio.forgot = frame.events.length < MAX_PER_FRAME ? -1 : frame.events[0].tick;
   }
-  for (const line of frame.news) {
+  for (const line of frame.events) {
     line.text = plain(line.text);
-    studio.news.push(line);
+    studio.events.push(line);
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
-  if (studio.news.length > MAX_EVENTS) studio.forgot = studio.news.splice(0, studio.news.length - MAX_EVENTS).at(-1).tick;
+  if (studio.events.length > MAX_EVENTS) studio.forgot = studio.events.splice(0, studio.events.length - MAX_EVENTS).at(-1).tick;
   // Events of a frame that was not drawn belong to the next one.
   const missed = studio.frame?.drawn === false && !anew ? studio.frame : null;
-  studio.frame = Object.assign(frame, { anew: anew || missed?.anew === true, news: missed ? [...missed.news, ...frame.news] : frame.news, drawn: false });
+  studio.frame = Object.assign(frame, { anew: anew || missed?.anew === true, events: missed ? [...missed.events, ...frame.events] : frame.events, drawn: false });
 }
 
 // Requests a frame: once per animation frame, at once after an input, and at once again if answers are slow.
@@ -329,8 +329,8 @@ async function poll() {
   polling.asking = false;
   if (frame.error) return alertOf(frame.error);
   // The timeline changed: events of the old one are dropped and all are requested again.
-  const other = polling.pasts !== undefined && frame.pasts !== polling.pasts;
-  polling.pasts = frame.pasts;
+  const other = polling.timelines !== undefined && frame.timelines !== polling.timelines;
+  polling.timelines = frame.timelines;
   if (other && !anew) {
     studio.turn += 1;
     return poll();
@@ -350,7 +350,7 @@ function loop(parts) {
   if (studio.frame) {
     parts.forEach((show) => show(studio.frame));
     PAGES[studio.page].show?.(studio.frame, studio);
-    Object.assign(studio.frame, { drawn: true, anew: false, news: [] });
+    Object.assign(studio.frame, { drawn: true, anew: false, events: [] });
   }
   poll();
   requestAnimationFrame(() => loop(parts));

@@ -30,7 +30,7 @@ async function open(main, owner) {
     tags: h("div", { class: "scroll", id: "registry" }),
     title: h("h2", { id: "file" }, "Text"),
     form: h("div", { id: "form", class: "scroll", style: "max-height:60vh" }),
-    said: h("div", { id: "said", "aria-live": "polite" }),
+    outcome: h("div", { id: "findings", "aria-live": "polite" }),
     take: h("button", { id: "take", onclick: take }, "Apply to running world"),
     save: h("button", { id: "save", onclick: save }, "Save"),
     why: h("span", { id: "unsaved", class: "quiet" }),
@@ -58,7 +58,7 @@ async function open(main, owner) {
         { class: "grid" },
         ui.notice,
         ui.about,
-        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, edit.el, ui.form)),
+        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.outcome, h("div", { class: "grid two" }, edit.el, ui.form)),
       ),
     ),
   );
@@ -197,7 +197,7 @@ function say(list) {
   edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
   const place = (f) => (here(f) ? `${f.line}:${f.column}` : `${f.file.split("/").pop()}:${f.line}:${f.column}`);
   const visit = (f) => (here(f) ? go(f) : pick(f.file, f.line, f.column));
-  ui.said.replaceChildren(
+  ui.outcome.replaceChildren(
     ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => visit(f) }, place(f)), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "No errors found.")]),
   );
 }
@@ -223,7 +223,7 @@ function refused(error) {
   try {
     say(JSON.parse(error));
   } catch {
-    ui.said.replaceChildren(h("p", { class: "bad" }, error));
+    ui.outcome.replaceChildren(h("p", { class: "bad" }, error));
   }
 }
 
@@ -232,7 +232,7 @@ async function take() {
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text: edit.text.value };
   drafts.delete(at.name);
-  ui.said.replaceChildren(h("p", { class: "good" }, "Applied to the running world. Not saved."));
+  ui.outcome.replaceChildren(h("p", { class: "good" }, "Applied to the running world. Not saved."));
   await contents();
 }
 
@@ -242,6 +242,6 @@ async function save() {
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text, mark: answer.mark };
   drafts.delete(at.name);
-  ui.said.replaceChildren(h("p", { class: "good" }, "Saved, and applied to the running world."));
+  ui.outcome.replaceChildren(h("p", { class: "good" }, "Saved, and applied to the running world."));
   await contents();
 }

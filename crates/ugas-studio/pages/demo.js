@@ -23,7 +23,7 @@ let ui = {};
 const down = new Set();
 // Shots per minute by tick; kept while other pages are open.
 let shots = [];
-let pasts;
+let timelines;
 
 export const demo = { open, show };
 
@@ -42,8 +42,8 @@ function open(main, owner) {
     right: ring(h("canvas", { class: "floor", id: "right", role: "img", "aria-label": "State of the server" })),
     you: h("div", { id: "you" }),
     server: h("div", { id: "server" }),
-    outcomeYou: h("p", { class: "said" }),
-    outcomeServer: h("p", { class: "said" }),
+    outcomeYou: h("p", { class: "outcome" }),
+    outcomeServer: h("p", { class: "outcome" }),
     ahead: h("div", { class: "big good", id: "shots-ahead" }),
     asking: h("div", { class: "big bad", id: "shots-asking" }),
     plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots per minute over the last minute" }),
@@ -127,7 +127,7 @@ async function hold(pressed = false) {
   const inputs = [...new Set([...down].map((code) => KEYS[code]).filter(Boolean))];
   const answer = await studio.put({ Keys: { x, z, inputs } });
   if (!pressed || !answer) return;
-  if (answer.vain) showOutcome(ui.outcomeYou, { done: false, text: plain(`${at(answer.tick)}: ${answer.said}.`) });
+  if (answer.no_effect) showOutcome(ui.outcomeYou, { done: false, text: plain(`${at(answer.tick)}: ${answer.message}.`) });
   else ui.outcomeYou.textContent = "";
 }
 
@@ -135,7 +135,7 @@ function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  if (!frame.anew) for (const line of frame.news) if (isRolledBack(line) && line.client === "You") correct(ui.left, line.who);
+  if (!frame.anew) for (const line of frame.events) if (isRolledBack(line) && line.client === "You") correct(ui.left, line.who);
   watch(ui.right, server, details(null));
   if (you) {
     watch(ui.left, you, details("You"));
@@ -156,15 +156,15 @@ function counters(frame, you) {
   const [ahead, asking] = frame.shots ?? [0, 0];
   ui.ahead.textContent = number(Math.round(ahead));
   ui.asking.textContent = number(Math.round(asking));
-  if (frame.pasts !== pasts) shots = [];
-  pasts = frame.pasts;
+  if (frame.timelines !== timelines) shots = [];
+  timelines = frame.timelines;
   const last = shots.at(-1)?.[0] ?? -1;
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
   plot();
   fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
-    const catchesUp = you.bent > 1;
+    const catchesUp = you.clock_rate > 1;
     fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster to get further ahead; until then its commands arrive late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
@@ -251,8 +251,8 @@ function refusal() {
   const { side, who, name } = ui.refusal;
   const a = studio.detail(side, who)?.abilities.find((x) => x.name === name);
   if (!a) return;
-  const readyIn = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · does not end with time") : h("b", { class: "good" }, ` · ready in ${seconds(r.heals)}`));
-  fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.heals?.toFixed(1)])), () => [
+  const readyIn = (r) => (r.ready_in === null ? h("span", { class: "quiet" }, " · does not end with time") : h("b", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`));
+  fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.ready_in?.toFixed(1)])), () => [
     h("h2", { "aria-live": "polite" }, a.ready ? `${who} can activate ${a.title}` : `Why ${who} cannot activate ${a.title}`),
     h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, readyIn(r)))),
   ]);
@@ -261,8 +261,8 @@ function refusal() {
 // The outcome is shown below the buttons of that side.
 async function activate(side, who, a) {
   const target = who === HERO ? FOE : HERO;
-  showOutcome(side === null ? ui.outcomeServer : ui.outcomeYou, await studio.act({ Act: { Press: { input: a.input, who, target } } }));
-  studio.put({ Act: { Release: { input: a.input, who } } });
+  showOutcome(side === null ? ui.outcomeServer : ui.outcomeYou, await studio.act({ Action: { Press: { input: a.input, who, target } } }));
+  studio.put({ Action: { Release: { input: a.input, who } } });
 }
 
 function log(frame) {
@@ -279,7 +279,7 @@ async function trace(line) {
 async function chain(line) {
   const asked = { serial: line.serial, shown: null };
   ui.traced = asked;
-  const steps = await studio.ask({ ask: "chain", serial: line.serial });
+  const steps = await studio.ask({ ask: "causes", serial: line.serial });
   // Another event was chosen while this answer was on its way.
   if (!steps || ui.traced !== asked) return;
   asked.shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
@@ -337,7 +337,7 @@ function plot() {
 function drawer() {
   const file = "arena/pyra.yaml";
   const edit = editor({ id: "yaml", "aria-label": "pyra.yaml" });
-  const findingsEl = h("div", { id: "said", "aria-live": "polite" }, h("p", { class: "empty" }, "A valid text is applied as you type."));
+  const findingsEl = h("div", { id: "findings", "aria-live": "polite" }, h("p", { class: "empty" }, "A valid text is applied as you type."));
   let timer;
   // The last text that the world is known to use.
   let had = "";

@@ -85,7 +85,7 @@ export const plain = (text) => text.replace(/\d+\.\d{3,}/g, (v) => number(Number
 // The outcome of an action, or why it failed: shown at `el` next to the button, and announced to screen readers.
 export function showOutcome(el, { text, done, fork = "" }) {
   document.getElementById("live").textContent = `${text} ${fork}`.trim();
-  el.className = `said ${done ? "good" : "bad"}`;
+  el.className = `outcome ${done ? "good" : "bad"}`;
   el.textContent = text;
 }
 

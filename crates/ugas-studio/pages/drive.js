@@ -2,7 +2,7 @@
 
 import { showOutcome, h } from "./dom.js";
 
-export const place = (who, [x, z]) => ({ Act: { Move: { who, to: [x, 0, z] } } });
+export const place = (who, [x, z]) => ({ Action: { Move: { who, to: [x, 0, z] } } });
 
 // `actor` returns the selected actor.
 export function drive(studio, actor) {
@@ -13,12 +13,12 @@ export function drive(studio, actor) {
   const names = () => studio.frame?.sides[0].actors.slice(0, 200).map((a) => a.name) ?? [];
   const lists = { "l-effects": studio.hello.effects, "l-abilities": studio.hello.abilities, "l-inputs": studio.hello.inputs, "l-tags": studio.hello.tags, "l-actors": names() };
   const act = async (button, make) => {
-    const said = button.parentElement.querySelector(".said");
+    const said = button.parentElement.querySelector(".outcome");
     showOutcome(said, actor() ? await studio.act(make(actor())) : { done: false, text: "Select an actor first." });
   };
-  const button = (id, text, make) => h("button", { id, onclick: (e) => act(e.currentTarget, (who) => ({ Act: make(who) })) }, text);
+  const button = (id, text, make) => h("button", { id, onclick: (e) => act(e.currentTarget, (who) => ({ Action: make(who) })) }, text);
   // Buttons, and below them the outcome of the last one.
-  const row = (...all) => h("div", { class: "row" }, ...all, h("p", { class: "said" }));
+  const row = (...all) => h("div", { class: "row" }, ...all, h("p", { class: "outcome" }));
   const where = () => value("d-place").split(/[ ,;]+/).map((v) => Number(v));
   const group = (...all) => h("div", { class: "grid tight" }, ...all);
   return h(

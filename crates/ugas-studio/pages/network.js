@@ -11,7 +11,7 @@ let studio;
 let ui;
 // [tick, bytes a second]; kept while other pages are open.
 let bytes = [];
-let pasts;
+let timelines;
 // Whose link the sliders change; all links if null.
 let whose = null;
 // Corrections of each client in the last frame, and when they last increased.
@@ -71,8 +71,8 @@ function open(main, owner) {
 const link = latest(() => studio.put({ Link: { ...(whose === null ? {} : { client: whose }), round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
 function show(frame) {
-  if (frame.pasts !== pasts) bytes = [];
-  pasts = frame.pasts;
+  if (frame.timelines !== timelines) bytes = [];
+  timelines = frame.timelines;
   const clients = frame.sides.filter((s) => s.client !== null);
   if (!clients.some((c) => c.client === whose)) whose = null;
   fill(ui.whose, JSON.stringify(clients.map((c) => c.client)), () => [h("option", { value: "" }, "All clients"), ...clients.map((c) => h("option", { value: c.client, "data-key": c.client }, c.client))]);
@@ -95,7 +95,7 @@ function show(frame) {
 // Predictions of one client about one actor that were rolled back at the same tick are one line.
 function rolledBack(frame) {
   const groups = new Map();
-  for (const n of studio.news) {
+  for (const n of studio.events) {
     if (n.certainty !== "Undone" || n.tick > frame.tick) continue;
     const key = `${n.tick} ${n.client} ${n.who}`;
     if (!groups.has(key)) groups.set(key, { key, tick: n.tick, client: n.client, who: n.who, texts: [] });
@@ -111,12 +111,12 @@ function people(clients) {
     known.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
   const fresh = (c) => now - known.get(c.client).at < 1000;
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.bent), c.link, fresh(c)])) || "none", () => [
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
     h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Rejected"].map((t) => h("th", { class: "n" }, t)))),
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster the clock runs until the client is as far ahead as its link requires" }, c.bent ? `${signed(Math.round(c.bent))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "No clients; add one on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster the clock runs until the client is as far ahead as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "No clients; add one on the left."))]),
     ),
   ]);
 }

@@ -15,10 +15,10 @@ export async function open() {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     if (bytes.length > MAX_REQUEST) return { error: "request too long: at most 4 MiB are read at once" };
     // Allocated first: this may move the memory.
-    const room = wasm.room(bytes.length) >>> 0;
-    new Uint8Array(wasm.memory.buffer, room, bytes.length).set(bytes);
+    const buffer = wasm.input_buffer(bytes.length) >>> 0;
+    new Uint8Array(wasm.memory.buffer, buffer, bytes.length).set(bytes);
     const length = wasm.ask(bytes.length);
-    return JSON.parse(new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, wasm.said() >>> 0, length)));
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, wasm.output_buffer() >>> 0, length)));
   };
   const perStep = (tick) => {
     const ticks = tick - figure.tick;

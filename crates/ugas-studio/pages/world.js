@@ -24,7 +24,7 @@ let heard = 0;
 // Effects of the selected actor by key, ended ones included.
 let seen = new Map();
 let seenOf = "";
-let pasts;
+let timelines;
 
 export const world = { open, show };
 
@@ -46,7 +46,7 @@ function open(main, owner) {
     tags: h("div", { id: "tags", class: "tags" }),
     abilities: h("table", { id: "abilities" }),
     // What came of the last deed, beside what it was done with.
-    said: { attributes: h("p", { class: "said" }), effects: h("p", { class: "said" }), map: h("p", { class: "said" }) },
+    outcome: { attributes: h("p", { class: "outcome" }), effects: h("p", { class: "outcome" }), map: h("p", { class: "outcome" }) },
     answered: null,
     answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see where it comes from, or a line below to see what caused it.")),
     log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
@@ -58,14 +58,14 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click an actor to select it; double-click a position to move the selected actor there."), ui.said.map), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click an actor to select it; double-click a position to move the selected actor there."), ui.outcome.map), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
         h("section", { class: "panel row between" }, ui.title, ui.state),
-        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values), ui.said.attributes), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Explanation", ui.answer))),
+        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values), ui.outcome.attributes), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Explanation", ui.answer))),
         panel("Abilities", h("div", { class: "scroll" }, ui.abilities)),
-        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list), ui.said.effects),
+        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list), ui.outcome.effects),
         h("div", { class: "grid two" }, panel("Tags", ui.tags), panel("Events", ui.log)),
       ),
     ),
@@ -87,12 +87,12 @@ function watch() {
 function show(frame) {
   if (frame.anew) heard = 0;
   // The timeline changed: plots of the old one are dropped.
-  if (frame.pasts !== pasts) {
+  if (frame.timelines !== timelines) {
     history.clear();
     seen = new Map();
-    pasts = frame.pasts;
+    timelines = frame.timelines;
   }
-  plotEvents(frame.news);
+  plotEvents(frame.events);
   const sides = frame.sides.map((s) => s.client ?? "");
   fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `Client ${s}` : "Server")));
   if (document.activeElement !== ui.sides) ui.sides.value = side ?? "";
@@ -168,7 +168,7 @@ function pick(event) {
 function walk(event) {
   const { far, width, height } = ui.scale;
   const to = [((event.offsetX - width / 2) / (width / 2 - 12)) * far, ((event.offsetY - height / 2) / (height / 2 - 12)) * far];
-  if (actor) act(ui.said.map, place(actor, to));
+  if (actor) act(ui.outcome.map, place(actor, to));
 }
 
 // Puts an input and shows its outcome.
@@ -179,8 +179,8 @@ async function act(where, input) {
 }
 
 // Adds the values of events to the plots.
-function plotEvents(news) {
-  for (const line of news) {
+function plotEvents(events) {
+  for (const line of events) {
     if (line.serial <= heard) continue;
     heard = line.serial;
     if (line.attribute !== undefined && line.client === null) point(plotKey(null, line.who, line.attribute), line.tick, line.value);
@@ -233,8 +233,8 @@ function values(detail, frame) {
 
 async function write(attribute, field) {
   const value = Number(field.value.trim().replace(",", ".") || NaN);
-  if (Number.isFinite(value)) await act(ui.said.attributes, { Act: { Set: { who: actor, attribute, value } } });
-  else showOutcome(ui.said.attributes, { done: false, text: `Failed: “${field.value}” is not a number.` });
+  if (Number.isFinite(value)) await act(ui.outcome.attributes, { Action: { Set: { who: actor, attribute, value } } });
+  else showOutcome(ui.outcome.attributes, { done: false, text: `Failed: “${field.value}” is not a number.` });
   field.blur();
   delete ui.values.dataset.shown;
 }
@@ -288,7 +288,7 @@ function effects(detail, frame) {
     h(
       "tbody",
       {},
-      ...(list.length ? list.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.said.effects, { Act: { Remove: { effect: e.name, from: actor } } }) }, "Remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, empty))]),
+      ...(list.length ? list.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.outcome.effects, { Action: { Remove: { effect: e.name, from: actor } } }) }, "Remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, empty))]),
     ),
   ]);
 }
@@ -314,7 +314,7 @@ function tags(detail) {
 function abilities(detail, now) {
   const list = detail.abilities ?? [];
   const wait = (a) => (a.cooldown ? Math.round(a.cooldown.share * 30) : 0);
-  const key = list.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.heals ?? 0) * 10))}`).join();
+  const key = list.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.ready_in ?? 0) * 10))}`).join();
   const casting = now.cast ? `${now.cast.name}${Math.round(now.cast.share * 30)}` : "";
   const bar = (share) => h("span", { class: "bar" }, h("i", { style: `width:${Math.round(share * 100)}%` }));
   const status = (a) => {
@@ -334,7 +334,7 @@ function abilities(detail, now) {
               h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
               status(a),
               h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
-              h("td", {}, ui.answered?.of === `${actor} ${a.name}` ? h("div", { class: `said ${ui.answered.done ? "good" : "bad"}` }, ui.answered.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.heals === null ? "" : h("span", { class: "good" }, ` · ready in ${seconds(r.heals)}`)))),
+              h("td", {}, ui.answered?.of === `${actor} ${a.name}` ? h("div", { class: `outcome ${ui.answered.done ? "good" : "bad"}` }, ui.answered.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.ready_in === null ? "" : h("span", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`)))),
               h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name) }, "Activate")),
             ),
           )
@@ -347,7 +347,7 @@ function abilities(detail, now) {
 async function activate(ability) {
   const who = actor;
   const target = document.getElementById("d-target").value.trim() || null;
-  const answered = { of: `${who} ${ability}`, ...(await act(h("p"), { Act: { Activate: { ability, who, target } } })) };
+  const answered = { of: `${who} ${ability}`, ...(await act(h("p"), { Action: { Activate: { ability, who, target } } })) };
   ui.answered = answered;
   setTimeout(() => ui.answered === answered && (ui.answered = null), SHOWN);
 }
@@ -358,7 +358,7 @@ function log(frame) {
 }
 
 async function chain(line) {
-  const steps = await studio.ask({ ask: "chain", serial: line.serial });
+  const steps = await studio.ask({ ask: "causes", serial: line.serial });
   if (!steps) return;
   ui.answer.replaceChildren(h("p", { class: "quiet" }, "Causes"), causes(steps));
   scrollTo(ui.answer.parentElement);

@@ -1,4 +1,4 @@
-//! Who looks at a world: the server, which knows everything, or a client, which knows what is replicated to it.
+//! The observer of a world: the server, which knows everything, or a client, which knows what is replicated to it.
 //!
 //! Everything a page shows of a side is read through an [`Observer`], so that a value a client does not know cannot be shown
 //! as if it were known.
@@ -110,7 +110,7 @@ impl<'w> Observer<'w> {
         let (Observer::Client(client), false) = (self, self.is_complete(who)) else { return Some(own.collect()) };
         let proxy = self.proxy(who).filter(|p| p.shape().effects)?;
         let replicated = proxy.effects().map(|e| replicated(e, sim.now()));
-        // Beside what is replicated, what this client predicted on it.
+        // In addition to the replicated effects, those that this client predicted.
         let predicted = own.filter(|e| proxy.effect(e.key).is_none() && client.is_predicted(e.key.birth));
         Some(replicated.chain(predicted).collect())
     }

@@ -1,30 +1,30 @@
-//! What a page shows of a world, as plain data.
+//! The state of a world as plain data for the pages.
 
 use crate::Names;
 use crate::observer::Observer;
-use crate::stage::Stage;
+use crate::session::Session;
 use serde::Serialize;
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, Sim, SimTime, Target, Which};
 use ugas_doc::Category;
 
-/// One side: a client's, or the server's.
+/// One side: the server, or a client.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Side {
     /// The client's name; none for the server.
     pub(crate) client: Option<String>,
     pub(crate) tick: u32,
-    /// Ticks the client is ahead of what the server has confirmed.
+    /// Ticks between the client and the last tick that the server confirmed.
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
-    /// Percent by which the client's clock runs faster than the server's, to get as far ahead as its link needs.
-    pub(crate) bent: f64,
-    /// Round trip in milliseconds and share lost of the client's link.
+    /// Percent by which the client's clock runs faster, until it is as far ahead as its link requires.
+    pub(crate) clock_rate: f64,
+    /// Round trip in milliseconds and packet loss of the client's link.
     pub(crate) link: (u32, f64),
     pub(crate) actors: Vec<Actor>,
 }
 
-/// Somebody, in short.
+/// An actor in a list.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Actor {
     pub(crate) id: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Actor {
     pub(crate) dead: bool,
     pub(crate) bars: Vec<Bar>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cast: Option<Run>,
+    pub(crate) cast: Option<Progress>,
     pub(crate) cues: Vec<String>,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Bar {
     pub(crate) most: Option<f64>,
 }
 
-/// Something that runs, from 0 to 1.
+/// A progress from 0 to 1.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Run {
+pub(crate) struct Progress {
     pub(crate) name: String,
     pub(crate) share: f64,
 }
 
-/// Everything about somebody.
+/// Everything about an actor.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Detail {
     pub(crate) id: u32,
@@ -87,7 +87,7 @@ pub(crate) struct Effect {
     pub(crate) level: u32,
     pub(crate) stacks: u32,
     pub(crate) state: &'static str,
-    /// Seconds since it began, and its whole length if it has one.
+    /// Seconds since it was applied, and its duration if it has one.
     pub(crate) elapsed: f64,
     pub(crate) total: Option<f64>,
 }
@@ -101,9 +101,9 @@ pub(crate) struct Ability {
     pub(crate) level: u32,
     pub(crate) running: bool,
     pub(crate) ready: bool,
-    /// Why not, and in how many seconds it can be used again by itself.
+    /// Why it cannot be activated.
     pub(crate) reasons: Vec<Reason>,
-    pub(crate) cooldown: Option<Run>,
+    pub(crate) cooldown: Option<Progress>,
     pub(crate) charges: Option<(u32, u32)>,
 }
 
@@ -111,26 +111,26 @@ pub(crate) struct Ability {
 pub(crate) struct Reason {
     pub(crate) kind: &'static str,
     pub(crate) text: String,
-    /// Seconds until time heals it.
-    pub(crate) heals: Option<f64>,
+    /// Seconds until this reason ends by itself, if it does.
+    pub(crate) ready_in: Option<f64>,
 }
 
-/// The sides of a stage: the server's first, then the clients' in the order they joined. With a category only whoever is
-/// in it.
-pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
-    let server = stage.net().server();
-    let actors = |observer: Observer<'_>| actors(stage.names(), observer, category);
+/// Returns the sides of a session: the server first, then the clients in the order they joined. With a category, only the
+/// actors in it.
+pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
+    let server = session.net().server();
+    let actors = |observer: Observer<'_>| actors(session.names(), observer, category);
     let mut sides = vec![Side {
         client: None,
         tick: server.tick().0,
         ahead: 0,
         corrections: 0,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
-        bent: 0.0,
+        clock_rate: 0.0,
         link: (0, 0.0),
         actors: actors(Observer::Server(server.sim())),
     }];
-    for player in stage.here() {
+    for player in session.connected() {
         let client = player.client();
         let settled = client.owned().iter().filter_map(|&who| client.settled(who)).min();
         sides.push(Side {
@@ -139,15 +139,15 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
             refused: client.counts().refused,
-            bent: client.bent(),
-            link: stage.link_of(player.name()),
+            clock_rate: client.bent(),
+            link: session.link_of(player.name()),
             actors: actors(Observer::Client(client)),
         });
     }
     sides
 }
 
-/// Whoever is in a world and in a category, if one is asked for.
+/// Returns the actors of a world, or those in a category.
 pub(crate) fn actors(names: &Names, observer: Observer<'_>, category: Option<&str>) -> Vec<Actor> {
     let wanted = |who: &ControllerId| category.is_none_or(|c| names.category(*who) == Some(c));
     observer.sim().controllers().filter(wanted).map(|who| actor(names, observer, who)).collect()
@@ -158,7 +158,7 @@ fn actor(names: &Names, observer: Observer<'_>, who: ControllerId) -> Actor {
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
     let dead = rules.tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
-    let cast = sim.cast(who).ok().flatten().map(|c| Run {
+    let cast = sim.cast(who).ok().flatten().map(|c| Progress {
         name: rules.ability_name(c.ability).unwrap_or("?").to_owned(),
         share: 1.0 - c.timer.fraction(),
     });
@@ -177,7 +177,7 @@ fn actor(names: &Names, observer: Observer<'_>, who: ControllerId) -> Actor {
     }
 }
 
-/// The resources that have an upper bound.
+/// Returns the resources that have an upper bound.
 fn bars(observer: Observer<'_>, who: ControllerId) -> Vec<Bar> {
     let sim = observer.sim();
     let mut bars = Vec::new();
@@ -196,7 +196,7 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
     sim.rules().attribute_name(attribute).unwrap_or("?").to_owned()
 }
 
-/// Everything an observer knows about somebody.
+/// Returns everything an observer knows about an actor.
 pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -> Option<Detail> {
     let sim = observer.sim();
     let is_complete = observer.is_complete(who);
@@ -243,7 +243,7 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
         let name = rules.ability_name(grant.ability).unwrap_or("?").to_owned();
         let meta = sim.ability_doc(grant.ability).and_then(|d| d.metadata.as_ref());
         let text = meta.and_then(|m| m.description.as_ref()).map(|t| sim.fill_text(t, grant.level, who).text);
-        // Without a target: what speaks against one is known only with one.
+        // Checked without a target: reasons that depend on the target are left out.
         if sim.why_not(who, Which::Grant(grant.id), Target::None, &mut reasons).is_err() {
             reasons.clear();
         }
@@ -261,10 +261,10 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
                 .map(|r| Reason {
                     kind: r.refusal.kind(),
                     text: r.refusal.describe(rules),
-                    heals: r.heals.map(|t| (t - now).as_seconds()),
+                    ready_in: r.ready_in.map(|t| (t - now).as_seconds()),
                 })
                 .collect(),
-            cooldown: timer.map(|t| Run { name: format!("{:.1}", t.remaining.as_seconds()), share: t.fraction() }),
+            cooldown: timer.map(|t| Progress { name: format!("{:.1}", t.remaining.as_seconds()), share: t.fraction() }),
             charges: sim.charges(who, grant.id).ok().flatten().map(|c| (c.have, c.max)),
             name,
         });

@@ -1,59 +1,59 @@
 //! A client's side of the duel shows what the client knows, and nothing else.
 
 use serde_json::{Value, json};
-use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::Backend;
+use ugas_studio::session::Session;
 
-fn ask(desk: &mut Desk, question: Value) -> Value {
-    serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
+fn ask(backend: &mut Backend, question: Value) -> Value {
+    serde_json::from_str(&backend.answer(&question.to_string())).unwrap()
 }
 
 /// The duel after some seconds of fighting.
-fn duel(seed: u64, ticks: u32) -> Desk {
-    let mut desk = Desk::new(Box::new(Stage::duel), seed).unwrap();
-    (0..ticks / 60).for_each(|_| desk.advance(1000.0, &mut || 0.0));
-    desk
+fn duel(seed: u64, ticks: u32) -> Backend {
+    let mut backend = Backend::new(Box::new(Session::duel), seed).unwrap();
+    (0..ticks / 60).for_each(|_| backend.advance(1000.0, &mut || 0.0));
+    backend
 }
 
-fn detail(desk: &mut Desk, side: Value, name: &str) -> Value {
-    ask(desk, json!({ "ask": "frame", "watch": [[side, name]] }))["details"][0]["detail"].clone()
+fn detail(backend: &mut Backend, side: Value, name: &str) -> Value {
+    ask(backend, json!({ "ask": "frame", "watch": [[side, name]] }))["details"][0]["detail"].clone()
 }
 
 fn attribute(detail: &Value, name: &str) -> Value {
     detail["attributes"].as_array().unwrap().iter().find(|a| a["name"] == name).unwrap().clone()
 }
 
-fn explain(desk: &mut Desk, side: Value, who: &str, attribute: &str) -> Value {
-    ask(desk, json!({ "ask": "explain", "side": side, "who": who, "attribute": attribute }))
+fn explain(backend: &mut Backend, side: Value, who: &str, attribute: &str) -> Value {
+    ask(backend, json!({ "ask": "explain", "side": side, "who": who, "attribute": attribute }))
 }
 
 #[test]
 fn a_client_does_not_explain_the_modifiers_of_a_remote_actor() {
-    let mut desk = duel(7, 60);
-    let why = explain(&mut desk, json!("You"), "Brann", "AttackPower");
+    let mut backend = duel(7, 60);
+    let why = explain(&mut backend, json!("You"), "Brann", "AttackPower");
     let text = why["text"].as_str().unwrap();
     assert_eq!(text, "18, replicated from the server; its base and modifiers are known to the server only");
     assert_eq!((&why["value"], &why["base"], &why["lines"]), (&json!(18.0), &Value::Null, &Value::Null));
     assert_eq!(why["writes"], Value::Null, "what the server wrote is not what a client knows");
-    let server = explain(&mut desk, Value::Null, "Brann", "AttackPower");
+    let server = explain(&mut backend, Value::Null, "Brann", "AttackPower");
     assert!(server["text"].as_str().unwrap().starts_with("18 = 10 × 1.50"), "{server}");
     assert!(server["writes"].is_array());
 }
 
 #[test]
 fn a_hidden_value_is_not_shown_as_its_default() {
-    let mut desk = duel(7, 60);
+    let mut backend = duel(7, 60);
     ask(
-        &mut desk,
-        json!({ "ask": "put", "input": { "Act": { "Set": { "who": "Brann", "attribute": "Mana", "value": 50.0 } } } }),
+        &mut backend,
+        json!({ "ask": "put", "input": { "Action": { "Set": { "who": "Brann", "attribute": "Mana", "value": 50.0 } } } }),
     );
-    desk.advance(1000.0, &mut || 0.0);
-    let mana = attribute(&detail(&mut desk, json!("You"), "Brann"), "Mana");
+    backend.advance(1000.0, &mut || 0.0);
+    let mana = attribute(&detail(&mut backend, json!("You"), "Brann"), "Mana");
     assert_eq!((&mana["value"], &mana["base"]), (&Value::Null, &Value::Null));
-    let why = explain(&mut desk, json!("You"), "Brann", "Mana");
+    let why = explain(&mut backend, json!("You"), "Brann", "Mana");
     assert_eq!(why["value"], Value::Null);
     assert_eq!(why["text"], "–: not replicated to this client; only the server knows this value");
-    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    let frame = ask(&mut backend, json!({ "ask": "frame" }));
     let bar = |side: usize| {
         let brann = frame["sides"][side]["actors"].as_array().unwrap().iter().find(|a| a["name"] == "Brann").unwrap();
         brann["bars"].as_array().unwrap().iter().find(|b| b["name"] == "Mana").unwrap().clone()
@@ -68,11 +68,11 @@ fn a_hidden_value_is_not_shown_as_its_default() {
 #[test]
 fn nothing_a_client_shows_of_a_remote_actor_is_made_up() {
     for seed in 1..4 {
-        let mut desk = duel(seed, 120);
+        let mut backend = duel(seed, 120);
         for _ in 0..6 {
-            desk.advance(1500.0, &mut || 0.0);
+            backend.advance(1500.0, &mut || 0.0);
             for (client, remote) in [("You", "Brann"), ("Rival", "Pyra")] {
-                let shown = detail(&mut desk, json!(client), remote);
+                let shown = detail(&mut backend, json!(client), remote);
                 for a in shown["attributes"].as_array().unwrap() {
                     assert_eq!(a["base"], Value::Null, "{client} {remote} {a}");
                 }
@@ -91,9 +91,9 @@ fn nothing_a_client_shows_of_a_remote_actor_is_made_up() {
 
 #[test]
 fn an_owner_knows_its_own_actor_completely() {
-    let mut desk = duel(7, 240);
-    let own = detail(&mut desk, json!("You"), "Pyra");
+    let mut backend = duel(7, 240);
+    let own = detail(&mut backend, json!("You"), "Pyra");
     assert!(own["attributes"].as_array().unwrap().iter().all(|a| a["value"].is_number() && a["base"].is_number()));
     assert!(!own["abilities"].as_array().unwrap().is_empty());
-    assert!(explain(&mut desk, json!("You"), "Pyra", "SpellPower")["lines"].is_array());
+    assert!(explain(&mut backend, json!("You"), "Pyra", "SpellPower")["lines"].is_array());
 }

@@ -1,14 +1,14 @@
-//! Inputs in words, for a person who undoes one.
+//! Descriptions of inputs, which undo shows.
 
-use super::{Act, Input};
+use super::{Action, Input};
 
 impl Input {
     /// Describes what was done, as an imperative: `apply GE_Burn to Pyra`.
     ///
     /// ```
-    /// use ugas_studio::stage::{Act, Input};
-    /// let act = Act::Remove { effect: "GE_Burn".into(), from: "Pyra".into() };
-    /// assert_eq!(Input::Act(act).describe(), "remove GE_Burn from Pyra");
+    /// use ugas_studio::session::{Action, Input};
+    /// let act = Action::Remove { effect: "GE_Burn".into(), from: "Pyra".into() };
+    /// assert_eq!(Input::Action(act).describe(), "remove GE_Burn from Pyra");
     /// ```
     pub fn describe(&self) -> String {
         match self {
@@ -21,8 +21,8 @@ impl Input {
                 let names: Vec<&str> = texts.keys().map(String::as_str).collect();
                 format!("load {} from disk", names.join(", "))
             }
-            Input::Act(act) => act.describe(),
-            Input::Keys(keys) if keys.leave => "return the hero to the script".to_owned(),
+            Input::Action(act) => act.describe(),
+            Input::Keys(keys) if keys.leave => "return the hero to the AI".to_owned(),
             Input::Keys(keys) if !keys.inputs.is_empty() => format!("hold {}", keys.inputs.join(", ")),
             Input::Keys(keys) if keys.x != 0.0 || keys.z != 0.0 => "walk".to_owned(),
             Input::Keys(_) => "release all keys".to_owned(),
@@ -34,18 +34,18 @@ impl Input {
     }
 }
 
-impl Act {
+impl Action {
     fn describe(&self) -> String {
         match self {
-            Act::Apply { effect, to, .. } => format!("apply {effect} to {to}"),
-            Act::Remove { effect, from } => format!("remove {effect} from {from}"),
-            Act::Activate { ability, who, .. } => format!("activate {ability} of {who}"),
-            Act::Cancel { ability, who } => format!("cancel {ability} of {who}"),
-            Act::Press { input, who, .. } => format!("press {input} of {who}"),
-            Act::Release { input, who } => format!("release {input} of {who}"),
-            Act::Event { tag, who, .. } => format!("send {tag} to {who}"),
-            Act::Move { who, .. } => format!("move {who}"),
-            Act::Set { who, attribute, value } => format!("set {attribute} of {who} to {value}"),
+            Action::Apply { effect, to, .. } => format!("apply {effect} to {to}"),
+            Action::Remove { effect, from } => format!("remove {effect} from {from}"),
+            Action::Activate { ability, who, .. } => format!("activate {ability} of {who}"),
+            Action::Cancel { ability, who } => format!("cancel {ability} of {who}"),
+            Action::Press { input, who, .. } => format!("press {input} of {who}"),
+            Action::Release { input, who } => format!("release {input} of {who}"),
+            Action::Event { tag, who, .. } => format!("send {tag} to {who}"),
+            Action::Move { who, .. } => format!("move {who}"),
+            Action::Set { who, attribute, value } => format!("set {attribute} of {who} to {value}"),
         }
     }
 }
