@@ -1,7 +1,7 @@
-//! Figures of a recording: `cargo run --release -p ugas-studio --example seek`.
+//! Measures a recording: `cargo run --release -p ugas-studio --example seek`.
 //!
-//! Ten minutes of the duel at sixty ticks a second are recorded; then it is asked for moments all over it. Printed are what
-//! the recording takes in memory and what going to a moment costs.
+//! Records ten minutes of the duel at 60 ticks per second, seeks to random ticks, and prints the memory of the recording and
+//! the time of a seek.
 #![allow(clippy::disallowed_methods, reason = "it measures, and nothing below it reads a clock")]
 
 use std::time::Instant;
@@ -10,7 +10,7 @@ use ugas_studio::session::Session;
 
 const TICKS: u32 = 10 * 60 * 60;
 
-/// Bytes of memory that the process has in use, where the operating system tells.
+/// Returns the resident memory of the process, where the operating system reports it.
 fn memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
@@ -22,7 +22,7 @@ fn main() -> Result<(), String> {
     let (before, begun) = (memory(), Instant::now());
     (0..TICKS).for_each(|_| recording.step());
     let step = begun.elapsed().as_secs_f64() * 1e6 / f64::from(TICKS);
-    println!("recorded {TICKS} ticks, {step:.0} µs a tick with recording, {} copies", recording.keyframes());
+    println!("recorded {TICKS} ticks, {step:.0} µs per tick with recording, {} keyframes", recording.keyframes());
     if let (Some(before), Some(after)) = (before, memory()) {
         println!("memory of the recording: {:.1} MB", after.saturating_sub(before) as f64 / 1e6);
     }
@@ -37,6 +37,6 @@ fn main() -> Result<(), String> {
     }
     costs.sort_by(f64::total_cmp);
     let share = |part: f64| costs[((costs.len() - 1) as f64 * part) as usize];
-    println!("seek: median {:.1} ms, 99 in 100 below {:.1} ms, longest {:.1} ms", share(0.5), share(0.99), share(1.0));
+    println!("seek: median {:.1} ms, 99th percentile {:.1} ms, maximum {:.1} ms", share(0.5), share(0.99), share(1.0));
     Ok(())
 }

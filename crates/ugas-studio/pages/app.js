@@ -53,9 +53,9 @@ export const studio = {
   // Puts an input and returns its outcome.
   async act(input) {
     const answer = await this.link.ask({ ask: "put", input });
-    const moment = at(answer.tick ?? this.frame.tick);
+    const time = at(answer.tick ?? this.frame.tick);
     const done = answer.error === undefined && !answer.no_effect;
-    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${moment}: ${answer.message ?? "done"}.` : `${moment}: failed: ${answer.error}.`) };
+    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${time}: ${answer.message ?? "done"}.` : `${time}: failed: ${answer.error}.`) };
   },
   // The events up to the tick that is shown, the newest last. Events that were dropped from the page are requested again.
   eventsUntil(frame) {
@@ -222,13 +222,13 @@ function deaths(marks, frame) {
 }
 
 async function copyLink(button) {
-  const moment = await studio.ask({ ask: "permalink" });
-  if (!moment) return;
+  const target = await studio.ask({ ask: "permalink" });
+  if (!target) return;
   const url = new URL(location.href);
-  url.search = `?seed=${moment.seed}&tick=${moment.tick}`;
-  if (moment.scenario) url.searchParams.set("scenario", moment.scenario);
-  if (moment.inputs.length) {
-    const bytes = new TextEncoder().encode(JSON.stringify(moment.inputs));
+  url.search = `?seed=${target.seed}&tick=${target.tick}`;
+  if (target.scenario) url.searchParams.set("scenario", target.scenario);
+  if (target.inputs.length) {
+    const bytes = new TextEncoder().encode(JSON.stringify(target.inputs));
     url.search += `&ops=${btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   }
   button.dataset.link = url.href;
@@ -296,8 +296,8 @@ function disk() {
   };
 }
 
-function addEvents(frame, anew) {
-  if (anew) {
+function addEvents(frame, restart) {
+  if (restart) {
     studio.events = [];
     studio.deaths = [];
     studio.forgot = frame.events.length < MAX_PER_FRAME ? -1 : frame.events[0].tick;
@@ -309,8 +309,8 @@ function addEvents(frame, anew) {
   }
   if (studio.events.length > MAX_EVENTS) studio.forgot = studio.events.splice(0, studio.events.length - MAX_EVENTS).at(-1).tick;
   // Events of a frame that was not drawn belong to the next one.
-  const missed = studio.frame?.drawn === false && !anew ? studio.frame : null;
-  studio.frame = Object.assign(frame, { anew: anew || missed?.anew === true, events: missed ? [...missed.events, ...frame.events] : frame.events, drawn: false });
+  const missed = studio.frame?.drawn === false && !restart ? studio.frame : null;
+  studio.frame = Object.assign(frame, { restart: restart || missed?.restart === true, events: missed ? [...missed.events, ...frame.events] : frame.events, drawn: false });
 }
 
 // Requests a frame: once per animation frame, at once after an input, and at once again if answers are slow.
@@ -321,17 +321,17 @@ async function poll() {
     polling.again = true;
     return;
   }
-  const anew = polling.turn !== studio.turn;
+  const restart = polling.turn !== studio.turn;
   const { watch, about, category, turn } = studio;
   Object.assign(polling, { turn, asking: true, again: false });
   const begun = performance.now();
-  const frame = await studio.link.ask({ ask: "frame", since: anew ? 0 : polling.since, watch, about, category });
+  const frame = await studio.link.ask({ ask: "frame", since: restart ? 0 : polling.since, watch, about, category });
   polling.asking = false;
   if (frame.error) return alertOf(frame.error);
   // The timeline changed: events of the old one are dropped and all are requested again.
   const other = polling.timelines !== undefined && frame.timelines !== polling.timelines;
   polling.timelines = frame.timelines;
-  if (other && !anew) {
+  if (other && !restart) {
     studio.turn += 1;
     return poll();
   }
@@ -341,7 +341,7 @@ async function poll() {
     if (polling.reloads !== undefined) readHello();
     polling.reloads = frame.reloads;
   }
-  addEvents(frame, anew);
+  addEvents(frame, restart);
   if (polling.again || performance.now() - begun > SLOW) poll();
 }
 
@@ -350,7 +350,7 @@ function loop(parts) {
   if (studio.frame) {
     parts.forEach((show) => show(studio.frame));
     PAGES[studio.page].show?.(studio.frame, studio);
-    Object.assign(studio.frame, { drawn: true, anew: false, events: [] });
+    Object.assign(studio.frame, { drawn: true, restart: false, events: [] });
   }
   poll();
   requestAnimationFrame(() => loop(parts));

@@ -191,7 +191,7 @@ function go(f) {
   edit.show(f.line);
 }
 
-function say(list) {
+function showFindings(list) {
   const here = (f) => f.file === at.name;
   findings = list.filter(here);
   edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
@@ -207,7 +207,7 @@ async function checkText(redraw) {
   const text = edit.text.value;
   const found = await studio.ask({ ask: "check", file: at.name, text });
   // Errors that a change causes in other files are listed too.
-  if (found) say([...found.filter((f) => f.file === at.name), ...found.filter((f) => f.file !== at.name && f.severity === "error")]);
+  if (found) showFindings([...found.filter((f) => f.file === at.name), ...found.filter((f) => f.file !== at.name && f.severity === "error")]);
   if (redraw) await form(ui.form, studio, text, all, findings, put);
 }
 
@@ -221,7 +221,7 @@ async function put(document, way, value) {
 
 function refused(error) {
   try {
-    say(JSON.parse(error));
+    showFindings(JSON.parse(error));
   } catch {
     ui.outcome.replaceChildren(h("p", { class: "bad" }, error));
   }

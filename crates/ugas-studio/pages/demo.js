@@ -135,7 +135,7 @@ function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  if (!frame.anew) for (const line of frame.events) if (isRolledBack(line) && line.client === "You") correct(ui.left, line.who);
+  if (!frame.restart) for (const line of frame.events) if (isRolledBack(line) && line.client === "You") correct(ui.left, line.who);
   watch(ui.right, server, details(null));
   if (you) {
     watch(ui.left, you, details("You"));

@@ -13,8 +13,8 @@ export function drive(studio, actor) {
   const names = () => studio.frame?.sides[0].actors.slice(0, 200).map((a) => a.name) ?? [];
   const lists = { "l-effects": studio.hello.effects, "l-abilities": studio.hello.abilities, "l-inputs": studio.hello.inputs, "l-tags": studio.hello.tags, "l-actors": names() };
   const act = async (button, make) => {
-    const said = button.parentElement.querySelector(".outcome");
-    showOutcome(said, actor() ? await studio.act(make(actor())) : { done: false, text: "Select an actor first." });
+    const outcome = button.parentElement.querySelector(".outcome");
+    showOutcome(outcome, actor() ? await studio.act(make(actor())) : { done: false, text: "Select an actor first." });
   };
   const button = (id, text, make) => h("button", { id, onclick: (e) => act(e.currentTarget, (who) => ({ Action: make(who) })) }, text);
   // Buttons, and below them the outcome of the last one.

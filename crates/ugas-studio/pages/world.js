@@ -20,7 +20,8 @@ let side = null;
 let actor = null;
 // Values by actor and attribute: [tick, value].
 const history = new Map();
-let heard = 0;
+// The serial number of the last plotted event.
+let plotted = 0;
 // Effects of the selected actor by key, ended ones included.
 let seen = new Map();
 let seenOf = "";
@@ -36,7 +37,7 @@ function open(main, owner) {
     category: h("select", { id: "category", "aria-label": "Category", hidden: (studio.hello.categories ?? []).length < 2, onchange: (e) => (studio.category = e.target.value || null) }, h("option", { value: "" }, "Every category"), ...(studio.hello.categories ?? []).map((c) => h("option", { value: c }, c))),
     count: h("span", { class: "quiet", id: "count" }),
     actors: rows("actors", "Actors", (name) => choose(name)),
-    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map: where everybody is", onclick: pick, ondblclick: walk }),
+    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map of all actors", onclick: pick, ondblclick: walk }),
     title: h("h2", { id: "who" }),
     state: h("div", { class: "row", id: "state" }),
     values: h("table", { id: "values" }),
@@ -45,10 +46,10 @@ function open(main, owner) {
     list: h("table", { id: "effects" }),
     tags: h("div", { id: "tags", class: "tags" }),
     abilities: h("table", { id: "abilities" }),
-    // What came of the last deed, beside what it was done with.
+    // The outcome of the last action of each panel.
     outcome: { attributes: h("p", { class: "outcome" }), effects: h("p", { class: "outcome" }), map: h("p", { class: "outcome" }) },
     answered: null,
-    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see where it comes from, or a line below to see what caused it.")),
+    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see its base and modifiers, or an event below to see its causes.")),
     log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
     shown: new Set(),
     places: [],
@@ -85,7 +86,7 @@ function watch() {
 }
 
 function show(frame) {
-  if (frame.anew) heard = 0;
+  if (frame.restart) plotted = 0;
   // The timeline changed: plots of the old one are dropped.
   if (frame.timelines !== timelines) {
     history.clear();
@@ -181,8 +182,8 @@ async function act(where, input) {
 // Adds the values of events to the plots.
 function plotEvents(events) {
   for (const line of events) {
-    if (line.serial <= heard) continue;
-    heard = line.serial;
+    if (line.serial <= plotted) continue;
+    plotted = line.serial;
     if (line.attribute !== undefined && line.client === null) point(plotKey(null, line.who, line.attribute), line.tick, line.value);
   }
 }

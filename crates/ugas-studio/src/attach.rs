@@ -300,7 +300,7 @@ impl Attached {
                 .documents
                 .as_ref()
                 .ok_or("the game was attached without documents; set `AttachConfig::documents`")?;
-            let library = Library::beside(sim.rules().clone(), path);
+            let library = Library::of_running(sim.rules().clone(), path);
             self.disk = Disk::open(path, &library).ok();
             self.serving.watch(self.disk.as_ref().map_or(Vec::new(), Disk::places));
             self.loaded = Some(sim.rules().clone());

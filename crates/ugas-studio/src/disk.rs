@@ -171,19 +171,19 @@ fn replace(place: &Path, text: &str) -> std::io::Result<()> {
     let mut name = OsString::from(".");
     name.push(place.file_name().unwrap_or_default());
     name.push(format!(".{}.tmp", std::process::id()));
-    let beside = place.with_file_name(name);
+    let temporary = place.with_file_name(name);
     let write = || {
         // May be left over from a crashed process with the same id.
-        let _ = fs::remove_file(&beside);
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        let _ = fs::remove_file(&temporary);
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
         file.write_all(text.as_bytes())?;
         file.set_permissions(fs::metadata(place)?.permissions())?;
         file.sync_all()?;
         drop(file);
-        fs::rename(&beside, place)
+        fs::rename(&temporary, place)
     };
     write().inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     })
 }
 

@@ -44,7 +44,7 @@ impl Library {
 
     /// Reads the documents at a path: the pack in a folder, or loose files. Builds nothing: the rules are those of a world
     /// that is already running.
-    pub fn beside(rules: Arc<Rules>, path: &Path) -> Library {
+    pub fn of_running(rules: Arc<Rules>, path: &Path) -> Library {
         let (mut project, _) = Project::open_readable(path);
         keep_tables(&mut project);
         let whole = match path.join("pack.yaml").is_file() {

@@ -42,7 +42,7 @@ impl<'w> Observer<'w> {
         matches!(self, Observer::Client(client) if client.owned().contains(&who))
     }
 
-    /// The replicated state of a controller of somebody else.
+    /// The replicated state of a remote controller.
     fn proxy(self, who: ControllerId) -> Option<&'w Proxy> {
         match self {
             Observer::Client(client) if !self.owns(who) => client.proxies().get(who),

@@ -102,7 +102,12 @@ fn every_deed_says_what_came_of_it() {
     let (text, done) = said(nobody);
     assert!(!done && text.starts_with("Pyra activated GA_Firebolt without a target"), "{text}");
     let (text, done) = said(json!({ "Press": { "input": "Primary", "who": "Pyra", "target": "Brann" } }));
-    assert!(!done && text.starts_with("Primary of Pyra was pressed, but no ability was activated: ") && text.contains("cooldown"), "{text}");
+    assert!(
+        !done
+            && text.starts_with("Primary of Pyra was pressed, but no ability was activated: ")
+            && text.contains("cooldown"),
+        "{text}"
+    );
     assert_eq!(
         said(json!({ "Release": { "input": "Primary", "who": "Pyra" } })),
         ("Primary of Pyra was released".into(), true)

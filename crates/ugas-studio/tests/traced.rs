@@ -78,7 +78,7 @@ fn every_frame_of_a_task_that_ticks_is_an_event() {
 fn a_step_that_is_taken_again_is_no_event_again() {
     let boot = |seed| {
         let (rules, sim) = watcher();
-        let library = Library::beside(rules, "nowhere".as_ref());
+        let library = Library::of_running(rules, "nowhere".as_ref());
         Ok(Session::of_sim(sim, library, Names::default(), seed))
     };
     let mut backend = Backend::new(Box::new(boot), 7).unwrap();
