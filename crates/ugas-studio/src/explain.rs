@@ -55,10 +55,7 @@ pub(crate) fn why(
     attribute: &str,
 ) -> Result<ValueExplanation, String> {
     let rules = observer.sim().rules();
-    let Some(id) = rules.attribute(attribute) else {
-        let near = rules.nearest_name(attribute).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-        return Err(format!("unknown attribute '{attribute}'{near}"));
-    };
+    let id = rules.attribute(attribute).map_err(|unknown| unknown.to_string())?;
     let unknown =
         |text: String, value| ValueExplanation { attribute: id, text, value, base: None, bounds: None, lines: None };
     Ok(match observer.explain(who, id).map_err(|r| r.describe(rules))? {

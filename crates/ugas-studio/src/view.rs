@@ -157,7 +157,7 @@ fn actor(names: &Names, observer: Observer<'_>, who: ControllerId) -> Actor {
     let sim = observer.sim();
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
-    let dead = rules.tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
+    let dead = rules.find_tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
     let cast = sim.cast(who).ok().flatten().map(|c| Progress {
         name: rules.ability_name(c.ability).unwrap_or("?").to_owned(),
         share: 1.0 - c.timer.fraction(),

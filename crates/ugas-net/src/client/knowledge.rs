@@ -50,7 +50,7 @@ impl Client {
     /// # let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0)).with(mana);
     /// # let rules = Rules::builder().add(set).build()?;
     /// # let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// # let spec = || SpawnSpec::sets(vec![rules.set("S").unwrap()]);
+    /// # let spec = || SpawnSpec::sets([rules.set("S").unwrap()]);
     /// # let (hero, foe) = (sim.spawn(spec())?, sim.spawn(spec())?);
     /// # let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
     /// # let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);

@@ -86,7 +86,7 @@ impl Duel {
 
     /// Returns whether one of the heroes is dead.
     pub fn is_over(&self, sim: &Sim) -> bool {
-        let dead = sim.rules().tag("State.Dead");
+        let dead = sim.rules().find_tag("State.Dead");
         dead.is_some_and(|tag| self.heroes.iter().any(|hero| sim.has_tag(hero.who, tag).unwrap_or(false)))
     }
 
@@ -161,7 +161,7 @@ impl Hero {
     fn knight(&mut self, sim: &Sim) -> Intent {
         let Some((to, distance)) = self.towards(sim) else { return Intent::default() };
         let can = |name: &str| self.can(sim, name);
-        let casts = sim.rules().tag("State.Casting").is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false));
+        let casts = sim.rules().find_tag("State.Casting").is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false));
         let mut intent = Intent { walk: to, cast: None };
         if distance < 2.6 {
             intent.walk = [0.0; 2];
@@ -175,7 +175,7 @@ impl Hero {
     /// The intent of the person. Newly pressed keys are sent at once.
     fn player_intent(&mut self, client: &mut Client, keys: &Keys) -> Intent {
         let rules = client.sim().rules().clone();
-        for input in keys.inputs.iter().filter_map(|name| rules.input(name)) {
+        for input in keys.inputs.iter().filter_map(|name| rules.find_input(name)) {
             if !self.down.iter().any(|(held, _)| *held == input) {
                 self.press(client, input, u32::MAX);
             }
@@ -188,7 +188,7 @@ impl Hero {
         let rules = client.sim().rules().clone();
         let who = self.who;
         self.down.retain_mut(|(input, left)| {
-            let wanted = keys.is_some_and(|k| k.inputs.iter().any(|name| rules.input(name) == Some(*input)));
+            let wanted = keys.is_some_and(|k| k.inputs.iter().any(|name| rules.find_input(name) == Some(*input)));
             *left = if *left == u32::MAX && !wanted { 0 } else { left.saturating_sub(u32::from(*left != u32::MAX)) };
             // If the release cannot be sent now, it is sent in the next tick.
             *left > 0 || client.command(Request::Release { who, input: *input }).is_err()
@@ -198,7 +198,7 @@ impl Hero {
     /// Returns why an input cannot activate its ability, as the hero's client predicts it.
     fn refusal(&self, net: &Harness, input: &str) -> Option<ActionOutcome> {
         let sim = net.client(self.client).sim();
-        let id = sim.rules().input(input)?;
+        let id = sim.rules().find_input(input)?;
         let grants = sim.grants(self.who).ok()?;
         let check = |ability| sim.check(self.who, ability, Target::Controller(self.foe)).err();
         let bound = grants.iter().filter(|grant| grant.input == id).map(|grant| (grant.ability, check(grant.ability)));
@@ -228,7 +228,8 @@ impl Hero {
         let length = (intent.walk[0] * intent.walk[0] + intent.walk[1] * intent.walk[1]).sqrt();
         let casting = client.sim().cast(self.who).ok().flatten().is_some();
         if length > 1e-6 && !casting {
-            let speed = rules.attribute("MoveSpeed").and_then(|a| client.sim().get(self.who, a).ok()).unwrap_or(0.0);
+            let speed =
+                rules.find_attribute("MoveSpeed").and_then(|a| client.sim().get(self.who, a).ok()).unwrap_or(0.0);
             let step = speed / f64::from(super::RATE) / length.max(1.0);
             at = [at[0] + intent.walk[0] * step, at[1] + intent.walk[1] * step];
             moved = true;
@@ -257,7 +258,7 @@ impl Hero {
     /// Returns the destination of a blink that started in this tick: what an engine does for the teleport request. The
     /// blink goes through the centre, where there is most space.
     fn blink_destination(&mut self, sim: &Sim, rules: &Rules) -> Option<[f64; 2]> {
-        let blink = rules.effect("GE_Blink")?;
+        let blink = rules.find_effect("GE_Blink")?;
         let fresh = sim.effects(self.who).ok()?.into_iter().any(|e| e.effect == blink && e.elapsed == SimTime::ZERO);
         let at = place(sim, self.who);
         let out = (at[0] * at[0] + at[1] * at[1]).sqrt().max(1e-6);
@@ -266,7 +267,7 @@ impl Hero {
 
     /// Returns the unit direction to the foe and the distance.
     fn towards(&self, sim: &Sim) -> Option<([f64; 2], f64)> {
-        let dead = sim.rules().tag("State.Dead");
+        let dead = sim.rules().find_tag("State.Dead");
         if !sim.exists(self.foe) || dead.is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false)) {
             return None;
         }
@@ -278,7 +279,7 @@ impl Hero {
     }
 
     fn can(&self, sim: &Sim, name: &str) -> Option<AbilityId> {
-        let ability = sim.rules().ability(name)?;
+        let ability = sim.rules().find_ability(name)?;
         // A short pause between two decisions.
         let ready = self.idle_ticks >= 3 && sim.check(self.who, ability, Target::Controller(self.foe)).is_ok();
         ready.then_some(ability)
@@ -287,7 +288,7 @@ impl Hero {
 
 /// Returns whether a hero is alive and not stunned.
 fn can_act(sim: &Sim, who: ControllerId) -> bool {
-    let has = |name: &str| sim.rules().tag(name).is_some_and(|t| sim.has_tag(who, t).unwrap_or(true));
+    let has = |name: &str| sim.rules().find_tag(name).is_some_and(|t| sim.has_tag(who, t).unwrap_or(true));
     sim.exists(who) && !has("State.Dead") && !has("State.Debuff.Stunned")
 }
 
@@ -297,7 +298,7 @@ fn place(sim: &Sim, who: ControllerId) -> [f64; 2] {
 }
 
 fn share_of(sim: &Sim, who: ControllerId, value: &str, most: &str) -> f64 {
-    let get = |name: &str| sim.rules().attribute(name).and_then(|a| sim.get(who, a).ok());
+    let get = |name: &str| sim.rules().find_attribute(name).and_then(|a| sim.get(who, a).ok());
     match (get(value), get(most)) {
         (Some(value), Some(most)) if most > 0.0 => value / most,
         _ => 1.0,

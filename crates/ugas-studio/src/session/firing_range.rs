@@ -54,12 +54,13 @@ impl FiringRange {
     /// Creates two copies of the mage and a target with much health.
     pub(super) fn new(rules: &Arc<Rules>, seed: u64) -> Result<FiringRange, String> {
         let missing = |what: &str| format!("the pack arena lacks {what}");
-        let bolt = rules.ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
-        let cooldown = rules.tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
+        let bolt = rules.find_ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
+        let cooldown =
+            rules.find_tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
         let ticks = length_of(rules).ok_or_else(|| missing("GE_FireboltCooldown with a duration"))?;
-        let pyra = rules.template("Pyra").ok_or_else(|| missing("Pyra"))?;
-        let body = rules.set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
-        let health = ["MaxHealth", "Health"].map(|name| rules.attribute(name).map(|a| (a, 1e9)));
+        let pyra = rules.find_template("Pyra").ok_or_else(|| missing("Pyra"))?;
+        let body = rules.find_set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
+        let health = ["MaxHealth", "Health"].map(|name| rules.find_attribute(name).map(|a| (a, 1e9)));
         let mut sim = Sim::new(rules.clone(), super::config_without_causes(seed));
         let mut spawn = |spec: SpawnSpec| sim.spawn(spec).map_err(|r| r.describe(rules));
         let shooter = |who| Shooter { who, last: None, shots: VecDeque::new() };
@@ -67,7 +68,7 @@ impl FiringRange {
         let mage = |x| SpawnSpec { template: Some(pyra), anchor: at(x), ..SpawnSpec::default() };
         let shooters = [shooter(spawn(mage(-1.0))?), shooter(spawn(mage(1.0))?)];
         let base = health.into_iter().flatten().collect();
-        let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets(vec![body]) })?;
+        let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets([body]) })?;
         let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
         let client = ClientConfig {
             window: SimTime::millis(500),

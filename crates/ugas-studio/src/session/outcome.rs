@@ -69,7 +69,7 @@ impl Action {
             Action::Event { tag, who, .. } => done(format!("{tag} was sent to {who}")),
             Action::Move { who, to } => done(format!("{who} was moved to {}, {}", to[0], to[2])),
             Action::Set { who, attribute, value } => {
-                let base = sim.rules().attribute(attribute).zip(names.who(sim, who));
+                let base = sim.rules().find_attribute(attribute).zip(names.who(sim, who));
                 let base = base.and_then(|(a, who)| sim.base(who, a).ok()).unwrap_or(*value);
                 match base == *value {
                     true => done(format!("base {attribute} of {who} was set to {value}")),
@@ -118,7 +118,7 @@ fn name_of(sim: &Sim, key: ActivationKey) -> Option<String> {
 
 /// An ability that needs a target and has none is activated without effect on a target.
 fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> ActionOutcome {
-    let doc = sim.rules().ability(ability).and_then(|id| sim.ability_doc(id));
+    let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
     let needs_target = doc.is_some_and(|doc| needs_target(&[&doc.tasks, &doc.on_tick, &doc.on_server_tick]));
     match target.is_none() && needs_target {
         true => ActionOutcome {
