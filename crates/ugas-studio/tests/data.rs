@@ -478,7 +478,7 @@ fn a_file_of_several_scenarios_lets_choose() {
     let folder = Folder::new();
     let path = folder.write("several.yaml", SEVERAL);
     let mut backend = open(&path);
-    let told = |backend: &mut Backend| {
+    let shown_scenario = |backend: &mut Backend| {
         let hello = ask(backend, json!({ "ask": "hello" }));
         (hello["scenario"]["name"].as_str().unwrap().to_owned(), hello["seed"].as_u64().unwrap())
     };
@@ -489,12 +489,12 @@ fn a_file_of_several_scenarios_lets_choose() {
         { "key": "3", "name": "Nobody is hurt" },
     ]);
     assert_eq!(hello["scenario"]["all"], all);
-    assert_eq!(event_lines(&mut backend), ("A hit is felt".to_owned(), 3), "its own seed");
+    assert_eq!(shown_scenario(&mut backend), ("A hit is felt".to_owned(), 3), "its own seed");
     backend.advance(500.0, &mut || 0.0);
     let before = ask(&mut backend, json!({ "ask": "frame" }));
     let other = ask(&mut backend, json!({ "ask": "open", "scenario": "Nobody is hurt" }));
     assert_eq!(other["error"], Value::Null, "{other}");
-    assert_eq!(event_lines(&mut backend), ("Nobody is hurt".to_owned(), 4));
+    assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 4));
     assert_eq!(value(&mut backend, "Slime", "Health"), 50.0);
     let after = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!((&after["tick"], &after["running"]), (&json!(0), &json!(true)), "it plays from its beginning");
@@ -505,7 +505,7 @@ fn a_file_of_several_scenarios_lets_choose() {
     );
     let nobody = ask(&mut backend, json!({ "ask": "open", "scenario": "A miss" }));
     assert!(nobody["error"].as_str().unwrap().contains(r#"it holds 1 "A hit is felt", 2"#), "{nobody}");
-    assert_eq!(event_lines(&mut backend).0, "Nobody is hurt", "and it goes on");
+    assert_eq!(shown_scenario(&mut backend).0, "Nobody is hurt", "and it goes on");
     // A link to a moment says which one it is of.
     backend.advance(1_000.0, &mut || 0.0);
     let moment = ask(&mut backend, json!({ "ask": "permalink" }));
@@ -518,10 +518,10 @@ fn a_file_of_several_scenarios_lets_choose() {
     // The file is saved with another name for it, and somebody has written one before it.
     folder.write("several.yaml", &SEVERAL.replace("Nobody is hurt\nSeed: 4", "All is well\nSeed: 5"));
     assert!(backend.reload_from_disk());
-    assert_eq!(event_lines(&mut backend), ("Nobody is hurt".to_owned(), 0), "the other one of that name");
+    assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 0), "the other one of that name");
     folder.write("several.yaml", &format!("Scenario: New\nTimeline: []\n---\n{SEVERAL}"));
     assert!(backend.reload_from_disk());
-    assert_eq!(event_lines(&mut backend), ("Nobody is hurt".to_owned(), 4));
+    assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 4));
 }
 
 #[test]

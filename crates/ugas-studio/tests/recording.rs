@@ -71,7 +71,7 @@ impl Model {
             if tick > 0 {
                 toy.step();
             }
-            self.inputs.iter().filter(|(at, _)| *at == tick).for_each(|(_, i)| toy.take(i).unwrap());
+            self.inputs.iter().filter(|(at, _)| *at == tick).for_each(|(_, i)| toy.apply_input(i).unwrap());
         }
         toy
     }
