@@ -3,7 +3,7 @@
 //! Everything a page shows of a side is read through an [`Observer`], so that a value a client does not know cannot be shown
 //! as if it were known.
 
-use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, Refusal, Sim, SimTime};
+use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
 use ugas_net::view::{EffectSeen, Proxy};
 
@@ -87,7 +87,7 @@ impl<'w> Observer<'w> {
         }
     }
 
-    pub(crate) fn explain(self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, Refusal> {
+    pub(crate) fn explain(self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, ReadError> {
         match self {
             Observer::Server(sim) => sim.explain(who, attribute).map(|e| ClientExplanation::Full(Box::new(e))),
             Observer::Client(client) => client.explain(who, attribute),

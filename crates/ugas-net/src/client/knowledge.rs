@@ -6,7 +6,7 @@
 
 use super::Client;
 use crate::view::Proxy;
-use ugas_core::{AttributeId, ControllerId, Explanation, Refusal};
+use ugas_core::{AttributeId, ControllerId, Explanation, ReadError};
 
 /// How much a client knows about one attribute of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Client {
     }
 
     /// Explains an attribute as far as this client knows it.
-    pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, Refusal> {
+    pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, ReadError> {
         let value = self.sim.get(who, attribute)?;
         let replicated = self.proxies.get(who).and_then(|p: &Proxy| p.value(attribute));
         Ok(match (self.knowledge(who, attribute), replicated) {
