@@ -131,7 +131,7 @@ impl<'a> View<'a> {
         }
         if let Some(s) = &def.stacking
             && s.deny_overflow
-            && self.stacks_of(def, spec, target) + spec.stacks as u64 > s.limit as u64
+            && self.stacks_of(def, spec, target) >= s.limit as u64
         {
             return Err(Refusal::Stacks { limit: s.limit });
         }

@@ -512,7 +512,7 @@ impl Flow<'_> {
                 JournalWhat::Recheck(cause) => {
                     self.cause = *cause;
                     if let Some(target) = self.st.controllers.slot(who) {
-                        self.recheck(target);
+                        self.recheck_all(target);
                     }
                     self.react();
                 }

@@ -60,6 +60,9 @@ impl Flow<'_> {
             }
         }
         self.row_mut(target);
+        // What is not finite is settled once more: that reports it.
+        let not_finite = self.layout(target).not_finite.clone();
+        not_finite.iter().for_each(|&slot| self.mark(target, slot as usize));
         self.settle(Via::NOTHING, Emit::Nothing);
         self.step(who, LifecycleStep::ActorsSet);
         self.fact(who, Via::NOTHING, FactKind::Spawned { owner });

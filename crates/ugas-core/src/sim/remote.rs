@@ -177,12 +177,14 @@ impl Sim {
             ..SpawnSpec::default()
         };
         let (next_id, facts) = (self.state.next_id, self.log.facts.list.len());
+        let diagnostics = self.log.diagnostics.len();
         let mut flow = self.flow();
         flow.start(OpId::default(), spare);
         let made = flow.spawn(&spec);
         flow.react();
         let row = made.ok().and_then(|_| flow.slot(spare).ok()).and_then(|slot| flow.drop_row(slot));
         self.log.facts.list.truncate(facts);
+        self.log.diagnostics.truncate(diagnostics);
         self.state.next_id = next_id;
         let mut row = row.ok_or(made.err().unwrap_or(Refusal::StaleHandle))?;
         row.id = proxy.who;

@@ -23,7 +23,6 @@ pub(crate) struct Blown {
     raw: f64,
     absorbed: f64,
     rest: f64,
-    start: f64,
 }
 
 /// The rules of who does it and of whom it is done to.
@@ -107,8 +106,8 @@ impl World {
             // What it loses as a pool of another stays lost.
             own.result += w.start + sign * rest - w.result;
             let credit = self.credit(spec.source);
-            let (attribute, absorbed, start) = (w.attribute.clone(), amount - rest, w.start);
-            blows.push(Blown { attribute, credit, raw, absorbed, rest, start });
+            let (attribute, absorbed) = (w.attribute.clone(), amount - rest);
+            blows.push(Blown { attribute, credit, raw, absorbed, rest });
         }
         blows
     }
@@ -137,7 +136,7 @@ impl World {
     pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, blows: Vec<Blown>) {
         let Some(combat) = &def.combat else { return };
         for b in blows {
-            let moved = (self.shown[&(target, b.attribute.clone())].base - b.start).abs();
+            let moved = (self.shown[&(target, b.attribute.clone())].base - self.starts[&b.attribute]).abs();
             let overkill = (b.rest - moved).max(0.0);
             let amount = b.rest - overkill;
             let text = format!("Damage {:?} {:?} credit {}", combat.kind, combat.style, b.credit);
