@@ -4,7 +4,7 @@ use super::settle::Emit;
 use super::{Flow, Via};
 use crate::image::RowImage;
 use crate::rules::{Layout, RemoveDef};
-use crate::state::{LiveEdge, Row, Tags};
+use crate::state::{Definitions, Index, LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -172,21 +172,36 @@ impl<'j> Replay<'j> {
     }
 }
 
-/// A row at one instant.
-#[derive(Clone, Debug)]
-pub(crate) struct Captured {
-    pub(crate) row: Row,
+/// When a row was captured, under which rules, and how far its journal had come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CapturedAt {
     pub(crate) at: SimTime,
     pub(crate) rules: u64,
     pub(crate) serial: u64,
     pub(crate) dues: u64,
+    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
+    /// counting. An op of the host's comes after all that fell due before it.
+    pub(crate) foreign: bool,
+}
+
+/// A row at one instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Captured {
+    pub(crate) row: Row,
+    pub(crate) taken: CapturedAt,
     /// The layout the row was read under; its number belongs to one sim.
     pub(crate) layout: Arc<Layout>,
     /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
     pub(crate) definitions: Vec<(u32, u64)>,
-    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
-    /// counting. An op of the host's comes after all that fell due before it.
-    pub(crate) foreign: bool,
+}
+
+impl Captured {
+    /// Captures a row of a sim.
+    pub(crate) fn new(row: Row, taken: CapturedAt, index: &Index, definitions: &Definitions) -> Captured {
+        let layout = index.layouts[row.layout as usize].clone();
+        let definitions = definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
+        Captured { row, taken, layout, definitions }
+    }
 }
 
 impl Flow<'_> {
@@ -370,7 +385,7 @@ impl Flow<'_> {
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
-        row.clock.shift(self.st.now.0 - from.at.0);
+        row.clock.shift(self.st.now.0 - from.taken.at.0);
         self.put_image(target, row)?;
         // What waits for a time of the sim does so on a clock that was shifted.
         self.retime(target);
@@ -384,7 +399,7 @@ impl Flow<'_> {
     /// Whether an image fits here: same rules, same controller, same run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
         let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
-        if from.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
+        if from.taken.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
             return Err(Refusal::Mismatch);
         }
         self.slot(who)
@@ -415,8 +430,8 @@ impl Flow<'_> {
     /// Puts a row back to an image and runs it forward alone, from its journal.
     pub(crate) fn replay_row(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<(), Refusal> {
         let now = self.begin_replay(from, journal, to)?;
-        let mut done = from.dues;
-        self.replay_part(from, journal, from.serial..u64::MAX, to, &mut done);
+        let mut done = from.taken.dues;
+        self.replay_part(from, journal, from.taken.serial..u64::MAX, to, &mut done);
         self.end_replay(from.row.id, now);
         Ok(())
     }
@@ -430,31 +445,19 @@ impl Flow<'_> {
         stops: &[(SimTime, u64)],
         images: &mut [RowImage],
     ) -> Result<(), Refusal> {
-        let last = stops.last().map_or(from.at, |s| s.0);
-        if stops.windows(2).any(|w| w[0] > w[1]) || stops.first().is_some_and(|s| s.0 < from.at) {
+        let last = stops.last().map_or(from.taken.at, |s| s.0);
+        if stops.windows(2).any(|w| w[0] > w[1]) || stops.first().is_some_and(|s| s.0 < from.taken.at) {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
         let now = self.begin_replay(from, journal, last)?;
-        let (mut done, mut serial) = (from.dues, from.serial);
+        let (mut done, mut serial) = (from.taken.dues, from.taken.serial);
         for (&(at, next), image) in stops.iter().zip(images) {
             self.replay_part(from, journal, serial..next, at, &mut done);
             serial = next;
             let Ok(slot) = self.slot(from.row.id) else { break };
-            let row = self.st.controllers.row(slot);
-            let layout = self.ix.layouts[row.layout as usize].clone();
-            let (rules, dues, foreign) = (from.rules, done, from.foreign);
-            let definitions = self.st.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
-            match &mut image.inner {
-                Some(c) => {
-                    c.row.clone_from(row);
-                    (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
-                    (c.layout, c.definitions, c.foreign) = (layout, definitions, foreign);
-                }
-                None => {
-                    let row = row.clone();
-                    image.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
-                }
-            }
+            let row = self.st.controllers.row(slot).clone();
+            let taken = CapturedAt { at, serial, dues: done, ..from.taken };
+            image.inner = Some(Captured::new(row, taken, self.ix, &self.st.definitions));
         }
         self.end_replay(from.row.id, now);
         Ok(())
@@ -464,15 +467,15 @@ impl Flow<'_> {
     fn begin_replay(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<SimTime, Refusal> {
         let target = self.check_image(from.row.id, from)?;
         let now = self.st.now;
-        if to < from.at || to > now {
+        if to < from.taken.at || to > now {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
-        if journal.dropped > from.serial {
+        if journal.dropped > from.taken.serial {
             return Err(Refusal::Mismatch);
         }
         let row = self.image_row(from)?;
         self.put_image(target, row)?;
-        self.st.now = from.at;
+        self.st.now = from.taken.at;
         Ok(now)
     }
 
@@ -486,9 +489,9 @@ impl Flow<'_> {
         done: &mut u64,
     ) {
         let who = from.row.id;
-        let first = serials.start == from.serial && self.st.now == from.at;
+        let first = serials.start == from.taken.serial && self.st.now == from.taken.at;
         let is_due = |e: &&JournalEntry| match e.again {
-            true => first && e.serial == from.serial,
+            true => first && e.serial == from.taken.serial,
             false => serials.contains(&e.serial),
         };
         for entry in journal.entries.iter().filter(is_due).filter(|e| e.at <= to) {
@@ -496,7 +499,7 @@ impl Flow<'_> {
                 self.react();
             }
             self.read_to(entry.serial);
-            let all = from.foreign && matches!(entry.what, JournalWhat::Op(..));
+            let all = from.taken.foreign && matches!(entry.what, JournalWhat::Op(..));
             self.run_row(who, entry.at, (!all).then_some(entry.dues), done);
             self.st.now = self.st.now.max(entry.at);
             self.read_to(entry.serial + 1);

@@ -35,7 +35,7 @@ mod write;
 pub use combat::ChargeView;
 
 pub(crate) use ability::{Again, Ahead};
-pub(crate) use capture::{Arrival, Captured, FrameWork, Journal, JournalWhat, Replay};
+pub(crate) use capture::{Arrival, Captured, CapturedAt, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};

@@ -7,7 +7,7 @@
 
 use super::Sim;
 use crate::check::closes_circle;
-use crate::flow::{Ahead, Captured, Journal, Replay, Via};
+use crate::flow::{Ahead, Captured, CapturedAt, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::Role;
@@ -203,11 +203,9 @@ impl Sim {
     fn image(&self, mut row: Row, at: SimTime, after: JournalMark) -> RowImage {
         row.rebuild();
         row.readers = 0;
-        let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.state.definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
-        let rules = self.rules.image_print();
         let JournalMark { serial, dues } = after;
-        RowImage { inner: Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign: true }) }
+        let taken = CapturedAt { at, rules: self.rules.image_print(), serial, dues, foreign: true };
+        RowImage { inner: Some(Captured::new(row, taken, &self.index, &self.state.definitions)) }
     }
 
     /// Puts a controller to an image and runs its journal after it again, up to each of the stops: a time, and the mark
