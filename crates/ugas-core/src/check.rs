@@ -7,10 +7,10 @@ use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
 use crate::state::{
-    Attr, Cold, CueCount, Definitions, Effect, FILTERED, Grant, Mod, NOT_FINITE, OFF, Periodic, Queued, Rest, Row,
-    SEQ_BITS, Side,
+    Attr, Cold, CueCount, Definitions, Effect, FILTERED, Frozen, Grant, Mod, NOT_FINITE, OFF, Periodic, Queued, Rest,
+    Row, SEQ_BITS, Side,
 };
-use crate::{Anchor, ControllerId, SimTime, Spec, SpecExtra, TagId};
+use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
@@ -164,8 +164,9 @@ impl Check<'_> {
         let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
         if let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest: Some(rest) }) = cold.as_deref()
         {
-            let Rest { level: _, stacks: _, extra, captures: _, units: _, dropped: _ } = &**rest;
+            let Rest { level: _, stacks: _, extra, captures: _, units: _, dropped: _, frozen } = &**rest;
             want(self.extra_is_sound(extra.as_deref()), "an effect's values")?;
+            want(frozen.iter().all(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
         }
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
         want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
@@ -175,9 +176,10 @@ impl Check<'_> {
         want(source_is_sound(e.source), "an effect's source")?;
         want(e.watches() == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
         want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
-        let catches_up = e.inhibited() && def.period_inhibition == PeriodInhibition::CatchUp;
+        let catches_up = e.periodic().is_some() && def.period_inhibition == PeriodInhibition::CatchUp;
         let start = e.start;
-        want(e.missed() == 0 || catches_up && e.periodic().is_some(), "an effect's missed executions")?;
+        let owed = if catches_up { u32::MAX } else { def.executes_at_once() as u32 };
+        want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "an effect's missed executions")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
             // They run at once when the effect comes back: never more than one step may run.
@@ -190,6 +192,15 @@ impl Check<'_> {
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
         want(e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
         want(length_is_sound(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
+    }
+
+    fn frozen_is_sound(&self, frozen: &Frozen) -> bool {
+        let Frozen { values, tags } = frozen;
+        let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
+        values.iter().all(|&(a, v)| known(a) && v.is_finite())
+            && values.windows(2).all(|w| w[0].0 < w[1].0)
+            && tags.windows(2).all(|w| w[0] < w[1])
+            && tags.iter().all(|&t| self.rules.tags.def(t).is_some())
     }
 
     fn extra_is_sound(&self, extra: Option<&SpecExtra>) -> bool {

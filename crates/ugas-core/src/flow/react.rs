@@ -258,9 +258,20 @@ impl Flow<'_> {
         if !idle {
             self.run_reactions();
         }
+        if !self.doubts.get_mut().is_empty() {
+            self.diagnose_doubts();
+        }
         self.sc.reacted = 0;
         if !self.sc.births.is_empty() {
             self.sc.births.clear();
+        }
+    }
+
+    /// A diagnostic for each condition that was false because a part of it is not finite.
+    #[cold]
+    fn diagnose_doubts(&mut self) {
+        for (who, effect) in std::mem::take(self.doubts.get_mut()) {
+            self.diagnose(who, effect, DiagnosticKind::NonFiniteCondition);
         }
     }
 
@@ -439,7 +450,8 @@ impl Flow<'_> {
             .filter(|(_, m)| m.seq() == seq)
             .filter(|(_, m)| {
                 let d = &def.modifiers[m.index() as usize];
-                d.is_filtered() && self.filter_holds(d, source, target) == (m.off & FILTERED != 0)
+                let holds = || self.view().filter_holds_of(d, seq, source, target);
+                d.is_filtered() && holds() == (m.off & FILTERED != 0)
             })
             .map(|(i, m)| (i, m.slot))
             .collect();
@@ -522,8 +534,10 @@ impl Flow<'_> {
         let cause = self.because(CauseWhat::Applied(def.id), via.key.target, via.source);
         let now = self.row(target).clock.local(self.st.now);
         let policy = def.period_inhibition;
-        // What was missed runs at once, but never more than one cause may do.
-        let most = if policy == PeriodInhibition::CatchUp { self.limits.reactions } else { 0 };
+        // What was missed runs at once, but never more than one cause may do. An effect that began inhibited owes the
+        // execution of its application whatever its policy is.
+        let catches_up = policy == PeriodInhibition::CatchUp && def.period.is_some();
+        let most = if catches_up { self.limits.reactions } else { def.executes_at_once() as u32 };
         let mut missed = 0;
         self.reschedule(target, seq, |e| {
             e.set_inhibited(false);

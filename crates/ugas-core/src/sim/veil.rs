@@ -8,7 +8,7 @@
 use super::Sim;
 use crate::image::Portable;
 use crate::rules::{CurveInput, EffectDef, Mag};
-use crate::state::{Cold, Effect, Rest, Row, Side};
+use crate::state::{Cold, Effect, Frozen, Rest, Row, Side};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
 /// What is hidden from whom a copy is for.
@@ -123,10 +123,14 @@ impl Sim {
         let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest }) = cold.as_deref_mut() else {
             return;
         };
-        let Some(Rest { level: _, stacks: _, extra, captures, units: _, dropped: _ }) = rest.as_deref_mut() else {
+        let Some(Rest { level: _, stacks: _, extra, captures, units: _, dropped: _, frozen }) = rest.as_deref_mut()
+        else {
             return;
         };
         veil.values(extra.as_deref_mut(), def);
+        if let Some(Frozen { values, tags: _ }) = frozen.as_deref_mut() {
+            *values = values.iter().filter(|v| (veil.knows)(source, v.0)).copied().collect();
+        }
         if !captures.is_empty() {
             let calcs = def.executions.iter().filter_map(|x| self.rules.calcs[x.calculator.index()].as_ref());
             let reads = calcs.flat_map(|c| &c.reads);

@@ -138,13 +138,16 @@ fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
         put(anchor.0 as u64);
         put((*n as u64) << 32 | *executed as u64);
         put(*missed as u64);
+    } else if *missed > 0 {
+        put(*missed as u64);
     }
     put(length.0 as u64);
     put(ability.0 as u64);
-    let Some(Rest { level: _, stacks: _, extra, captures, units, dropped }) = rest.as_deref() else { return };
+    let Some(Rest { level: _, stacks: _, extra, captures, units, dropped, frozen }) = rest.as_deref() else { return };
     hash_extra(extra.as_deref(), kept, put);
     if kept >= Kept::All {
         captures.iter().for_each(|v| put(v.to_bits()));
+        frozen.iter().for_each(|f| f.hash(put));
     }
     if kept >= Kept::Given {
         units.iter().for_each(|v| put(v.to_bits()));

@@ -25,7 +25,7 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
-pub(crate) use effect::{Cold, Due, Effect, Periodic, Queued, Rest, SEQ_BITS, Timer};
+pub(crate) use effect::{Cold, Due, Effect, Frozen, Periodic, Queued, Rest, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, Side, alert};
 pub(crate) use tag::{TagFlip, Tags};

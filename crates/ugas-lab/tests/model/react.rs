@@ -1,5 +1,6 @@
 //! Tags and reactions: what follows from a verb once the verb itself is done.
 
+use super::calc::Frozen;
 use super::effects::under;
 use super::hear::Notice;
 use super::world::{Inst, Reaction, Spec, World};
@@ -69,7 +70,10 @@ impl World {
                     && (meant(&def.ongoing_required_tags)
                         || meant(&def.ongoing_blocked_tags)
                         || def.modifiers.iter().any(|m| meant(&m.target_tags)));
-                own || crossed && e.source == who && def.modifiers.iter().any(|m| meant(&m.source_tags))
+                own || crossed
+                    && e.source == who
+                    && e.frozen.is_none()
+                    && def.modifiers.iter().any(|m| meant(&m.source_tags))
             });
             let keys: Vec<u64> = concerned.map(|e| e.key).collect();
             if !keys.is_empty() {
@@ -111,8 +115,12 @@ impl World {
 
     // Filters and ongoing requirements --------------------------------------------------------------------------
 
-    pub(crate) fn filter_holds(&self, m: &Modifier, target: u32, source: u32) -> bool {
-        m.target_tags.iter().all(|t| self.has_tag(target, t)) && m.source_tags.iter().all(|t| self.has_tag(source, t))
+    pub(crate) fn filter_holds(&self, m: &Modifier, target: u32, source: u32, frozen: Option<&Frozen>) -> bool {
+        let source_has = |tag: &String| match frozen {
+            Some(f) => f.tags.iter().any(|t| under(t, tag)),
+            None => self.has_tag(source, tag),
+        };
+        m.target_tags.iter().all(|t| self.has_tag(target, t)) && m.source_tags.iter().all(source_has)
     }
 
     /// Whether an effect's ongoing requirements are met; what it grants itself does not count.
@@ -225,7 +233,7 @@ impl World {
         let def = self.effects[&e.def].clone();
         let mut touched = Vec::new();
         for (i, m) in def.modifiers.iter().enumerate() {
-            let holds = self.filter_holds(m, who, e.source);
+            let holds = self.filter_holds(m, who, e.source, e.frozen.as_ref());
             if holds != e.mods[i].holds {
                 self.inst(who, key).mods[i].holds = holds;
                 touched.push((who, m.attribute.clone()));

@@ -61,6 +61,7 @@ fn effect() -> Effect {
         captures: [1.5].into(),
         units: [2.5].into(),
         dropped: vec![4],
+        frozen: Some(Box::new(Frozen { values: [(AttributeId(1), 2.5)].into(), tags: [TagId(1)].into() })),
     };
     let periodic = NonZero::new(1000).map(|period| Periodic { period, anchor: SimTime(5), n: 2, executed: 3 });
     let cold = Cold {
