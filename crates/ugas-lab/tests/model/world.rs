@@ -392,6 +392,7 @@ impl World {
         self.tell(who, "Despawned".into());
         self.rows.remove(&who);
         self.shown.retain(|n, _| n.0 != who);
+        self.check_casters_at(who);
         self.react();
         Ok(())
     }
@@ -468,6 +469,15 @@ impl World {
     pub(crate) fn extract_insert(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
         self.tell(who, "Despawned".into());
+        if !self.casters_at(who).is_empty() {
+            // Others lose it as a target before it is back.
+            let row = self.rows.remove(&who);
+            let shown: Vec<_> = self.shown.iter().filter(|(n, _)| n.0 == who).map(|(n, s)| (n.clone(), *s)).collect();
+            self.check_casters_at(who);
+            self.react();
+            self.rows.extend(row.map(|row| (who, row)));
+            self.shown.extend(shown);
+        }
         self.tell(who, "Restored".into());
         Ok(())
     }

@@ -20,6 +20,10 @@ impl Flow<'_> {
             _ => {}
         }
         let who = self.row(target).id;
+        if matches!(notice, Notice::Tag { .. } | Notice::Died { .. }) {
+            self.check_casters_at(who);
+        }
+        let Some(target) = self.st.controllers.slot(who) else { return };
         self.wake(target, notice, since);
         let Some(target) = self.st.controllers.slot(who) else { return };
         self.trigger(target, notice, since);
