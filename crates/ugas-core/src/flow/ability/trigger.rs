@@ -70,7 +70,7 @@ impl Flow<'_> {
         match notice {
             Notice::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
             Notice::Effect { source, .. } => (aim(*source), None, Some(*source)),
-            // A death must not go unanswered because whoever caused it is gone.
+            // Without a target if the controller that caused the death no longer exists.
             Notice::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
             _ => (Target::None, None, None),
         }

@@ -35,7 +35,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Something changed about a controller that may make it a lost target of others.
+    /// Checks the casts at a controller that died, moved, was removed or whose tags changed.
     pub(crate) fn check_casters_at(&mut self, who: ControllerId) {
         let casters: Vec<ControllerId> = self.ix.casters_at(who).collect();
         for caster in casters {
@@ -45,7 +45,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Ends a row's cast if its target is lost. What a replay needs of this is in its journal.
+    /// Ends a row's cast if its target is lost. A replay takes the decision from the journal instead.
     pub(crate) fn check_own_target(&mut self, slot: usize) {
         let Some(cast) = self.row(slot).play().cast.as_ref().map(|c| c.seq) else { return };
         if self.replay.is_none() && self.has_lost_target(slot) {
@@ -65,7 +65,7 @@ impl Flow<'_> {
         let Some(grant) = row.grant(a.grant) else { return false };
         let range = def.cast_range();
         if self.work.role == Role::Client {
-            // What a client is not shown is not lost: the server decides.
+            // A client does not know what it is not shown: the server decides.
             let there = !matches!(a.target, Target::Controller(c) if self.st.controllers.get(c).is_none());
             let placed = range.is_none() || view.distance_to(slot, a.target).is_some();
             if !there || !placed {
@@ -76,7 +76,7 @@ impl Flow<'_> {
         view.refusal_among(&t, &[Check::TargetTags, Check::NoTarget, Check::OutOfRange]).is_err()
     }
 
-    /// Does with a cast what its ability says of a lost target.
+    /// Applies the ability's rule for a lost target to a cast.
     pub(crate) fn lose_target(&mut self, slot: usize, cast: u64) {
         let row = self.row(slot);
         let Some(of) = row.play().cast.as_ref().filter(|c| c.seq == cast).map(|c| c.of) else { return };
@@ -91,7 +91,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A row was moved: a cast that needs its owner to stand still is cancelled, and targets may be lost.
+    /// Cancels a cast that needs its owner to stand still and checks targets after a change of position.
     pub(crate) fn position_changed(&mut self, slot: usize) {
         let who = self.row(slot).id;
         if let Some(of) = self.row(slot).play().cast.as_ref().map(|c| c.of) {
