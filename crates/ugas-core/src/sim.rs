@@ -17,7 +17,7 @@ pub use host::{Host, NoHost, SpaceQuery};
 pub use remote::{JournalMark, ProxyRow};
 pub use simulate::{Simulated, SimulatedStep};
 
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
+use crate::flow::{Captured, Doubts, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
@@ -109,6 +109,7 @@ impl Sim {
             replay: None,
             root: OpId::default(),
             link: 0,
+            doubts: None,
             sure: false,
         }
     }
@@ -134,6 +135,7 @@ impl Sim {
                 role: self.config.role,
             },
             back: SimTime::ZERO,
+            doubts: Doubts::default(),
             host: None,
         }
     }

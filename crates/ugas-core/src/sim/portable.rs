@@ -24,7 +24,6 @@ impl Sim {
         let target = flow.slot(who)?;
         let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
-        flow.check_casters_at(who);
         flow.react();
         let tags = row.tags.to_list(&self.rules.tags);
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })

@@ -32,6 +32,8 @@ pub(crate) struct Index {
     aims: BTreeMap<ControllerId, ControllerId>,
     /// The same as (target, caster).
     aimed: BTreeSet<(ControllerId, ControllerId)>,
+    /// Effects that look at their source, another controller, after their application: (source, target, seq).
+    pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
 }
@@ -106,6 +108,7 @@ impl Index {
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();
+        self.onlookers.clear();
         self.frames.clear();
         self.next_frame = SimTime::ZERO;
     }

@@ -1,5 +1,6 @@
 //! Combat state: values that rules change, restrictions, global cooldowns, charges, casts, input.
 
+use super::calc::Frozen;
 use super::check::Try;
 use super::effects::{flicks, has_any};
 use super::expr;
@@ -53,6 +54,8 @@ pub(crate) struct Blow {
     pub(crate) source: u32,
     pub(crate) target: u32,
     pub(crate) attribute: Option<String>,
+    /// What a source that was destroyed left behind.
+    pub(crate) frozen: Option<Frozen>,
 }
 
 impl World {
@@ -87,7 +90,8 @@ impl World {
                             }
                             None => {
                                 let (source, target) = blow.map_or((e.source, who), |b| (b.source, b.target));
-                                self.look(name, who, Some(source), Some(target))
+                                let frozen = blow.map_or(e.frozen.as_ref(), |b| b.frozen.as_ref());
+                                self.look_at(name, who, (source, frozen), target)
                             }
                         },
                     }
@@ -154,8 +158,7 @@ impl World {
                 *v = self.ruled_cost(spec.target, ability, m.operation, *v);
             }
         }
-        self.enter(spec, &def, key, plan, None);
-        Ok(())
+        self.enter(spec, &def, key, plan, None)
     }
 
     // Global cooldowns ------------------------------------------------------------------------------------------
@@ -299,17 +302,13 @@ impl World {
 
     /// Casts at a controller end as their abilities say if it is lost as a target.
     pub(crate) fn check_casters_at(&mut self, who: u32) {
-        self.casters_at(who).into_iter().for_each(|caster| self.check_own_target(caster));
-    }
-
-    /// Who casts at a controller, by rising id.
-    pub(crate) fn casters_at(&self, who: u32) -> Vec<u32> {
         let aims = |r: &super::world::Row| {
             let act = r.play.cast.as_ref().map(|c| c.act);
             r.play.acts.iter().any(|a| Some(a.seq) == act && a.target == Some(who))
         };
         let casters = self.rows.iter().filter(|(id, r)| **id != who && aims(r));
-        casters.map(|(id, _)| *id).collect()
+        let casters: Vec<u32> = casters.map(|(id, _)| *id).collect();
+        casters.into_iter().for_each(|caster| self.check_own_target(caster));
     }
 
     /// A cast whose target is lost ends as its ability says.
@@ -367,6 +366,7 @@ impl World {
             source: super::world::NONE,
             target: who,
             attribute: None,
+            frozen: None,
         };
         let may = def.cast.as_ref().is_some_and(|c| c.interruptible != Some(false));
         if !may || self.is_restricted(who, "Interrupt", Some(&def), Some(&blow)) {
