@@ -14,19 +14,29 @@ use std::sync::Arc;
 pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
-    /// A foreign controller as it was when something from it was looked at: its tags and current values.
-    Source { source: ControllerId, tags: Tags, values: Box<[(AttributeId, f64)]> },
+    /// A foreign controller as it was when something from it was looked at.
+    Source { source: ControllerId, known: Box<Known> },
     /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
     /// for that by themselves; doing it twice changes nothing.
     Recheck(Cause),
     /// A foreign attribute that a live modifier follows has moved.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
+    /// The target of this cast was lost.
+    TargetLost { cast: u64, cause: Cause },
     /// A foreign controller left the sim, with what it showed then, or came back.
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
     /// Work at a frame moment; whose turn comes depends on all rows.
     Frame(FrameWork),
     /// Another row did something to the row.
     Arrived(Box<Arrived>),
+}
+
+/// What a journal knows of a foreign controller: its tags, current values and place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Known {
+    tags: Tags,
+    values: Box<[(AttributeId, f64)]>,
+    position: Option<[f64; 3]>,
 }
 
 /// What another row did to the row, and the point it had come to.
@@ -152,9 +162,9 @@ impl<'j> Replay<'j> {
     }
 
     /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
-    fn source(&self, who: ControllerId, now: SimTime) -> Option<(&'j Tags, &'j [(AttributeId, f64)])> {
+    fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j Known> {
         let of = |e: &'j JournalEntry| match &e.what {
-            JournalWhat::Source { source, tags, values } if *source == who => Some((tags, &**values)),
+            JournalWhat::Source { source, known } if *source == who => Some(&**known),
             _ => None,
         };
         let entries = &self.journal.entries;
@@ -164,13 +174,18 @@ impl<'j> Replay<'j> {
 
     /// A foreign attribute as it was.
     pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
-        let (_, values) = self.source(who, now)?;
+        let values = &self.source(who, now)?.values;
         values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
+    }
+
+    /// A foreign controller's place as it was, if it had one; `None` if nothing was noted of it.
+    pub(crate) fn position(&self, who: ControllerId, now: SimTime) -> Option<Option<[f64; 3]>> {
+        self.source(who, now).map(|known| known.position)
     }
 
     /// A foreign controller's tags as they were.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
-        self.source(who, now).map(|(tags, _)| tags)
+        self.source(who, now).map(|known| &known.tags)
     }
 }
 
@@ -255,7 +270,8 @@ impl Flow<'_> {
         };
         let slots = &self.ix.layouts[row.layout as usize].slots;
         let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
-        j.push(limit, at, JournalWhat::Source { source, tags: row.tags.clone(), values });
+        let known = Known { tags: row.tags.clone(), values, position: row.side().anchor.map(|a| a.position) };
+        j.push(limit, at, JournalWhat::Source { source, known: Box::new(known) });
     }
 
     #[inline]
@@ -289,6 +305,17 @@ impl Flow<'_> {
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&who) {
             j.push(limit, at, JournalWhat::Recheck(cause));
+        }
+    }
+
+    /// Notes that a cast on a row lost its target.
+    pub(crate) fn journal_target_lost(&mut self, who: ControllerId, cast: u64) {
+        if self.journals.is_empty() || self.replay.is_some() {
+            return;
+        }
+        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        if let Some(j) = self.journals.get_mut(&who) {
+            j.push(limit, at, JournalWhat::TargetLost { cast, cause });
         }
     }
 
@@ -413,6 +440,8 @@ impl Flow<'_> {
         self.publish(target);
         self.fact(who, Via::NOTHING, FactKind::Restored);
         self.catch_up_live(target);
+        self.check_own_target(target);
+        self.check_casters_at(who);
         self.react();
         Ok(())
     }
@@ -537,6 +566,13 @@ impl Flow<'_> {
                     self.cause = *cause;
                     if let Some(target) = self.st.controllers.slot(who) {
                         self.recheck_all(target);
+                    }
+                    self.react();
+                }
+                JournalWhat::TargetLost { cast, cause } => {
+                    self.cause = *cause;
+                    if let Some(slot) = self.st.controllers.slot(who) {
+                        self.lose_target(slot, *cast);
                     }
                     self.react();
                 }

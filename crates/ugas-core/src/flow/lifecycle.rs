@@ -273,6 +273,7 @@ impl Flow<'_> {
         self.step(who, LifecycleStep::SubscriptionsCleared);
         self.drop_row(target);
         self.step(who, LifecycleStep::ReplicationEnded);
+        self.check_casters_at(who);
         Ok(())
     }
 
@@ -297,6 +298,7 @@ impl Flow<'_> {
         self.st.hash_sum = self.st.hash_sum.wrapping_sub(hash);
         self.journals.remove(&who);
         self.ix.frames.remove(&who);
+        self.ix.set_aim(who, None);
         self.st.controllers.remove(who)
     }
 
@@ -382,7 +384,10 @@ impl Flow<'_> {
         if let Some(a) = &anchor {
             check_anchor(a)?;
         }
-        self.row_mut(target).side_mut().anchor = anchor;
+        let old = std::mem::replace(&mut self.row_mut(target).side_mut().anchor, anchor);
+        if old.map(|a| a.position) != anchor.map(|a| a.position) {
+            self.position_changed(target);
+        }
         Ok(())
     }
 }

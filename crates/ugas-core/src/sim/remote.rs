@@ -263,7 +263,13 @@ impl Sim {
     /// Puts a controller that another sim decides about to a place. Nothing is journalled: where it stands is heard, not
     /// done.
     pub fn place_proxy(&mut self, who: ControllerId, anchor: Option<crate::Anchor>) -> Result<(), Refusal> {
-        self.flow().move_to(who, anchor)
+        let mut flow = self.flow();
+        if flow.ix.casters_at(who).next().is_some() {
+            flow.start(OpId::default(), who);
+        }
+        let moved = flow.move_to(who, anchor);
+        flow.react();
+        moved
     }
 
     /// Takes a controller away without a word to anybody, e.g. one that left a client's sight.

@@ -318,8 +318,7 @@ impl Both {
             }
             Op::Move { who, place } => {
                 let theirs = core::Op::Move { who: id(who), anchor: place.map(anchor) };
-                let ours = self.world.rows.get_mut(&who).map(|r| r.place = place).ok_or("StaleHandle");
-                (ours, kind(self.sim.run(theirs)))
+                (self.world.move_to(who, place), kind(self.sim.run(theirs)))
             }
             Op::Interrupt { who } => {
                 let ours = self.world.interrupt(who);
@@ -330,6 +329,9 @@ impl Both {
                 let ours = if self.world.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") };
                 if ours.is_ok() {
                     self.world.tell(who, "Restored".into());
+                    self.world.check_own_target(who);
+                    self.world.check_casters_at(who);
+                    self.world.react();
                 }
                 let mut image = core::RowImage::default();
                 let theirs = self.sim.capture(id(who), &mut image).and_then(|()| self.sim.restore(id(who), &image));

@@ -30,6 +30,10 @@ impl Rng {
     pub(crate) fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5851_f42d_4c95_7f2d)
     }
+    /// A stream of its own for what is chosen besides: what this one gives next stays the same.
+    pub(crate) fn aside(&self, salt: u64) -> Rng {
+        Rng::new(self.0 ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
     /// Another stream that follows from this one, which stays where it is.
     pub(crate) fn fork(&self) -> Rng {
         Rng::new(self.0)

@@ -413,6 +413,7 @@ impl World {
         self.freeze(who);
         self.rows.remove(&who);
         self.shown.retain(|n, _| n.0 != who);
+        self.check_casters_at(who);
         self.react();
         Ok(())
     }
