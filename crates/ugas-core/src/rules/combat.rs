@@ -1,4 +1,4 @@
-//! Compiled combat rules of an effect, and what marks its writes as damage, healing or threat.
+//! Compiled combat rules of an effect, and the declaration that its writes are damage, healing or threat.
 
 use super::compile::Compiler;
 use super::expr::Expr;
@@ -8,7 +8,7 @@ use super::scope::Scope;
 use crate::{AbilityId, AttributeId, CalcId, TagId};
 use ugas_doc::{CombatKind, CombatRule, CombatStyle, DurationPolicy, Effect, ModifyOperation};
 
-/// What a combat rule acts on.
+/// What a combat rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RuleOn {
     CastLength,
@@ -49,7 +49,7 @@ pub(crate) struct RuleDef {
     pub(crate) attribute: Option<AttributeId>,
     pub(crate) when: Option<Expr>,
     pub(crate) what: RuleWhat,
-    /// Whether the effect's stacks multiply it.
+    /// Whether the effect's stacks multiply the value.
     pub(crate) stacks: bool,
 }
 
@@ -82,13 +82,13 @@ const NAMES: [(&str, RuleOn); 17] = [
 ];
 
 impl RuleOn {
-    /// Values that must be computable without an event, so that no `When` may hang on one.
+    /// Returns whether the value must be computable without an event, so that `When` is not allowed.
     fn is_unconditional(self) -> bool {
         use RuleOn::{AbilityUse, ChargeCost, ChargesPerCooldown, MaxCharges, ResourceCost};
         matches!(self, MaxCharges | ChargeCost | ResourceCost | ChargesPerCooldown | AbilityUse)
     }
 
-    /// Not values but permissions.
+    /// Returns whether the rule is a permission and not a value.
     fn is_permission(self) -> bool {
         matches!(self, RuleOn::AbilityUse | RuleOn::Interrupt | RuleOn::BuffApplied)
     }
@@ -131,7 +131,7 @@ impl Compiler<'_> {
         if let Some((_, on)) = NAMES.iter().find(|(n, _)| *n == name) {
             return Some(*on);
         }
-        // A tag has a dot; a single word is a slip of one of the names.
+        // A tag has a dot; a single word is a misspelt name.
         if name.contains('.') {
             return self.tag(name).map(RuleOn::Event);
         }
