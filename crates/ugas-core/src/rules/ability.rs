@@ -32,7 +32,10 @@ pub(crate) struct AbilityDef {
     pub(crate) tags: Box<[TagId]>,
     pub(crate) blocked_by: Box<[TagId]>,
     pub(crate) blocks: Box<[TagId]>,
+    /// Tags of other abilities that it cancels when it activates.
     pub(crate) cancels: Box<[TagId]>,
+    /// Tags of the owner that cancel it.
+    pub(crate) cancelled_by: Box<[TagId]>,
     pub(crate) required: Box<[TagId]>,
     pub(crate) blocked: Box<[TagId]>,
     /// The built-in effect that grants `ActivationOwnedTags`. A run-time ability's has the ability's own number.

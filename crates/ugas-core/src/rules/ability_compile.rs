@@ -60,6 +60,7 @@ impl Compiler<'_> {
         origin: Option<Origin>,
     ) -> Option<AbilityDef> {
         let errors_before = self.issues.len();
+        self.refuse_in_ability(doc);
         let cost = doc.cost.as_ref().and_then(|name| self.cost(name));
         let cooldown = doc.cooldown.as_ref().and_then(|name| self.cooldown(name));
         let cooldown_tags = self.cooldown_tags(cooldown);
@@ -98,7 +99,8 @@ impl Compiler<'_> {
             tags: self.tag_list(&doc.tags.ability_tags),
             blocked_by: self.tag_list(&doc.tags.blocked_by_tags),
             blocks: self.tag_list(&doc.tags.block_abilities_with_tags),
-            cancels: self.tag_list(&doc.tags.cancel_abilities_with_tags),
+            cancels: self.tags_of([&doc.tags.cancel_abilities_with_tags, &doc.tags.cancel_other_abilities_with_tags]),
+            cancelled_by: self.tags_of([&doc.tags.cancel_abilities_with_tags, &doc.tags.cancelled_by_tags]),
             required: self.tag_list(&doc.tags.activation_required_tags),
             blocked: self.tag_list(&doc.tags.activation_blocked_tags),
             owned,

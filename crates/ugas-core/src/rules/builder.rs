@@ -209,8 +209,9 @@ impl RulesBuilder {
                 Doc::TagRegistry(r) => c.registry(r),
                 Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
                 Doc::AbilitySet(_) | Doc::Timeline(_) | Doc::Calculation(_) | Doc::Curve(_) => {}
-                // Input and scenes are read by crates of their own.
-                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
+                // Input and scenes are data for the host; only the names of actions are compared with grants.
+                Doc::InputAction(action) => c.refuse_in_input_action(action),
+                Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
                 Doc::Scene(_) => {}
                 Doc::Patch(patch) => {
                     let message =

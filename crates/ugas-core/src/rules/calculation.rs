@@ -18,7 +18,7 @@ use ugas_doc::{Calculation, CaptureMoment, Operation, Value};
 const MAX_BOUND: usize = 32;
 
 /// A compiled `calculation` document.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Formulas {
     reads: Vec<Read>,
     params: Box<[Arc<str>]>,
@@ -28,7 +28,7 @@ pub(crate) struct Formulas {
     value: Option<Expr>,
 }
 
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 struct ResultDef {
     attribute: AttributeId,
     op: Operation,

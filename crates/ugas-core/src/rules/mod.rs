@@ -16,6 +16,7 @@ mod code;
 mod coded;
 mod combat;
 mod compile;
+mod compiled;
 mod curve;
 mod effect;
 mod error;
@@ -35,6 +36,7 @@ mod task;
 mod task_parse;
 mod template;
 mod timeline;
+mod unsupported;
 
 #[cfg(test)]
 mod tests;

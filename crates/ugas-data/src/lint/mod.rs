@@ -6,6 +6,7 @@
 
 mod ability_never_granted;
 mod allow;
+mod cancel_both_ways;
 mod channel_below_minus_one;
 mod channel_on_non_multiply;
 mod contradictory_tags;
@@ -15,6 +16,7 @@ mod cost_never_affordable;
 mod cx;
 mod double_bound_input;
 mod effect_cycle;
+mod host_data;
 mod infinite_never_removed;
 mod instant_with_granted_tags;
 mod multiply_as_factor;
@@ -113,6 +115,7 @@ pub fn lint_rule(id: &str) -> Option<&'static Rule> {
 
 static RULES: &[&Rule] = &[
     &ability_never_granted::RULE,
+    &cancel_both_ways::RULE,
     &channel_below_minus_one::RULE,
     &channel_on_non_multiply::RULE,
     &contradictory_tags::RULE,
@@ -121,6 +124,7 @@ static RULES: &[&Rule] = &[
     &cost_never_affordable::RULE,
     &double_bound_input::RULE,
     &effect_cycle::RULE,
+    &host_data::RULE,
     &infinite_never_removed::RULE,
     &instant_with_granted_tags::RULE,
     &multiply_as_factor::RULE,
