@@ -49,7 +49,7 @@ const ELSEWHERE: [(&str, &str, &str, &str); 1] =
 
 /// Fields of which another value alone is an error: they name what other documents refer to, or they choose which other
 /// fields must be there.
-const DECIDING: [(&str, &str); 11] = [
+const DECIDING: [(&str, &str); 12] = [
     ("ability_set", "Name"),
     ("attribute_set", "Name"),
     ("calculation", "Name"),
@@ -60,6 +60,7 @@ const DECIDING: [(&str, &str); 11] = [
     ("patch", "TargetKind"),
     ("CombatRule", "Restrict"),
     ("Modify", "Operation"),
+    ("Trigger", "Died"),
     ("Magnitude", "Type"),
 ];
 

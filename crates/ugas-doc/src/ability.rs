@@ -185,7 +185,7 @@ pub struct ActivationGroup {
 }
 
 /// What activates an ability without a command. A trigger has exactly one of `Event`, `TagAdded`, `TagPresent`,
-/// `Attribute` and `EffectApplied`.
+/// `Attribute`, `EffectApplied` and `Died`.
 ///
 /// ```
 /// let t = ugas_doc::Trigger { event: Some("Event.Parried".into()), ..Default::default() };
@@ -216,6 +216,13 @@ pub struct Trigger {
     /// This effect is applied to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_applied: Option<String>,
+    /// The death of the owner. The target is the controller that caused it; the ability needs `CastableWhileDead: true`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub died: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The global cooldown that an ability starts and waits for.
