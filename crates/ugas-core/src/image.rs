@@ -5,7 +5,7 @@ use crate::state::Row;
 use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// One controller at one time, for `restore` and `replay_row`. Reuse it: capturing into it again keeps its allocations.
+/// One controller at one time, for `restore` and `replay_row`.
 ///
 /// ```
 /// let image = ugas_core::RowImage::default();
@@ -19,7 +19,7 @@ pub struct RowImage {
 impl RowImage {
     /// Returns the time of the capture; `None` while it is empty.
     pub fn at(&self) -> Option<SimTime> {
-        self.inner.as_ref().map(|c| c.at)
+        self.inner.as_ref().map(|c| c.taken.at)
     }
 
     /// Returns the canonical hash of the captured controller, under the rules of the capture.

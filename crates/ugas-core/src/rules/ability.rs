@@ -5,7 +5,7 @@ use super::program::{NO_PC, Program};
 use super::tag::TagQuery;
 use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
-use ugas_doc::{Ability, GroupPolicy, Origin};
+use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Origin};
 
 /// The kinds of events that a row reports because of an ability, a wait or a trigger.
 pub(crate) mod listen {
@@ -34,7 +34,10 @@ pub(crate) struct AbilityDef {
     pub(crate) tags: Box<[TagId]>,
     pub(crate) blocked_by: Box<[TagId]>,
     pub(crate) blocks: Box<[TagId]>,
+    /// Tags of other abilities that it cancels when it activates.
     pub(crate) cancels: Box<[TagId]>,
+    /// Tags of the owner that cancel it.
+    pub(crate) cancelled_by: Box<[TagId]>,
     pub(crate) required: Box<[TagId]>,
     pub(crate) blocked: Box<[TagId]>,
     /// The built-in effect that grants `ActivationOwnedTags`. The effect of a run-time ability has the ability's
@@ -73,6 +76,21 @@ pub(crate) struct AbilityDef {
 }
 
 impl AbilityDef {
+    /// Returns the range within which an activation may start.
+    pub(crate) fn start_range(&self) -> Option<f64> {
+        self.max_range.or(self.cast.and_then(|c| c.max_range))
+    }
+
+    /// Returns the range within which the target of a cast must stay.
+    pub(crate) fn cast_range(&self) -> Option<f64> {
+        self.cast.and_then(|c| c.max_range).or(self.max_range)
+    }
+
+    /// Returns whether a cast ends when its target is lost.
+    pub(crate) fn needs_living_target(&self) -> bool {
+        self.cast.is_some_and(|c| c.on_target_lost != OnTargetLost::Continue)
+    }
+
     /// Returns whether the ability lasts as long as a tag is present.
     pub(crate) fn lasts_with_tag(&self) -> bool {
         self.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
@@ -130,8 +148,13 @@ pub(crate) struct CastDef {
     pub(crate) initial: bool,
     pub(crate) cancel_on_release: bool,
     pub(crate) interruptible: bool,
-    /// `State.Moving`, which cancels the cast, unless it may go on while moving.
+    /// Movement of the owner cancels it.
+    pub(crate) still: bool,
+    /// `State.Moving`, which cancels the cast too, unless it may go on while moving.
     pub(crate) moving: Option<TagId>,
+    pub(crate) on_target_lost: OnTargetLost,
+    /// The range within which the target must stay.
+    pub(crate) max_range: Option<f64>,
     /// Whether a predicting client knows the duration.
     pub(crate) predicted: bool,
 }

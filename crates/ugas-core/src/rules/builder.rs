@@ -209,8 +209,9 @@ impl RulesBuilder {
                 Doc::TagRegistry(r) => c.registry(r),
                 Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
                 Doc::AbilitySet(_) | Doc::Timeline(_) | Doc::Calculation(_) | Doc::Curve(_) => {}
-                // Other crates read input and scene documents.
-                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
+                // The host reads input and scene documents; only the names of actions are compared with grants.
+                Doc::InputAction(action) => c.refuse_in_input_action(action),
+                Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
                 Doc::Scene(_) => {}
                 Doc::Patch(patch) => {
                     let message =
@@ -574,6 +575,7 @@ impl Compiler<'_> {
             return Err(LoadError { issues: self.issues });
         }
         let mut rules = self.rules.into_owned();
+        rules.name_shared_attributes();
         rules.seal();
         rules.warnings = self.issues;
         Ok(Arc::new(rules))

@@ -18,7 +18,7 @@ use ugas_doc::{Calculation, CaptureMoment, Operation, Value};
 const MAX_BOUND: usize = 32;
 
 /// A compiled `calculation` document.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Formulas {
     reads: Vec<Read>,
     params: Box<[Arc<str>]>,
@@ -28,7 +28,7 @@ pub(crate) struct Formulas {
     value: Option<Expr>,
 }
 
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 struct ResultDef {
     attribute: AttributeId,
     op: Operation,
@@ -137,6 +137,13 @@ impl Reads for Running<'_, '_> {
             Local::Stacks => Some(f64::from(self.cx.stacks())),
             Local::Amount => Some(self.cx.amount()),
             Local::Distance => Some(self.cx.hit().and_then(|h| h.distance).unwrap_or(0.0)),
+            Local::TargetDistance => {
+                let distance = self.cx.distance();
+                if distance.is_none() {
+                    self.cx.refused = Some(Refusal::NoTarget);
+                }
+                distance
+            }
             Local::Caller(key) => {
                 let value = self.cx.spec().value(key);
                 if value.is_none() {

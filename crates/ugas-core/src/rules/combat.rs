@@ -5,6 +5,7 @@ use super::expr::Expr;
 use super::lookup::suggestion;
 use super::names::nearest;
 use super::scope::Scope;
+use super::unsupported::UNSUPPORTED_RULES;
 use crate::{AbilityId, AttributeId, CalcId, TagId};
 use ugas_doc::{CombatKind, CombatRule, CombatStyle, DurationPolicy, Effect, ModifyOperation};
 
@@ -18,8 +19,6 @@ pub(crate) enum RuleOn {
     MaxCharges,
     ChargeCost,
     ChargesPerCooldown,
-    ResourceDelta,
-    StatValue,
     DamageDone,
     DamageTaken,
     HealingDone,
@@ -61,7 +60,7 @@ pub(crate) struct CombatDef {
     pub(crate) mitigation: Option<CalcId>,
 }
 
-const NAMES: [(&str, RuleOn); 17] = [
+const NAMES: [(&str, RuleOn); 15] = [
     ("CastLength", RuleOn::CastLength),
     ("GlobalCooldown", RuleOn::GlobalCooldown),
     ("CooldownLength", RuleOn::CooldownLength),
@@ -69,8 +68,6 @@ const NAMES: [(&str, RuleOn); 17] = [
     ("MaxCharges", RuleOn::MaxCharges),
     ("ChargeCost", RuleOn::ChargeCost),
     ("ChargesPerCooldown", RuleOn::ChargesPerCooldown),
-    ("ResourceDelta", RuleOn::ResourceDelta),
-    ("StatValue", RuleOn::StatValue),
     ("DamageDone", RuleOn::DamageDone),
     ("DamageTaken", RuleOn::DamageTaken),
     ("HealingDone", RuleOn::HealingDone),
@@ -86,6 +83,12 @@ impl RuleOn {
     fn is_unconditional(self) -> bool {
         use RuleOn::{AbilityUse, ChargeCost, ChargesPerCooldown, MaxCharges, ResourceCost};
         matches!(self, MaxCharges | ChargeCost | ResourceCost | ChargesPerCooldown | AbilityUse)
+    }
+
+    /// Returns whether the amount is written to one attribute, so that a rule may name it.
+    fn has_attribute(self) -> bool {
+        use RuleOn::{DamageDone, DamageTaken, HealingDone, HealingTaken, Threat};
+        matches!(self, DamageDone | DamageTaken | HealingDone | HealingTaken | Threat)
     }
 
     /// Returns whether the rule is a permission and not a value.
@@ -124,12 +127,25 @@ impl Compiler<'_> {
         if on.is_permission() && what.is_some_and(|w| w != RuleWhat::Restrict) {
             self.error("bad-rule", format!("{place}.Modify: {} is no number; write Restrict: true", r.on));
         }
-        Some(RuleDef { on, abilities, tags, attribute, when, what: what?, stacks: r.stacks })
+        let what = what?;
+        if attribute.is_some() && !(on.has_attribute() && what != RuleWhat::Restrict) {
+            let message =
+                format!("{place}.Attribute: {} is not about one attribute, so the rule would never apply", r.on);
+            self.error("bad-rule", message);
+        }
+        if r.stacks && what == RuleWhat::Restrict {
+            self.error("bad-rule", format!("{place}.Stacks: a restriction is the same with every number of stacks"));
+        }
+        Some(RuleDef { on, abilities, tags, attribute, when, what, stacks: r.stacks })
     }
 
     fn rule_on(&mut self, place: &str, name: &str) -> Option<RuleOn> {
         if let Some((_, on)) = NAMES.iter().find(|(n, _)| *n == name) {
             return Some(*on);
+        }
+        if let Some((_, why)) = UNSUPPORTED_RULES.iter().find(|(n, _)| *n == name) {
+            self.error("unsupported-field", format!("{place}.On: {name} is not supported yet: {why}"));
+            return None;
         }
         // A tag has a dot; a single word is a misspelt name.
         if name.contains('.') {

@@ -73,6 +73,11 @@ impl Compiler<'_> {
         names.iter().filter_map(|n| self.tag(n)).collect()
     }
 
+    /// Resolves the tags of two lists with the same meaning.
+    pub(crate) fn tags_of(&mut self, lists: [&[String]; 2]) -> Box<[TagId]> {
+        lists.into_iter().flatten().filter_map(|n| self.tag(n)).collect()
+    }
+
     /// Resolves a tag. A tag declares itself on use, but not at run time.
     pub(crate) fn tag(&mut self, name: &str) -> Option<TagId> {
         if tag_segments(name).is_none() {
@@ -140,6 +145,7 @@ impl Compiler<'_> {
 
     pub(crate) fn effect(&mut self, doc: &Effect, id: EffectId, origin: Option<Origin>) -> Option<EffectDef> {
         let errors_before = self.issues.len();
+        self.refuse_in_effect(doc);
         let duration = match (doc.duration_policy, &doc.duration) {
             (DurationPolicy::HasDuration, Some(m)) => self.magnitude("Duration", m),
             (DurationPolicy::HasDuration, None) => {
@@ -341,6 +347,7 @@ impl Compiler<'_> {
     // Templates -------------------------------------------------------------------------------------------------
 
     pub(crate) fn template(&mut self, doc: &Controller) {
+        self.refuse_in_controller(doc);
         if doc.attribute_sets.is_empty() {
             self.error("no-sets", "a controller needs at least one attribute set".into());
         }

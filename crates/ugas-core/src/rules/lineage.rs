@@ -76,7 +76,7 @@ impl Rules {
     }
 
     /// Returns all tables of names whose ids are visible outside.
-    fn tables(&self) -> [(&'static str, &Names); 14] {
+    pub(super) fn tables(&self) -> [(&'static str, &Names); 14] {
         [
             ("attribute", &self.attributes),
             ("attribute set", &self.set_names),

@@ -11,7 +11,7 @@ use ugas_doc::{AnswerTarget, Time, Timeline};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineDef {
-    /// The authored document: windows and sockets are read from it.
+    /// The authored document, for readers and for the comparison of a hot reload.
     pub(crate) doc: Arc<Timeline>,
     pub(crate) montage: Arc<str>,
     pub(crate) length: SimTime,
@@ -44,6 +44,7 @@ const FRAME_RATE: u32 = 60;
 
 impl Compiler<'_> {
     pub(crate) fn timeline(&mut self, doc: &Timeline) {
+        self.refuse_in_timeline(doc);
         let rate = doc.frame_rate.unwrap_or(FRAME_RATE);
         if rate == 0 {
             self.error("bad-timeline", "FrameRate is at least 1".into());
@@ -66,13 +67,6 @@ impl Compiler<'_> {
             }
         }
         notifies.sort_by_key(|n| n.at);
-        for (i, w) in doc.windows.iter().enumerate() {
-            let start = self.moment(&format!("Windows[{i}].Start"), w.start, rate);
-            let end = self.moment(&format!("Windows[{i}].End"), w.end, rate);
-            if !(start < end && end <= length) {
-                self.error("bad-timeline", format!("Windows[{i}]: must start before it ends, within Length"));
-            }
-        }
         let mut answers = Vec::with_capacity(doc.answers.len());
         for (i, a) in doc.answers.iter().enumerate() {
             let after = self.moment(&format!("Answers[{i}].After"), a.after, rate);

@@ -26,8 +26,8 @@ impl Sim {
     /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged.
     ///   Otherwise it is cancelled under the old rules, so that its `OnCancel` cleans up.
     ///
-    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same reload at
-    /// the same time among the same ops gives the same hash. Images and journals from before belong to the old rules:
+    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same reload
+    /// at the same time among the same ops gives the same hash. Images and journals from before belong to the old rules:
     /// restoring one is refused with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
     ///
     /// The reload works on a copy of the sim, so its cost depends on the size of the sim.
