@@ -37,12 +37,17 @@ impl Flow<'_> {
             let Some(def) = self.ability(a.ability) else { continue };
             let presence = def.lasts_with_tag();
             let moves = def.cast.as_ref().is_some_and(|c| c.moving.is_some());
-            if !def.cancels.is_empty() || presence || moves {
+            if !def.cancelled_by.is_empty() || presence || moves {
                 bits |= alert::TAG;
             }
         }
         bits |= self.task_alerts(slot);
+        // Somebody casts at it: its death and its tags may end the cast.
+        if self.ix.casters_at(row.id).next().is_some() {
+            bits |= alert::DEATH | alert::TAG;
+        }
         self.st.controllers.row_mut(slot).alert = bits;
         self.refresh_frames(slot);
+        self.refresh_aim(slot);
     }
 }
