@@ -1,30 +1,33 @@
-//! Soundness of a row from outside: nothing a damaged or forged portable holds may reach the flow.
+//! Validation of a row from outside: no content of a damaged or forged portable may reach the flow.
 //!
-//! What follows from the rest of a row (counts, current values) is computed anew; what does not is tested, and a row
-//! that no sim can have produced is refused.
+//! Derived values of a row (counts, current values) are recomputed; the rest is validated, and a row that no sim can
+//! have produced is rejected.
 
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
-use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Frozen, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
-use crate::{AttributeId, ControllerId, SimTime, SpecExtra, TagId};
+use crate::state::{
+    Attr, Cold, CueCount, Definitions, Effect, FILTERED, Frozen, Grant, Mod, NOT_FINITE, OFF, Periodic, Queued, Rest,
+    Row, SEQ_BITS, Side,
+};
+use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
-/// More of anything than a row counts in its life; far enough from the end of the number that counting can go on.
+/// An upper bound for every counter of a row; far enough from overflow that counting can continue.
 const MANY: u32 = 1 << 30;
 
-/// What a row is checked against.
+/// The context of a validation.
 pub(crate) struct Check<'a> {
-    /// The row's own.
+    /// The layout of the row.
     pub(crate) layout: &'a Layout,
     pub(crate) rules: &'a Rules,
     pub(crate) defs: &'a Definitions,
     pub(crate) limits: &'a Limits,
-    /// The sim time at which the row was taken out.
+    /// The sim time at which the row was extracted.
     pub(crate) at: SimTime,
-    /// Whether it is as an authority tells its owner: what follows an attribute that is hidden from owners cannot be worked
-    /// out anew, and is what the authority says.
+    /// Whether the row is a snapshot for its owner: values that depend on attributes hidden from owners cannot be
+    /// recomputed and are taken from the authoritative sim.
     pub(crate) is_told: bool,
 }
 
@@ -33,24 +36,75 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
 }
 
 impl Check<'_> {
-    /// Checks everything the flow relies on and computes anew what is derived.
+    /// Validates everything the flow relies on and recomputes derived values.
+    ///
+    /// Records are destructured without `..`: an added field does not compile until it is validated, recomputed or
+    /// listed here as unrestricted.
     pub(crate) fn row(&self, row: &mut Row) -> Result<(), &'static str> {
-        let rules = self.rules;
-        want(row.attrs.len() == self.layout.slots.len(), "the number of attributes")?;
-        want(row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()), "an attribute's value")?;
-        want(row.clock.is_sound(), "the clock")?;
-        want(row.next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
-        want(row.last_birth.1 <= MANY, "the count of a cause's applications")?;
-        want(row.next_grant <= MANY, "the number of the next grant")?;
-        want(row.effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
-        want(row.effects.iter().all(|e| e.seq() > 0 && e.seq() < row.next_seq), "an effect's number")?;
-        want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
-        if let Some(a) = &row.side().anchor {
-            want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
-        }
+        self.scalars(row)?;
         self.grants(row)?;
         self.queue(row)?;
         self.play(row)?;
+        self.effects(row)?;
+        row.live = self.modifiers(row)?;
+        self.values(row);
+        Ok(())
+    }
+
+    /// What is not a list of records of its own.
+    fn scalars(&self, row: &Row) -> Result<(), &'static str> {
+        let Row {
+            last_birth,
+            next_seq,
+            next_grant,
+            attrs,
+            clock,
+            effects,
+            mods,
+            side: _,
+            // Actors belong to the host, and whoever inserts the row looks at its id and its sets.
+            id: _,
+            owner: _,
+            layout: _,
+            // Checked record by record below.
+            grants: _,
+            tags: _,
+            // Derived anew, here and by `Row::rebuild`.
+            modded: _,
+            immunities: _,
+            watching: _,
+            live: _,
+            due: _,
+            // Not state: set where the row is put in.
+            readers: _,
+            signature: _,
+            hash_dirty: _,
+            alert: _,
+            published: _,
+            changes: _,
+            phase: _,
+        } = row;
+        // The avatar belongs to the host; the lists are checked record by record below.
+        let Side { avatar: _, anchor, cues: _, queue: _, play: _ } = row.side();
+        want(attrs.len() == self.layout.slots.len(), "the number of attributes")?;
+        let finite = |Attr { base, current }: &Attr| base.is_finite() && current.is_finite();
+        want(attrs.iter().all(finite), "an attribute's value")?;
+        want(clock.is_sound(), "the clock")?;
+        want(next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
+        want(last_birth.1 <= MANY, "the count of a cause's applications")?;
+        want(*next_grant <= MANY, "the number of the next grant")?;
+        want(effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
+        want(effects.iter().all(|e| e.seq() > 0 && e.seq() < *next_seq), "an effect's number")?;
+        want(mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
+        if let Some(Anchor { position, facing }) = anchor {
+            want(position.iter().chain(facing).all(|v| v.is_finite()), "the anchor")?;
+        }
+        Ok(())
+    }
+
+    /// Effects one by one, and what they explain: tags, cues, counts.
+    fn effects(&self, row: &mut Row) -> Result<(), &'static str> {
+        let rules = self.rules;
         let now = row.clock.local(self.at);
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
@@ -75,35 +129,45 @@ impl Check<'_> {
         }
         (row.watching, row.immunities) = (watching, immunities);
         want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
-        let held: BTreeMap<TagId, u32> = row.cues().iter().map(|c| (c.tag, c.count)).collect();
-        want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
-        row.live = self.modifiers(row)?;
-        self.values(row);
-        Ok(())
+        let held: BTreeMap<TagId, u32> = row.cues().iter().map(|&CueCount { tag, count }| (tag, count)).collect();
+        want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")
     }
 
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
         want(row.grants.len() <= self.limits.grants_per_controller as usize, "more grants than there may be")?;
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
-            want(g.level() > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
+            // What few have is checked with what runs; the status is not state.
+            let Grant { id, ability: of, more: _, level_fails: _, seen: _, ready_at: _ } = g;
+            want(g.level() > 0 && ability(*of) && id.0 < row.next_grant, "a grant")?;
             want(g.by() == 0 || row.effect_at(g.by()).is_some(), "a grant that no effect explains")?;
         }
         want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
     }
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
-        for q in row.queue().iter() {
-            want(q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0, "a queued effect")?;
-            want(source_is_sound(q.spec.source), "a queued effect's source")?;
-            let def = self.defs.effect(self.rules, q.spec.effect);
+        for q in row.queue() {
+            // Where it comes from may be anything, an ability that is gone included.
+            let Queued { spec, birth: _, ordinal: _, root: _, link: _ } = q;
+            let Spec { effect, target, source, level, stacks, ability: _, extra } = spec;
+            want(*target == row.id && *level > 0 && *stacks > 0, "a queued effect")?;
+            want(source_is_sound(*source), "a queued effect's source")?;
+            let def = self.defs.effect(self.rules, *effect);
             want(def.is_some_and(|d| d.policy != DurationPolicy::Instant), "a queued effect's definition")?;
-            want(self.extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
+            want(self.extra_is_sound(extra.as_deref()), "a queued effect's values")?;
         }
         Ok(())
     }
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
+        // The number holds level and flags. Where it comes from may be anything, an ability that is gone included.
+        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
+        if let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest: Some(rest) }) = cold.as_deref()
+        {
+            let Rest { level: _, stacks: _, extra, captures: _, units: _, dropped: _, frozen } = &**rest;
+            want(self.extra_is_sound(extra.as_deref()), "an effect's values")?;
+            want(frozen.iter().all(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
+        }
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
         want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
         want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect's stacks")?;
@@ -116,15 +180,13 @@ impl Check<'_> {
         let start = e.start;
         let owed = if catches_up { u32::MAX } else { def.executes_at_once() as u32 };
         want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "an effect's missed executions")?;
-        want(e.frozen().is_none_or(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
-            // They run at once when the effect comes back: never more than one step may run.
+            // They run immediately when the effect is restored: never more than one step may run.
             *missed = (*missed).min(self.limits.due_per_advance.min(MANY as u64) as u32);
         }
         let units = e.units().len();
         want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes")?;
-        want(self.extra_is_sound(e.extra()), "an effect's values")?;
         let captures = e.captures();
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
@@ -133,35 +195,39 @@ impl Check<'_> {
     }
 
     fn frozen_is_sound(&self, frozen: &Frozen) -> bool {
+        let Frozen { values, tags } = frozen;
         let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
-        frozen.values.iter().all(|&(a, v)| known(a) && v.is_finite())
-            && frozen.values.windows(2).all(|w| w[0].0 < w[1].0)
-            && frozen.tags.windows(2).all(|w| w[0] < w[1])
-            && frozen.tags.iter().all(|&t| self.rules.tags.def(t).is_some())
+        values.iter().all(|&(a, v)| known(a) && v.is_finite())
+            && values.windows(2).all(|w| w[0].0 < w[1].0)
+            && tags.windows(2).all(|w| w[0] < w[1])
+            && tags.iter().all(|&t| self.rules.tags.def(t).is_some())
     }
 
     fn extra_is_sound(&self, extra: Option<&SpecExtra>) -> bool {
         extra.is_none_or(|x| {
-            x.set_by_caller.iter().map(|(_, v)| *v).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
-                && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
-                && x.hit.iter().all(|h| self.hit(h))
-                && x.duration.is_none_or(length_is_sound)
-                && x.period.is_none_or(period_is_sound)
+            // Causer and object belong to the host.
+            let SpecExtra { set_by_caller, duration, period, origin, hit, causer: _, object: _ } = x;
+            set_by_caller.iter().map(|(_, v)| *v).chain(origin.iter().flatten().copied()).all(f64::is_finite)
+                && set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
+                && hit.iter().all(|h| self.hit(h))
+                && duration.is_none_or(length_is_sound)
+                && period.is_none_or(period_is_sound)
         })
     }
 
-    /// A period's counts, by what can have fallen due in the time that passed.
+    /// Validates the counters of a period against the time that passed.
     fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
-        want(period_is_sound(p.period()) && p.n > 0, "an effect's period")?;
+        let Periodic { period: _, anchor: _, n, executed: _ } = p;
+        want(period_is_sound(p.period()) && *n > 0, "an effect's period")?;
         want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
         let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
         let (start, now) = (start.0 as i128, now.0 as i128);
         let last = anchor + period * (p.n as i128 - 1);
         want(last <= now, "the number of an effect's periods")?;
-        // A step that ran out of its budget leaves work behind, but no more than steps can make up for.
+        // A step that exhausted its budget leaves work behind, but no more than steps can catch up with.
         let behind = (now - last) / period;
         want(behind <= self.limits.due_per_advance.max(1) as i128, "an effect's executions, which are long overdue")?;
-        // The period may have been shorter before it was last started anew.
+        // The period may have been shorter before it was restarted.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
         want(p.executed as i128 + missed as i128 <= fallen, "the number of an effect's executions")
@@ -172,7 +238,8 @@ impl Check<'_> {
         def.executions.iter().map(|x| reads(x.calculator)).sum()
     }
 
-    /// Each modifier belongs to an effect, and each effect has its modifiers; tells how many are live.
+    /// Validates that each modifier belongs to an effect and each effect has its modifiers; returns the number of live
+    /// ones.
     fn modifiers(&self, row: &Row) -> Result<u32, &'static str> {
         let mut there: BTreeMap<(u64, u16), u8> = BTreeMap::new();
         let mut live = 0;
@@ -211,18 +278,20 @@ impl Check<'_> {
     }
 
     fn modifier(&self, m: &Mod, d: &ModDef, e: &Effect) -> bool {
-        m.magnitude.is_finite()
-            && self.layout.slot(d.attribute) == Some(m.slot as usize)
-            && m.channel == d.channel
-            && m.op == d.op.into()
-            && m.off & !(OFF | FILTERED | NOT_FINITE) == 0
-            && (m.off & OFF != 0) == e.inhibited()
-            && (m.off & FILTERED == 0 || d.is_filtered())
-            && (m.off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
+        // Whose it is was looked at before.
+        let Mod { magnitude, seq_index: _, channel, slot, op, off } = *m;
+        magnitude.is_finite()
+            && self.layout.slot(d.attribute) == Some(slot as usize)
+            && channel == d.channel
+            && op == d.op.into()
+            && off & !(OFF | FILTERED | NOT_FINITE) == 0
+            && (off & OFF != 0) == e.inhibited()
+            && (off & FILTERED == 0 || d.is_filtered())
+            && (off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
     }
 
-    /// Current values and derived bases are what the pipeline gives, whatever the row says. Slots lie in dependency
-    /// order, so one pass is enough.
+    /// Recomputes current values and derived bases with the pipeline. Slots are in dependency order, so one pass is
+    /// enough.
     fn values(&self, row: &mut Row) {
         let told = if self.is_told { self.follow_hidden() } else { Vec::new() };
         let is_told = |slot: usize| told.get(slot).is_some_and(|told| *told);
@@ -239,7 +308,7 @@ impl Check<'_> {
         }
     }
 
-    /// For each slot whether it follows one that is hidden from owners, directly or not.
+    /// Returns for each slot whether it depends on one that is hidden from owners, directly or not.
     fn follow_hidden(&self) -> Vec<bool> {
         let mut follows = vec![false; self.layout.slots.len()];
         for (slot, def) in self.layout.slots.iter().enumerate() {
@@ -265,7 +334,7 @@ fn period_is_sound(period: SimTime) -> bool {
     period >= MIN_PERIOD && period <= SimTime::LONGEST
 }
 
-/// Whether a modifier was skipped because its caller gave no value for it.
+/// Returns whether a modifier was skipped because its set-by-caller value is missing.
 fn lacks_value(d: &ModDef, e: &Effect) -> bool {
     let (Mag::Caller(key) | Mag::Curve { input: CurveInput::Caller(key), .. }) = &d.magnitude else {
         return false;
@@ -273,8 +342,8 @@ fn lacks_value(d: &ModDef, e: &Effect) -> bool {
     e.extra().is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| k == key))
 }
 
-/// Whether a row that was just put in, and is not linked yet, would make a circle with what it follows and with what
-/// follows it. Every new circle leads through one of its attributes.
+/// Returns whether a row that was just inserted, and is not linked yet, would create a dependency cycle. Every new
+/// cycle passes through one of its attributes.
 pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
     type Node = (ControllerId, u16);
     let mut more: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
@@ -300,7 +369,7 @@ pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
     if more.is_empty() {
         return false;
     }
-    // Depth first: meeting a node whose successors are still under way is a circle.
+    // Depth-first: reaching a node whose successors are still being visited is a cycle.
     let slots = flow.st.controllers.get(who).map_or(0, |r| r.attrs.len()) as u16;
     let mut stack: Vec<(Node, bool)> = (0..slots).map(|s| ((who, s), false)).collect();
     let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());

@@ -1,5 +1,5 @@
-//! React: what follows a verb's own changes, in order, to a fixed point under a limit. Conditional effects, the next
-//! of a sequence, ongoing requirements and tag filters.
+//! React: the consequences of an operation, in order, to a fixed point under a limit. Conditional effects, the next of
+//! a sequence, ongoing requirements and tag filters.
 
 use super::remove::Trigger;
 use super::settle::Emit;
@@ -12,11 +12,11 @@ use crate::{
 };
 use ugas_doc::{OnOngoingFail, PeriodInhibition};
 
-/// Something to be done after the verb.
+/// A reaction to run after the operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
     Apply {
-        /// Whose effect or blow it follows from.
+        /// The controller whose effect or damage caused it.
         from: ControllerId,
         spec: Spec,
         birth: u64,
@@ -28,10 +28,7 @@ pub(crate) enum Reaction {
         effect: EffectId,
         cause: Cause,
     },
-    Recheck {
-        who: ControllerId,
-        cause: Cause,
-    },
+    Recheck(Recheck),
     Hear {
         who: ControllerId,
         notice: Notice,
@@ -39,7 +36,7 @@ pub(crate) enum Reaction {
         cause: Cause,
         depth: u32,
     },
-    /// A cast without length ticks when the activation that began it is through.
+    /// The ticks of a cast without duration, after the activation that started it.
     Ticks {
         who: ControllerId,
         cast: u64,
@@ -47,21 +44,38 @@ pub(crate) enum Reaction {
     },
 }
 
-/// How far a row's numbers had come when something happened: what began later does not hear of it, whoever else
-/// listens.
+/// An effect that is active again and has missed executions to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CatchUp {
+    who: ControllerId,
+    seq: u64,
+    cause: Cause,
+}
+
+/// Effects to look at again after the verb.
+#[derive(Clone, Debug)]
+pub(crate) struct Recheck {
+    pub(crate) who: ControllerId,
+    /// The numbers of the effects that what changed matters to. One that begins later is not among them: it looks at its
+    /// requirements by itself, after its conditional effects.
+    effects: Vec<u64>,
+    cause: Cause,
+}
+
+/// The numbers of a row when something happened: listeners that started later do not receive it.
 #[derive(Clone, Debug)]
 pub(crate) struct Since {
-    /// Tasks and activations from this number on began later.
+    /// Tasks and activations from this number on started later.
     pub(crate) seq: u64,
-    /// The activation that was about to begin, or 0: what its own commit does is no reason to cancel it.
+    /// The activation that was about to start, or 0: its own commit does not cancel it.
     pub(crate) activating: u64,
-    /// Grants from this number on came later.
+    /// Grants from this number on are newer.
     pub(crate) grants: u32,
-    /// Passive abilities that ran: what happened then is no reason to start them again.
+    /// Passive abilities that were active: what happened then is no reason to start them again.
     pub(crate) passives: Vec<GrantId>,
 }
 
-/// What a row's tasks, triggers and cancel lists are told after a verb.
+/// An event that a row's tasks, triggers and cancel lists receive after an operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
     Tag {
@@ -73,7 +87,7 @@ pub(crate) enum Notice {
         old: f64,
         new: f64,
     },
-    /// The owner died, of a change that this controller caused.
+    /// The owner died of a change that this controller caused.
     Died {
         source: ControllerId,
     },
@@ -83,7 +97,7 @@ pub(crate) enum Notice {
         applied: bool,
     },
     Event(Box<EventData>),
-    /// Only for tasks that slept before this number was given.
+    /// Only for tasks that were waiting before this number was assigned.
     Input {
         input: InputId,
         pressed: bool,
@@ -99,14 +113,14 @@ pub(crate) enum Notice {
         key: ActivationKey,
         news: AbilityNews,
     },
-    /// Something that keeps abilities from starting is over: a cast, a restriction, the lack of an avatar.
+    /// Something that blocked abilities ended: a cast, a restriction, the lack of an avatar.
     Freed,
-    /// The controller is active again: what happened meanwhile was not heard.
+    /// The controller is active again: events in the meantime were not received.
     Resumed,
 }
 
 impl Notice {
-    /// Whether it can be the reason that a passive ability starts.
+    /// Returns whether it can be the reason that a passive ability starts.
     pub(crate) fn may_start_passives(&self) -> bool {
         match self {
             Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. } => true,
@@ -117,7 +131,7 @@ impl Notice {
     }
 }
 
-/// What became of an ability.
+/// The step of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AbilityNews {
     Activated,
@@ -126,7 +140,7 @@ pub(crate) enum AbilityNews {
 }
 
 impl Flow<'_> {
-    /// Queues the effects a definition applies on a trigger.
+    /// Queues the effects that a definition applies on a trigger.
     pub(crate) fn then(&mut self, def: &EffectDef, spec: &Spec, key: EffectKey, trigger: Trigger, execution: u32) {
         let list = match trigger {
             Trigger::Applied => &def.then.applied,
@@ -163,14 +177,44 @@ impl Flow<'_> {
         self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
     }
 
-    pub(crate) fn recheck_later(&mut self, target: usize) {
-        let who = self.row(target).id;
-        if !self.sc.rechecks.iter().any(|(w, _)| *w == who) {
-            self.sc.rechecks.push((who, self.cause));
+    /// Looks at some effects of a row again after the verb and its conditional effects.
+    pub(crate) fn recheck_later(&mut self, target: usize, effects: &[u64]) {
+        if effects.is_empty() {
+            return;
+        }
+        let (who, cause) = (self.row(target).id, self.cause);
+        match self.sc.rechecks.iter_mut().find(|r| r.who == who) {
+            Some(known) => known.effects.extend(effects),
+            None => self.sc.rechecks.push(Recheck { who, effects: effects.to_vec(), cause }),
         }
     }
 
-    /// Tells a row something after the verb, if somebody there wants to hear of it.
+    /// Looks at every effect of a row that watches tags again after the verb.
+    pub(crate) fn recheck_all_later(&mut self, target: usize) {
+        let watching = self.watching(target);
+        self.recheck_later(target, &watching);
+    }
+
+    /// Takes back the rechecks that were queued after the first `queued` reactions: a removal that is part of an
+    /// application makes others look at their requirements after the application's conditional effects (ruling R-08).
+    pub(crate) fn withdraw_rechecks(&mut self, queued: usize) {
+        if self.sc.reactions.len() <= queued {
+            return;
+        }
+        let later: Vec<Reaction> = self.sc.reactions.drain(queued..).collect();
+        for reaction in later {
+            match reaction {
+                Reaction::Recheck(Recheck { who, effects, .. }) => {
+                    if let Some(target) = self.st.controllers.slot(who) {
+                        self.recheck_later(target, &effects);
+                    }
+                }
+                other => self.sc.reactions.push_back(other),
+            }
+        }
+    }
+
+    /// Queues an event for a row, if something there listens to it.
     #[inline]
     pub(crate) fn notify(&mut self, target: usize, heard: u8, notice: impl FnOnce() -> Notice) {
         if self.row(target).alert & heard != 0 {
@@ -178,7 +222,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Tells a row something after the verb.
+    /// Queues an event for a row.
     pub(crate) fn notify_anyway(&mut self, target: usize, notice: Notice) {
         let (row, cause) = (self.row(target), self.cause);
         let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
@@ -192,17 +236,13 @@ impl Flow<'_> {
         self.sc.notices.push((row.id, notice, cause, since));
     }
 
-    /// The end of a verb: what its tag changes ask for comes after its conditional effects, then the news.
+    /// Ends an operation: rechecks of changed tags follow its conditional effects, then the events.
     #[inline]
     pub(crate) fn finish_verb(&mut self) {
         if self.sc.rechecks.is_empty() && self.sc.notices.is_empty() {
             return;
         }
-        for i in 0..self.sc.rechecks.len() {
-            let (who, cause) = self.sc.rechecks[i];
-            self.sc.reactions.push_back(Reaction::Recheck { who, cause });
-        }
-        self.sc.rechecks.clear();
+        self.sc.reactions.extend(self.sc.rechecks.drain(..).map(Reaction::Recheck));
         let depth = self.depth + 1;
         for (who, notice, cause, since) in self.sc.notices.drain(..) {
             self.sc.reactions.push_back(Reaction::Hear { who, notice, since, cause, depth });
@@ -212,7 +252,9 @@ impl Flow<'_> {
     /// Runs reactions until none is left or the limit for one cause is reached.
     #[inline]
     pub(crate) fn react(&mut self) {
-        if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
+        let s = &*self.sc;
+        let idle = s.reactions.is_empty() && s.rechecks.is_empty() && s.notices.is_empty() && s.catch_ups.is_empty();
+        if !idle {
             self.run_reactions();
         }
         if !self.doubts.get_mut().is_empty() {
@@ -224,7 +266,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A diagnostic for each condition that was false because a part of it is not finite.
+    /// Emits a diagnostic for each condition that was false because a part of it is not finite.
     #[cold]
     fn diagnose_doubts(&mut self) {
         for (who, effect) in std::mem::take(self.doubts.get_mut()) {
@@ -234,7 +276,14 @@ impl Flow<'_> {
 
     fn run_reactions(&mut self) {
         self.finish_verb();
-        while let Some(reaction) = self.sc.reactions.pop_front() {
+        loop {
+            let Some(reaction) = self.sc.reactions.pop_front() else {
+                if !self.catch_up_one() {
+                    break;
+                }
+                self.finish_verb();
+                continue;
+            };
             self.sc.reacted += 1;
             if self.sc.reacted > self.limits.reactions {
                 let refusal = self.limit(LimitKind::Reactions, self.limits.reactions);
@@ -243,6 +292,7 @@ impl Flow<'_> {
                 self.sc.reactions.clear();
                 self.sc.rechecks.clear();
                 self.sc.notices.clear();
+                self.drop_catch_ups();
                 break;
             }
             self.react_to(reaction);
@@ -250,6 +300,43 @@ impl Flow<'_> {
         }
         self.sc.reacted = 0;
         self.sc.flipped.clear();
+    }
+
+    /// Runs one missed execution of an effect that is active again; false if none is left. It runs once nothing else is
+    /// left to do, as due work does: an effect that its own execution removes or inhibits does not execute again.
+    fn catch_up_one(&mut self) -> bool {
+        while let Some(&CatchUp { who, seq, cause }) = self.sc.catch_ups.first() {
+            if let Some(target) = self.st.controllers.slot(who)
+                && self.take_missed(target, seq)
+            {
+                (self.cause, self.depth) = (cause, 0);
+                self.journal_reaction(who);
+                self.execute(target, seq);
+                return true;
+            }
+            self.sc.catch_ups.remove(0);
+        }
+        false
+    }
+
+    /// Takes one of the executions an active effect missed.
+    fn take_missed(&mut self, target: usize, seq: u64) -> bool {
+        let Some(at) = self.row(target).effect_at(seq) else { return false };
+        let e = &self.row(target).effects[at];
+        if e.inhibited() || e.missed() == 0 {
+            return false;
+        }
+        self.row_mut(target).effects[at].cold_mut().missed -= 1;
+        true
+    }
+
+    /// Forgets the missed executions that would run now.
+    fn drop_catch_ups(&mut self) {
+        for CatchUp { who, seq, .. } in std::mem::take(&mut self.sc.catch_ups) {
+            while let Some(target) = self.st.controllers.slot(who)
+                && self.take_missed(target, seq)
+            {}
+        }
     }
 
     fn limit(&self, what: LimitKind, max: u32) -> Refusal {
@@ -272,7 +359,7 @@ impl Flow<'_> {
                     self.journal_arrival(from, spec.target, || Arrival::Apply(spec.clone(), birth));
                     self.apply(&spec, birth).map(|_| ())
                 };
-                // Effects may remove the target before its turn comes; that is no mistake.
+                // Effects may remove the target before its turn; that is not an error.
                 if let Err(refusal) = result
                     && refusal != Refusal::StaleHandle
                 {
@@ -303,11 +390,11 @@ impl Flow<'_> {
                     self.cast_at_once(target, cast);
                 }
             }
-            Reaction::Recheck { who, cause } => {
+            Reaction::Recheck(Recheck { who, effects, cause }) => {
                 self.cause = cause;
                 if let Some(target) = self.st.controllers.slot(who) {
                     self.journal_recheck(who);
-                    self.recheck(target);
+                    self.recheck(target, effects);
                 }
             }
         }
@@ -315,7 +402,7 @@ impl Flow<'_> {
 
     // Ongoing requirements and filters --------------------------------------------------------------------------
 
-    /// Whether an effect's ongoing requirements hold; its own grants do not count for it.
+    /// Returns whether an effect's ongoing requirements are met; its own grants do not count for it.
     pub(crate) fn ongoing_holds(&self, def: &EffectDef, own: &[TagId], target: usize) -> bool {
         let tags = &self.row(target).tags;
         let has = |t: TagId| {
@@ -324,10 +411,22 @@ impl Flow<'_> {
         def.ongoing_required.iter().all(|&t| has(t)) && !def.ongoing_blocked.iter().any(|&t| has(t))
     }
 
-    /// Looks at every watching effect of a row again, in order of application.
-    pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect();
-        for seq in watching {
+    /// The effects of a row that watch tags.
+    fn watching(&self, target: usize) -> Vec<u64> {
+        self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect()
+    }
+
+    /// Looks at every watching effect of a row again.
+    pub(crate) fn recheck_all(&mut self, target: usize) {
+        let watching = self.watching(target);
+        self.recheck(target, watching);
+    }
+
+    /// Looks at some effects of a row again, in order of application.
+    fn recheck(&mut self, target: usize, mut effects: Vec<u64>) {
+        effects.sort_unstable();
+        effects.dedup();
+        for seq in effects {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
         }
@@ -371,7 +470,7 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        // Only what is innate is granted beyond a definition, and that has no requirements.
+        // Only innate tags are granted in addition to a definition, and their effect has no requirements.
         let own = if inhibited { &[][..] } else { &def.granted_tags };
         let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {
@@ -433,19 +532,20 @@ impl Flow<'_> {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Applied(def.id), via.key.target, via.source);
         let now = self.row(target).clock.local(self.st.now);
-        let mut missed = 0;
         let policy = def.period_inhibition;
+        // What was missed runs at once, but never more than one cause may do. An effect that began inhibited owes the
+        // execution of its application whatever its policy is.
+        let catches_up = policy == PeriodInhibition::CatchUp && def.period.is_some();
+        let most = if catches_up { self.limits.reactions } else { def.executes_at_once() as u32 };
+        let mut missed = 0;
         self.reschedule(target, seq, |e| {
             e.set_inhibited(false);
-            if let Some(p) = e.periodic_mut() {
-                match policy {
-                    PeriodInhibition::Skip => {}
-                    PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
-                    PeriodInhibition::CatchUp => {}
-                }
+            if let (PeriodInhibition::Reset, Some(p)) = (policy, e.periodic_mut()) {
+                (p.anchor, p.n) = (now, 1);
             }
             if let Some(cold) = e.cold.as_mut() {
-                missed = std::mem::take(&mut cold.missed);
+                cold.missed = cold.missed.min(most);
+                missed = cold.missed;
             }
         });
         self.switch_mods(target, seq, false);
@@ -456,9 +556,9 @@ impl Flow<'_> {
         self.changed_fact(target, seq, EffectChange::Restored);
         let extra = self.row(target).effect_at(seq).and_then(|at| self.row(target).effects[at].extra().cloned());
         self.hold_cues(def, extra.as_ref(), target, via);
-        // What was missed runs at once, but never more than one cause may do.
-        for _ in 0..missed.min(self.limits.reactions) {
-            self.execute(target, seq);
+        if missed > 0 {
+            let (who, cause) = (via.key.target, self.cause);
+            self.sc.catch_ups.push(CatchUp { who, seq, cause });
         }
         self.cause = cause;
     }

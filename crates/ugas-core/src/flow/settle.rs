@@ -1,8 +1,7 @@
-//! Settle: recomputes what a change touched, in dependency order, each attribute once, and records old and new.
+//! Settle: recomputes what a change affected, in dependency order, each attribute once, and records old and new values.
 //!
-//! The common case is one row that nobody else follows: one ascending pass over its dirty slots. Otherwise the
-//! affected attributes of all rows are ordered first; the order is (controller id, slot) wherever dependencies leave
-//! a choice.
+//! The common case is one row without followers: one ascending pass over its dirty slots. Otherwise the affected
+//! attributes of all rows are ordered first; among independent attributes the order is (controller id, slot).
 
 use super::write::Window;
 use super::{Before, Flow, Notice, Via, Write};
@@ -11,12 +10,37 @@ use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE, alert};
 use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether changes become facts at once or are kept for the end of a longer application.
+/// Whether changes become facts immediately or at the end of a longer application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emit {
     Facts,
     Later,
     Nothing,
+}
+
+/// How a range moved: where it began and how long it was, and the same now.
+#[derive(Clone, Copy, Debug)]
+struct Rescaling {
+    old_lo: f64,
+    old: f64,
+    lo: f64,
+    new: f64,
+}
+
+impl Rescaling {
+    fn of(&self, value: f64) -> f64 {
+        super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
+    }
+
+    /// A write to what is rescaled starts from the rescaled value and moves it by as much as it would have before. An
+    /// Override ends where it says.
+    fn shift(&self, write: &mut Write) {
+        let by = write.end - write.start;
+        write.start = self.of(write.start);
+        if !write.over {
+            write.end = super::pipeline::held(write.start + by);
+        }
+    }
 }
 
 struct Node {
@@ -48,8 +72,8 @@ impl Flow<'_> {
         self.sc.writes.clear();
     }
 
-    /// The commonest change: modifiers of one attribute that nothing follows. True if that was all; nothing is changed
-    /// where it was not.
+    /// Settles the most common change: modifiers of one attribute without followers. True if that was all; otherwise
+    /// nothing has changed.
     #[inline]
     fn settle_one(&mut self, row: usize, slot: usize, via: Via) -> bool {
         let r = self.row(row);
@@ -75,7 +99,7 @@ impl Flow<'_> {
     }
 
     fn settle_row(&mut self, row: usize, via: Via, emit: Emit) {
-        // Taken out for the pass: evaluating needs the layout beside a flow that may change.
+        // Taken out for the pass: evaluation needs the layout next to a mutable flow.
         let layouts = std::mem::take(&mut self.ix.layouts);
         let layout = &*layouts[self.row(row).layout as usize];
         if layout.slots.len() <= 64 {
@@ -120,17 +144,25 @@ impl Flow<'_> {
         let old = r.attrs[slot];
         let (lo, hi) = def.bounds(&r.attrs);
         let sums = self.sums_of(r, slot, def.strongest);
-        let write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16);
+        let who = r.id;
+        let mut write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16).copied();
         let (mut base, mut not_finite) = (old.base, false);
+        if let Some(expr) = &def.derived {
+            (base, not_finite) = layout.derive(expr, &r.attrs);
+        } else if def.proportional
+            && emit != Emit::Nothing
+            && let Some(rescaling) = self.rescaling(row as u32, def, lo, hi)
+        {
+            base = rescaling.of(base);
+            if let Some(w) = &mut write {
+                rescaling.shift(w);
+                self.rescale_blow(w);
+            }
+        }
         if let Some(w) = write {
             base = Window::new(&sums, lo, hi).settle(base, w.start, w.end, w.over);
-        } else if let Some(expr) = &def.derived {
-            (base, not_finite) = layout.derive(expr, &r.attrs);
-        } else if def.proportional && emit != Emit::Nothing {
-            base = self.in_proportion(row as u32, def, base, lo, hi);
         }
         let new = Attr { base, current: sums.value(base, lo, hi) };
-        let who = r.id;
         if not_finite {
             self.diagnose(who, via.effect, DiagnosticKind::NonFinite { attribute: def.attribute });
         }
@@ -186,7 +218,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Turns what was kept for later into facts: one for each attribute that ended different.
+    /// Emits the recorded changes: one fact for each attribute that differs at the end.
     pub(crate) fn emit_changes(&mut self, via: Via) {
         let before = std::mem::take(&mut self.sc.before);
         for b in &before {
@@ -206,7 +238,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Puts back what an application that failed halfway had written.
+    /// Restores what a failed application had written.
     pub(crate) fn undo_changes(&mut self) {
         self.sc.blows.clear();
         let before = std::mem::take(&mut self.sc.before);
@@ -240,8 +272,8 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// Base keeps its share of a range whose bounds moved in this settle.
-    fn in_proportion(&self, row: u32, def: &Slot, base: f64, lo: f64, hi: f64) -> f64 {
+    /// How base keeps its share of a range whose bounds moved in this settle; none where they did not.
+    fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
             SlotBound::Open | SlotBound::Value(_) => now,
@@ -249,10 +281,8 @@ impl Flow<'_> {
         let (old_lo, old_hi) = (was(def.lo, lo), was(def.hi, hi));
         let (old_lo, lo) = if lo.is_finite() { (old_lo, lo) } else { (0.0, 0.0) };
         let (old, new) = (old_hi - old_lo, hi - lo);
-        if (old_lo == lo && old_hi == hi) || old <= 0.0 || !old.is_finite() || !new.is_finite() {
-            return base;
-        }
-        super::pipeline::held(lo + (base - old_lo) / old * new)
+        let moved = old_lo != lo || old_hi != hi;
+        (moved && old > 0.0 && old.is_finite() && new.is_finite()).then_some(Rescaling { old_lo, old, lo, new })
     }
 
     // Several rows ----------------------------------------------------------------------------------------------
@@ -291,7 +321,7 @@ impl Flow<'_> {
         self.sc.moved.clear();
     }
 
-    /// Everything reachable from `starts`, with how many affected inputs each waits for.
+    /// Returns everything reachable from `starts`, with the number of affected inputs of each.
     fn affected(&self, starts: Vec<(ControllerId, u16)>) -> BTreeMap<(ControllerId, u16), Node> {
         let mut nodes: BTreeMap<(ControllerId, u16), Node> = BTreeMap::new();
         let mut stack = Vec::new();
@@ -313,7 +343,7 @@ impl Flow<'_> {
         nodes
     }
 
-    /// What directly follows an attribute.
+    /// Returns the direct followers of an attribute.
     pub(crate) fn successors(&self, key: (ControllerId, u16), each: &mut dyn FnMut((ControllerId, u16))) {
         let Some(row) = self.st.controllers.get(key.0) else {
             return;
@@ -334,7 +364,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether every attribute reachable from a row's own can be ordered.
+    /// Returns whether every attribute reachable from a row's own can be ordered.
     pub(crate) fn is_acyclic_from(&self, who: ControllerId) -> Result<(), (ControllerId, u16)> {
         let Some(row) = self.st.controllers.get(who) else {
             return Ok(());
@@ -361,14 +391,14 @@ impl Flow<'_> {
         self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
     }
 
-    /// The row and slot a live modifier acts on.
+    /// Returns the row and slot that a live modifier acts on.
     fn edge_end(&self, edge: &LiveEdge) -> Option<(usize, usize)> {
         let target = self.st.controllers.slot(edge.target)?;
         let m = self.row(target).mods.iter().find(|m| m.seq() == edge.seq && m.index() == edge.index)?;
         Some((target, m.slot as usize))
     }
 
-    /// Moves a live modifier to a new value of what it follows; true if that changes its contribution.
+    /// Updates a live modifier to a new value of its source; true if that changes its contribution.
     pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
         let Some(at) = row.mods.iter().position(|m| m.seq() == edge.seq && m.index() == edge.index) else {

@@ -1,6 +1,5 @@
-//! State: what a sim is at one instant. Plain data: cloneable, hashable, serialisable. Everything a rollback must
-//! restore is here; what can be rebuilt from it (agenda, reverse edges, layouts) lies in [`index`](self) files and is
-//! not hashed.
+//! State: a sim at one time. Plain data: cloneable, hashable, serializable. Everything that a rollback must restore is
+//! here; derived data (agenda, reverse edges, layouts) is in [`index`](self) files and is not hashed.
 
 mod ability;
 mod agenda;
@@ -10,6 +9,7 @@ mod controllers;
 mod definition;
 mod digest;
 mod effect;
+mod hash;
 mod index;
 mod row;
 mod tag;
@@ -24,8 +24,8 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
-pub(crate) use effect::{Cold, Due, Effect, Frozen, Periodic, Queued, SEQ_BITS, Timer};
+pub(crate) use effect::{Cold, Due, Effect, Frozen, Periodic, Queued, Rest, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
-pub(crate) use row::{CueCount, Row, alert};
+pub(crate) use row::{CueCount, Row, Side, alert};
 pub(crate) use tag::{TagFlip, Tags};
 pub(crate) use values::Values;

@@ -1,11 +1,11 @@
-//! What an activation's condition reads.
+//! The values that an activation condition reads.
 
 use super::super::View;
 use super::check::Try;
 use crate::rules::{Bearer, Local, Reads, Side};
 use crate::{AttributeId, ControllerId, TagId, Target};
 
-/// A condition's look at a try.
+/// A condition's view of an attempt.
 pub(crate) struct TryReads<'v, 't> {
     pub(crate) view: View<'v>,
     pub(crate) of: Try<'t>,
@@ -42,6 +42,7 @@ impl Reads for TryReads<'_, '_> {
     fn local(&mut self, local: Local) -> Option<f64> {
         match local {
             Local::Level => Some(self.of.level as f64),
+            Local::TargetDistance => self.view.distance_to(self.of.slot, self.of.target),
             Local::Param(name) => self.view.param_of(self.of.slot, self.of.grant, name),
             _ => None,
         }

@@ -1,0 +1,169 @@
+//! Snapshots without the attributes that a client may not see.
+//!
+//! A hidden attribute is more than its value: active effects store what they add to it, what their caller set for it and
+//! what they captured from it. A redacted snapshot leaves all of that out, so that none of its bytes depends on a hidden
+//! value. What the rules derive from a hidden value (a tag, a visible attribute that follows it) stays visible.
+
+use super::Remote;
+use crate::image::Portable;
+use crate::rules::{CurveInput, EffectDef, Mag};
+use crate::sim::Sim;
+use crate::state::{Cold, Effect, Frozen, Rest, Row, Side};
+use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
+
+/// What a snapshot leaves out.
+struct Redaction<'a> {
+    hidden: &'a [AttributeId],
+    /// Whether the receiver may know an attribute of another controller.
+    knows: &'a dyn Fn(ControllerId, AttributeId) -> bool,
+}
+
+impl Remote<'_> {
+    /// Returns a snapshot of a controller with some attributes hidden: they have their authored values, and what effects
+    /// do to them or captured from them is left out. `knows` says which attributes of other controllers the receiver may
+    /// learn from effects that captured them.
+    pub fn snapshot_without(
+        &self,
+        who: ControllerId,
+        hidden: &[AttributeId],
+        knows: &dyn Fn(ControllerId, AttributeId) -> bool,
+    ) -> Result<Portable, Refusal> {
+        let sim = self.sim;
+        let mut portable = self.snapshot(who)?;
+        let layout = sim.layout(sim.row(who)?);
+        for slot in hidden.iter().filter_map(|&a| layout.slot(a)) {
+            portable.row.attrs[slot] = layout.initial[slot];
+        }
+        let redaction = Redaction { hidden, knows };
+        let row = &mut portable.row;
+        if !hidden.is_empty() {
+            row.mods.retain(|m| !hidden.contains(&layout.slots[m.slot as usize].attribute));
+            row.rebuild_modded();
+            row.live = sim.live_mods(row);
+        }
+        // A new field does not compile until it is decided here whether it contains a value of an attribute.
+        let Row {
+            effects,
+            side,
+            // Redacted above.
+            attrs: _,
+            mods: _,
+            modded: _,
+            live: _,
+            // No value of an attribute: tags and grants that follow from a hidden value are visible.
+            last_birth: _,
+            next_seq: _,
+            id: _,
+            layout: _,
+            immunities: _,
+            watching: _,
+            clock: _,
+            owner: _,
+            grants: _,
+            tags: _,
+            next_grant: _,
+            // Not part of a snapshot.
+            readers: _,
+            signature: _,
+            hash_dirty: _,
+            alert: _,
+            published: _,
+            changes: _,
+            phase: _,
+            due: _,
+        } = row;
+        for e in effects {
+            if let Some(def) = sim.state.definitions.effect(&sim.rules, e.def) {
+                sim.redact_effect(e, &def, who, &redaction);
+            }
+        }
+        // Running abilities contain what the owner did and knows.
+        if let Some(Side { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
+            for q in queue {
+                if let Some(def) = sim.state.definitions.effect(&sim.rules, q.spec.effect) {
+                    redaction.values(q.spec.extra.as_deref_mut(), &def);
+                }
+            }
+        }
+        Ok(portable)
+    }
+
+    /// Returns the canonical hash of a controller without some attributes, what effects do to them, and what effects
+    /// captured: the same for the controller and for a copy made by [`Remote::snapshot_without`].
+    pub fn hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
+        let row = self.sim.row(who)?;
+        Ok(row.hash_without(self.sim.layout(row), &self.sim.rules.tags, hidden))
+    }
+}
+
+impl Sim {
+    fn live_mods(&self, row: &Row) -> u32 {
+        let live = |seq: u64, index: u16| {
+            let e = row.effect_at(seq).map(|at| &row.effects[at])?;
+            let def = self.state.definitions.effect(&self.rules, e.def)?;
+            def.modifiers.get(index as usize)?.magnitude.live_on()
+        };
+        row.mods.iter().filter(|m| live(m.seq(), m.index()).is_some()).count() as u32
+    }
+
+    fn redact_effect(&self, e: &mut Effect, def: &EffectDef, who: ControllerId, redaction: &Redaction<'_>) {
+        let source = e.source;
+        let seen = |of_target: bool, attribute: AttributeId| match of_target || source == who {
+            true => !redaction.hidden.contains(&attribute),
+            false => (redaction.knows)(source, attribute),
+        };
+        for (index, _) in def.modifiers.iter().enumerate().filter(|(_, m)| redaction.hidden.contains(&m.attribute)) {
+            // As if its set were removed: it is neither read nor executed.
+            let rest = e.rest_mut();
+            if let Some(unit) = rest.units.get_mut(index) {
+                *unit = f64::NAN;
+            }
+            rest.dropped.retain(|&i| i as usize != index);
+            rest.dropped.push(index as u16);
+        }
+        // Times, counts and the source are not values of attributes; units and dropped modifiers are redacted above.
+        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = e;
+        let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest }) = cold.as_deref_mut() else {
+            return;
+        };
+        let Some(Rest { level: _, stacks: _, extra, captures, units: _, dropped: _, frozen }) = rest.as_deref_mut()
+        else {
+            return;
+        };
+        redaction.values(extra.as_deref_mut(), def);
+        if let Some(Frozen { values, tags: _ }) = frozen.as_deref_mut() {
+            *values = values.iter().filter(|v| (redaction.knows)(source, v.0)).copied().collect();
+        }
+        if !captures.is_empty() {
+            let calcs = def.executions.iter().filter_map(|x| self.rules.calcs[x.calculator.index()].as_ref());
+            let reads = calcs.flat_map(|c| &c.reads);
+            for (value, read) in captures.iter_mut().zip(reads) {
+                if !seen(read.of_target, read.attribute) {
+                    *value = f64::NAN;
+                }
+            }
+        }
+    }
+}
+
+impl Redaction<'_> {
+    /// Removes the caller values that only hidden attributes use.
+    fn values(&self, extra: Option<&mut SpecExtra>, def: &EffectDef) {
+        // Everything else is the context, not a value of an attribute.
+        let Some(SpecExtra { set_by_caller, duration: _, period: _, origin: _, hit: _, causer: _, object: _ }) = extra
+        else {
+            return;
+        };
+        set_by_caller.retain(|(key, _)| {
+            let asking = || def.modifiers.iter().filter(|m| asks_for(&m.magnitude, *key));
+            let is_open = asking().any(|m| !self.hidden.contains(&m.attribute))
+                || def.duration.iter().chain(&def.chance).any(|m| asks_for(m, *key));
+            is_open || asking().next().is_none()
+        });
+    }
+}
+
+/// Whether a magnitude is the caller value of a key.
+fn asks_for(m: &Mag, key: KeyId) -> bool {
+    matches!(m, Mag::Caller(k) | Mag::Curve { input: CurveInput::Caller(k), .. } if *k == key)
+}
