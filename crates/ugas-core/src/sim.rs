@@ -9,7 +9,9 @@ mod veil;
 pub use remote::{JournalMark, ProxyRow};
 pub use simulate::{Simulated, SimulatedStep};
 
-use crate::flow::{Captured, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
+use crate::flow::{
+    Captured, FastApplication, FastCommit, Flow, Log, Replay, Scratch, State, TargetRow, View, Work, server_op,
+};
 use crate::image::{RowImage, RowJournal};
 use crate::limits::Limits;
 use crate::rng::mix;
@@ -351,24 +353,24 @@ impl Sim {
     /// Applies an effect. The key is valid for an instant one too; it is just not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let stand = Stand::of(&self.state.controllers, spec.target);
+        let target = TargetRow::of(&self.state.controllers, spec.target);
         let cause = self.door(spec.target);
         let limits = &self.config.limits;
         if self.journals.is_empty()
-            && let Some(stand) = stand
-            && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
+            && let Some(target) = target
+            && let Some(application) = FastApplication::new(spec, &self.rules, limits, self.state.next_id)
         {
             let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
-            let mut reach = Reach { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
-            if let Some(key) = reach.strike(&strike, stand, cause.root.0) {
+            let mut commit = FastCommit { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
+            if let Some(key) = commit.apply(&application, target, cause.root.0) {
                 return Ok(key);
             }
         }
-        self.apply_long(cause, spec)
+        self.apply_slow(cause, spec)
     }
 
     #[inline(never)]
-    fn apply_long(&mut self, cause: Cause, spec: &Spec) -> Result<EffectKey, Refusal> {
+    fn apply_slow(&mut self, cause: Cause, spec: &Spec) -> Result<EffectKey, Refusal> {
         let mut flow = self.flow();
         flow.cause = cause;
         flow.apply_op(cause.root, spec)

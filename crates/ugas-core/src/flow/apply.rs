@@ -32,12 +32,12 @@ impl Flow<'_> {
     /// Applies a spec. `birth` tells where the application comes from.
     #[inline]
     pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
-        if let Some(strike) = self.striking(spec)
-            && let Some(key) = self.strike(&strike, spec.target, birth)
+        if let Some(application) = self.fast_application(spec)
+            && let Some(key) = self.apply_fast(&application, spec.target, birth)
         {
             return Ok(key);
         }
-        self.apply_long(spec, birth)
+        self.apply_slow(spec, birth)
     }
 
     /// Applies a spec as an op of its own.
@@ -45,12 +45,12 @@ impl Flow<'_> {
         if !self.journals.is_empty() {
             self.journal_op(id, &crate::Op::Apply(spec.clone()));
         }
-        let result = self.apply_long(spec, id.0);
+        let result = self.apply_slow(spec, id.0);
         self.react();
         result
     }
 
-    pub(crate) fn apply_long(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    pub(crate) fn apply_slow(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let result = self.try_apply(spec, birth);
         if let Err(refusal) = result {
             self.trace_refusal(spec.target, spec.effect, refusal);

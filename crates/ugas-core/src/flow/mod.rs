@@ -13,6 +13,7 @@ mod cue;
 mod define;
 mod depend;
 mod execute;
+mod fast_path;
 mod grant;
 mod lifecycle;
 mod magnitude;
@@ -27,22 +28,22 @@ mod remove;
 mod set;
 mod set_grant;
 mod settle;
-mod strike;
+
 mod task;
 mod view;
 mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{Again, Ahead};
+pub(crate) use ability::{Ahead, CachedRefusal};
 pub(crate) use capture::{Arrival, Captured, FrameWork, Journal, JournalWhat, Replay};
 pub(crate) use define::compile;
+pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
 pub(crate) use reload::{Catalogue, Layouts, Past};
 pub(crate) use remove::Trigger;
-pub(crate) use strike::{Reach, Stand, Strike};
 pub(crate) use task::{ListKind, Work};
 pub(crate) use view::View;
 

@@ -106,21 +106,21 @@ impl Flow<'_> {
         mut each: impl FnMut(Result<EffectKey, Refusal>),
     ) -> u32 {
         let birth = self.cause.root.0;
-        let strike = self.striking(spec);
+        let fast = self.fast_application(spec);
         let mut single = spec.clone();
         let mut applied = 0;
         for some in targets.chunks(WARM) {
             self.warm(some);
             for &target in some {
-                // The short way hands its key over at once: put together with the other's answer it would be written in
-                // parts and read as a whole, and the processor would wait for it.
-                if let Some(key) = strike.as_ref().and_then(|s| self.strike(s, target, birth)) {
+                // The key is passed on here, not merged with the slow path's result: a merged result is stored in parts and
+                // loaded as a whole, which stalls the processor.
+                if let Some(key) = fast.as_ref().and_then(|f| self.apply_fast(f, target, birth)) {
                     applied += 1;
                     each(Ok(key));
                     continue;
                 }
                 single.target = target;
-                let result = self.apply_long(&single, birth);
+                let result = self.apply_slow(&single, birth);
                 applied += result.is_ok() as u32;
                 each(result);
             }

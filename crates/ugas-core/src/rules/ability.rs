@@ -77,7 +77,7 @@ impl AbilityDef {
 
     /// Whether an activation is over as soon as it is committed, as far as the definition says: it waits for nothing,
     /// does nothing, casts nothing and holds nothing.
-    pub(crate) fn is_momentary(&self) -> bool {
+    pub(crate) fn ends_at_once(&self) -> bool {
         let entry = &self.program.entry;
         entry.main == NO_PC
             && entry.tick.iter().all(|&pc| pc == NO_PC)
@@ -165,8 +165,8 @@ pub(crate) struct AbilityFlags {
     pub(crate) checks: u32,
     /// What a cost of a single number takes from what.
     pub(crate) price: Option<(AttributeId, f64)>,
-    /// See [`AbilityDef::is_momentary`].
-    pub(crate) momentary: bool,
+    /// See [`AbilityDef::ends_at_once`].
+    pub(crate) ends_at_once: bool,
     /// The condition reads another controller: its check cannot be cached.
     pub(crate) foreign_condition: bool,
     /// The hook did not say that it reads nothing but the owner: its check cannot be cached.

@@ -254,7 +254,7 @@ impl Compiler<'_> {
             combat: self.combat(doc),
             authority: is_for_authority(doc),
             simple: false,
-            blow: None,
+            plain_write: None,
             watches: false,
             has_live: false,
             fixed_duration: None,

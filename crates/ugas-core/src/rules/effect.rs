@@ -111,7 +111,7 @@ impl ThenDef {
 
 /// One plain value on one attribute's base.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blow {
+pub(crate) struct PlainWrite {
     pub(crate) attribute: AttributeId,
     pub(crate) op: ModOp,
     pub(crate) magnitude: f64,
@@ -155,7 +155,7 @@ pub(crate) struct EffectDef {
     /// Its base writes are damage, healing or threat.
     pub(crate) combat: Option<CombatDef>,
     /// Its only modifier, if it writes one plain value at each execution and does nothing else then.
-    pub(crate) blow: Option<Blow>,
+    pub(crate) plain_write: Option<PlainWrite>,
     /// Only the authority applies it: it is tagged so, or a calculation of it may not be run ahead.
     pub(crate) authority: bool,
     /// Nothing but value modifiers and tags to test: captures, grants, cues and reactions can be skipped.
@@ -193,7 +193,7 @@ impl EffectDef {
         }
     }
 
-    /// Finds out which short ways the effect may take.
+    /// Finds out which fast paths the effect may take.
     pub(crate) fn classify(&mut self) {
         let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
         let plain = self.modifiers.iter().all(plain);
@@ -204,18 +204,18 @@ impl EffectDef {
             _ => None,
         };
         self.simple = plain && self.is_simple() && !self.authority;
-        let beats = self.period.is_some()
+        let plain_execution = self.period.is_some()
             && self.executions.is_empty()
             && self.cues.is_empty()
             && self.combat.is_none()
             && self.then.executed.is_empty();
-        self.blow = match &*self.modifiers {
+        self.plain_write = match &*self.modifiers {
             [ModDef { attribute, op, magnitude: Mag::Value(v), .. }]
                 if plain
-                    && (beats && !self.acts_on_current(&self.modifiers[0])
+                    && (plain_execution && !self.acts_on_current(&self.modifiers[0])
                         || self.simple && self.policy == DurationPolicy::Instant) =>
             {
-                Some(Blow { attribute: *attribute, op: ModOp::from(*op), magnitude: *v })
+                Some(PlainWrite { attribute: *attribute, op: ModOp::from(*op), magnitude: *v })
             }
             _ => None,
         };

@@ -6,8 +6,8 @@ mod cancel;
 mod check;
 mod commit;
 mod cost;
+mod fast;
 mod finish;
-mod flash;
 mod grant;
 mod listen;
 mod reads;
@@ -19,7 +19,7 @@ mod view;
 
 pub(crate) use ahead::Ahead;
 pub(crate) use finish::EndHow;
-pub(crate) use status::Again;
+pub(crate) use status::CachedRefusal;
 
 use super::Flow;
 use crate::{ActivationKey, ControllerId, Op, Outcome, Refusal, Target, Which};

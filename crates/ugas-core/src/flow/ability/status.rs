@@ -23,22 +23,27 @@ const COOLDOWN: u32 = Check::Cooldown as u32;
 
 /// A grant with a current status. Apart from a view, because most tries end here: those of a held key or of an
 /// impatient player are refused as they were last time, with nothing changed in between.
-pub(crate) struct Again<'a> {
+pub(crate) struct CachedRefusal<'a> {
     row: &'a Row,
     status: Status,
     pub(crate) def: &'a AbilityDef,
 }
 
-impl<'a> Again<'a> {
+impl<'a> CachedRefusal<'a> {
     /// The grant of a try without target whose refusal its status tells. `None` says nothing.
     #[inline(always)]
-    pub(crate) fn of(st: &'a State, rules: &'a Rules, who: ControllerId, ability: AbilityId) -> Option<Again<'a>> {
+    pub(crate) fn of(
+        st: &'a State,
+        rules: &'a Rules,
+        who: ControllerId,
+        ability: AbilityId,
+    ) -> Option<CachedRefusal<'a>> {
         let row = st.controllers.get(who)?;
         let status = row.grants.iter().find(|g| g.ability == ability)?.status();
         if status.fails & SURE == 0 || status.seen != row.stamp() {
             return None;
         }
-        Some(Again { row, status, def: rules.ability_def(ability)? })
+        Some(CachedRefusal { row, status, def: rules.ability_def(ability)? })
     }
 
     /// The check that fails first.
@@ -47,10 +52,10 @@ impl<'a> Again<'a> {
         self.status.fails.trailing_zeros()
     }
 
-    /// What a failing check said, if that can be told without asking it again.
+    /// What a failing check said, if that can be told without running it again.
     #[inline(always)]
     pub(crate) fn remembered(&self, check: u32, now: SimTime, layouts: &[Arc<Layout>]) -> Option<Refusal> {
-        let Again { row, status, def } = self;
+        let CachedRefusal { row, status, def } = self;
         match check {
             COST if status.fails & JUST_NUMBER != 0 => {
                 let (attribute, need) = def.flags.price?;
@@ -114,10 +119,10 @@ impl View<'_> {
         unknown & (first - 1) == 0 && same.nth(1).is_none()
     }
 
-    /// What a failing check said, if a current status tells that without asking it again.
+    /// What a failing check said, if a current status tells that without running it again.
     pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
-        let again = Again { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
-        again.remembered(check, self.st.now, &self.ix.layouts)
+        let cached = CachedRefusal { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
+        cached.remembered(check, self.st.now, &self.ix.layouts)
     }
 
     /// What one check says to a try without target.

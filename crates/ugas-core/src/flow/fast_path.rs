@@ -1,64 +1,65 @@
-//! Strike and beat: the shortest ways through an application and through a periodic execution. One plain value on one
-//! attribute that nothing modifies or follows: what most hits and most ticks are. They do exactly what the long ways
-//! would do, with everything that cannot matter left out; where anything could matter they step aside. Rows are borrowed
-//! once: these are the hottest paths there are.
+//! The fast paths of applications and periodic executions.
+//!
+//! They handle one plain value written to one attribute that nothing modifies or follows, which is what most hits and
+//! ticks are. They write the same state and emit the same facts as the slow path, without the steps that cannot matter.
+//! Where a step could matter they return without a change, and the slow path runs. Each row is borrowed once.
 
 use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
 use crate::limits::Limits;
-use crate::rules::{Aim, Blow, EffectDef, Layout, Rules, TagTable, clamp};
+use crate::rules::{EffectDef, Layout, PlainWrite, Rules, TagTable, WriteSlot, clamp};
 use crate::state::{Attr, CauseWhat, Controllers, Due, ModOp, Row, alert};
 use crate::{Cause, ControllerId, EffectKey, Fact, FactKind, SimTime, Spec, TagId};
 use std::sync::Arc;
 use ugas_doc::DurationPolicy;
 
-/// A definition and a spec that may strike.
+/// A definition and a spec that may take the fast path.
 #[derive(Clone, Copy)]
-pub(crate) struct Strike<'d> {
+pub(crate) struct FastApplication<'d> {
     def: &'d EffectDef,
-    blow: Blow,
+    write: PlainWrite,
     spec: &'d Spec,
     tags: &'d TagTable,
 }
 
-/// Room for the facts of one blow: the change, a death, and the verb.
+/// Room for the facts of one write: the change, a death, and the verb.
 const FACTS: usize = 3;
 
-impl<'d> Strike<'d> {
+impl<'d> FastApplication<'d> {
     /// Whether definition, spec and rules leave nothing but the write itself.
     #[inline(always)]
-    pub(crate) fn new(spec: &'d Spec, rules: &'d Rules, limits: &Limits, next_id: u32) -> Option<Strike<'d>> {
+    pub(crate) fn new(spec: &'d Spec, rules: &'d Rules, limits: &Limits, next_id: u32) -> Option<FastApplication<'d>> {
         let def = rules.effect_def(spec.effect)?;
-        let blow = def.blow?;
+        let write = def.plain_write?;
         let plain = def.policy == DurationPolicy::Instant
             && spec.extra.is_none()
             && spec.level > 0
             && spec.stacks.wrapping_sub(1) < limits.stacks
             && (spec.source == ControllerId::NONE || spec.source.0 < next_id)
             && !rules.hooks.any();
-        let magnitude = stacked(blow.op, blow.magnitude, spec.stacks);
-        plain.then_some(Strike { def, blow: Blow { magnitude, ..blow }, spec, tags: &rules.tags })
+        let magnitude = stacked(write.op, write.magnitude, spec.stacks);
+        plain.then_some(FastApplication { def, write: PlainWrite { magnitude, ..write }, spec, tags: &rules.tags })
     }
 }
 
-/// Whom a strike is for. Asked for first: a row that is not in the cache comes while the rest is looked at.
+/// The target of a fast application. Resolved first, so that a cache miss on the row overlaps with the other checks.
 #[derive(Clone, Copy)]
-pub(crate) struct Stand {
+pub(crate) struct TargetRow {
     who: ControllerId,
     slot: usize,
     signature: u32,
 }
 
-impl Stand {
+impl TargetRow {
     #[inline(always)]
-    pub(crate) fn of(controllers: &Controllers, who: ControllerId) -> Option<Stand> {
+    pub(crate) fn of(controllers: &Controllers, who: ControllerId) -> Option<TargetRow> {
         let slot = controllers.slot(who)?;
-        Some(Stand { who, slot, signature: controllers.row(slot).signature })
+        Some(TargetRow { who, slot, signature: controllers.row(slot).signature })
     }
 }
 
-/// What a strike touches of a sim.
-pub(crate) struct Reach<'a> {
+/// The parts of a sim that a fast application reads and writes.
+pub(crate) struct FastCommit<'a> {
     pub(crate) st: &'a mut State,
     pub(crate) layouts: &'a [Arc<Layout>],
     pub(crate) facts: &'a mut Vec<Fact>,
@@ -66,16 +67,21 @@ pub(crate) struct Reach<'a> {
     pub(crate) cause: Cause,
 }
 
-impl Reach<'_> {
-    /// Strikes one target, or `None` where the long way has to be taken; nothing is changed then.
+impl FastCommit<'_> {
+    /// Applies to one target. Returns `None`, with nothing changed, where the slow path is needed.
     #[inline(always)]
-    pub(crate) fn strike(&mut self, strike: &Strike<'_>, stand: Stand, birth: u64) -> Option<EffectKey> {
-        let Strike { def, ref blow, spec, tags } = *strike;
-        let Stand { who, slot, signature } = stand;
+    pub(crate) fn apply(
+        &mut self,
+        application: &FastApplication<'_>,
+        target: TargetRow,
+        birth: u64,
+    ) -> Option<EffectKey> {
+        let FastApplication { def, ref write, spec, tags } = *application;
+        let TargetRow { who, slot, signature } = target;
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let row = controllers.row_mut(slot);
         let has = |t: &TagId| row.has(tags, *t);
-        // Whoever has no tags is not asked for any.
+        // A row without tags has no blocked tag.
         if !def.required.iter().all(has) || signature != 0 && def.blocked.iter().any(has) {
             return None;
         }
@@ -89,8 +95,8 @@ impl Reach<'_> {
         if row.immunities != 0 || self.facts.len() + FACTS > self.limit as usize {
             return None;
         }
-        let aim = self.layouts[row.layout as usize].aim(blow.attribute)?;
-        let (old, new) = land(row, aim, blow)?;
+        let place = self.layouts[row.layout as usize].write_slot(write.attribute)?;
+        let (old, new) = write_plain_value(row, place, write)?;
         row.last_birth = (birth, ordinal, root);
         // Moves the row's stamp too.
         row.next_seq += 1;
@@ -100,38 +106,38 @@ impl Reach<'_> {
         }
         let key = EffectKey { birth, target: who, ordinal };
         let via = Via { source: spec.source, key, effect: def.id };
-        let mut told = Told { facts: self.facts, at: *now, who, via, cause: self.cause };
-        told.blow(aim, old, new, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
+        let mut writer = FactWriter { facts: self.facts, at: *now, who, via, cause: self.cause };
+        writer.write_facts(place, old, new, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
         Some(key)
     }
 }
 
-/// Writes one plain value; the attribute's two values before and after. `None`, with nothing changed, where the long way
+/// Writes one plain value. Returns the attribute before and after, or `None`, with nothing changed, where the slow path
 /// is needed.
 #[inline(always)]
-fn land(row: &mut Row, aim: &Aim, blow: &Blow) -> Option<(Attr, Attr)> {
-    let slot = aim.slot as usize;
+fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
+    let slot = place.slot as usize;
     let heard = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
-    if !aim.plain || row.is_modded(slot) || row.readers != 0 || row.alert & heard != 0 {
+    if !place.plain || row.is_modded(slot) || row.readers != 0 || row.alert & heard != 0 {
         return None;
     }
     let attrs = &mut *row.attrs;
-    let (lo, hi) = aim.bounds(attrs);
+    let (lo, hi) = place.bounds(attrs);
     let old = attrs[slot];
     let window = Window::plain(lo, hi);
     let start = window.start(old.base);
-    let end = operate(blow.op, start, blow.magnitude);
+    let end = operate(write.op, start, write.magnitude);
     if !end.is_finite() {
         return None;
     }
-    let base = window.settle(old.base, start, end, blow.op == ModOp::Override);
+    let base = window.settle(old.base, start, end, write.op == ModOp::Override);
     let new = Attr { base, current: clamp(base, lo, hi) + 0.0 };
     attrs[slot] = new;
     Some((old, new))
 }
 
-/// What facts of one blow share.
-struct Told<'l> {
+/// What facts of one write share.
+struct FactWriter<'l> {
     facts: &'l mut Vec<Fact>,
     at: SimTime,
     who: ControllerId,
@@ -139,21 +145,21 @@ struct Told<'l> {
     cause: Cause,
 }
 
-impl Told<'_> {
+impl FactWriter<'_> {
     #[inline(always)]
     fn fact(&mut self, kind: FactKind) {
-        let Told { at, who, via: Via { source, key, effect }, cause: Cause { root, link }, .. } = *self;
+        let FactWriter { at, who, via: Via { source, key, effect }, cause: Cause { root, link }, .. } = *self;
         self.facts.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
-    /// The change and a death, if there is one, then the verb.
+    /// The change, then a death if there is one, then the verb.
     #[inline(always)]
-    fn blow(&mut self, aim: &Aim, old: Attr, new: Attr, verb: FactKind) {
+    fn write_facts(&mut self, place: &WriteSlot, old: Attr, new: Attr, verb: FactKind) {
         if new != old {
-            let attribute = aim.attribute;
+            let attribute = place.attribute;
             let (old_base, new_base) = (old.base, new.base);
             self.fact(FactKind::AttributeChanged { attribute, old: old.current, new: new.current, old_base, new_base });
-            if aim.death && old.current > 0.0 && new.current <= 0.0 {
+            if place.death && old.current > 0.0 && new.current <= 0.0 {
                 self.fact(FactKind::Died { attribute });
             }
         }
@@ -162,39 +168,48 @@ impl Told<'_> {
 }
 
 impl<'r> Flow<'r> {
-    /// See [`Reach::strike`].
+    /// See [`FastCommit::apply`].
     #[inline(always)]
-    pub(crate) fn strike(&mut self, strike: &Strike<'_>, who: ControllerId, birth: u64) -> Option<EffectKey> {
+    pub(crate) fn apply_fast(
+        &mut self,
+        application: &FastApplication<'_>,
+        who: ControllerId,
+        birth: u64,
+    ) -> Option<EffectKey> {
         if !self.sc.births.is_empty() {
             return None;
         }
         let Flow { st, ix, log, limits, cause, .. } = self;
         let (limit, cause) = (limits.facts, *cause);
-        let stand = Stand::of(&st.controllers, who)?;
-        Reach { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.strike(strike, stand, birth)
+        let target = TargetRow::of(&st.controllers, who)?;
+        FastCommit { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.apply(
+            application,
+            target,
+            birth,
+        )
     }
 
-    /// Whether a spec may strike.
+    /// The fast application of a spec, if its definition allows one.
     #[inline(always)]
-    pub(crate) fn striking<'s>(&self, spec: &'s Spec) -> Option<Strike<'s>>
+    pub(crate) fn fast_application<'s>(&self, spec: &'s Spec) -> Option<FastApplication<'s>>
     where
         'r: 's,
     {
-        Strike::new(spec, self.rules, self.limits, self.st.next_id)
+        FastApplication::new(spec, self.rules, self.limits, self.st.next_id)
     }
 
-    /// Runs the execution of a plain periodic effect that is due and lies at `at`; false where the long way has to be
-    /// taken, with nothing changed.
+    /// Runs the due execution of the plain periodic effect at index `at`. Returns false, with nothing changed, where the
+    /// slow path is needed.
     #[inline(always)]
-    pub(crate) fn beat(&mut self, target: usize, at: usize, due: Due) -> bool {
+    pub(crate) fn execute_fast(&mut self, target: usize, at: usize, due: Due) -> bool {
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let row = controllers.row_mut(target);
         let facts = &mut self.log.facts.list;
         let e = &row.effects[at];
         let Some(def) = self.rules.effect_def(e.def) else { return false };
-        let (Some(blow), Some(cold)) = (&def.blow, &e.cold) else { return false };
+        let (Some(write), Some(cold)) = (&def.plain_write, &e.cold) else { return false };
         let (who, key, source) = (row.id, e.key(row.id), e.source);
-        let blow = Blow { magnitude: stacked(blow.op, blow.magnitude, e.stacks()), ..*blow };
+        let write = PlainWrite { magnitude: stacked(write.op, write.magnitude, e.stacks()), ..*write };
         if e.inhibited()
             || cold.rest.as_ref().is_some_and(|r| !r.dropped.is_empty())
             || facts.len() + FACTS > self.limits.facts as usize
@@ -202,8 +217,8 @@ impl<'r> Flow<'r> {
         {
             return false;
         }
-        let Some(&aim) = self.ix.layouts[row.layout as usize].aim(blow.attribute) else { return false };
-        let Some((old, new)) = land(row, &aim, &blow) else { return false };
+        let Some(&place) = self.ix.layouts[row.layout as usize].write_slot(write.attribute) else { return false };
+        let Some((old, new)) = write_plain_value(row, &place, &write) else { return false };
         row.changes = row.changes.wrapping_add(1).max(1);
         let e = &mut row.effects[at];
         let mut execution = 0;
@@ -222,8 +237,8 @@ impl<'r> Flow<'r> {
         }
         let (at, via) = (*now, Via { source, key, effect: def.id });
         self.because(CauseWhat::Executed(via.effect), who, source);
-        let mut told = Told { facts: &mut self.log.facts.list, at, who, via, cause: self.cause };
-        told.blow(&aim, old, new, FactKind::EffectExecuted { execution });
+        let mut writer = FactWriter { facts: &mut self.log.facts.list, at, who, via, cause: self.cause };
+        writer.write_facts(&place, old, new, FactKind::EffectExecuted { execution });
         true
     }
 }
