@@ -73,8 +73,8 @@ pub use rules::{
     RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
 };
 pub use sim::{
-    Host, JournalMark, NoHost, Progress, ProxyRow, Role, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery,
-    TaskFigures, TaskRecord,
+    AttributePreview, Host, JournalMark, NoHost, Preview, Progress, ProxyRow, Role, RowPreview, Sim, SimConfig,
+    Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord,
 };
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

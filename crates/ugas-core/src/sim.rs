@@ -1,11 +1,13 @@
 //! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
 
 mod portable;
+mod preview;
 mod reload;
 mod remote;
 mod simulate;
 mod veil;
 
+pub use preview::{AttributePreview, Preview, RowPreview};
 pub use remote::{JournalMark, ProxyRow};
 pub use simulate::{Simulated, SimulatedStep};
 
@@ -60,6 +62,9 @@ pub struct SimConfig {
     pub timelines: bool,
     /// Whose truth it holds.
     pub role: Role,
+    /// Whether every fast path is switched off. For tests only: both settings give the same facts, causes and hashes,
+    /// and this one is slower.
+    pub slow_path: bool,
 }
 
 impl Default for SimConfig {
@@ -72,6 +77,7 @@ impl Default for SimConfig {
             task_budget: u32::MAX,
             timelines: true,
             role: Role::Whole,
+            slow_path: false,
         }
     }
 }
@@ -242,11 +248,13 @@ impl Sim {
             root: OpId::default(),
             link: 0,
             sure: false,
+            fast: self.fast_paths_open(),
         }
     }
 
     #[inline]
     pub(crate) fn flow(&mut self) -> Flow<'_> {
+        let fast = self.fast_paths_open();
         Flow {
             rules: &self.rules,
             limits: &self.config.limits,
@@ -266,8 +274,14 @@ impl Sim {
                 role: self.config.role,
             },
             back: SimTime::ZERO,
+            fast,
             host: None,
         }
+    }
+
+    /// A flow that replays one row from a journal. It takes no fast path.
+    pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
+        Flow { replay: Some(replay), fast: false, ..self.flow() }
     }
 
     #[inline]
@@ -344,10 +358,11 @@ impl Sim {
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Whether somebody keeps account of everything that is asked: short ways would leave things out.
+    /// Whether fast paths may be taken. All of them ask this one gate; each adds only what its own definitions and rows
+    /// must fulfil. Traces, journals and hooks see steps that fast paths leave out.
     #[inline]
-    pub(crate) fn is_watched(&self) -> bool {
-        self.log.tracing || !self.journals.is_empty()
+    pub(crate) fn fast_paths_open(&self) -> bool {
+        !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
     }
 
     /// Applies an effect. The key is valid for an instant one too; it is just not active.
@@ -356,7 +371,7 @@ impl Sim {
         let target = TargetRow::of(&self.state.controllers, spec.target);
         let cause = self.door(spec.target);
         let limits = &self.config.limits;
-        if self.journals.is_empty()
+        if self.fast_paths_open()
             && let Some(target) = target
             && let Some(application) = FastApplication::new(spec, &self.rules, limits, self.state.next_id)
         {
@@ -686,8 +701,7 @@ impl Sim {
     pub fn replay_row(&mut self, from: &RowImage, journal: &RowJournal, to: SimTime) -> Result<(), Refusal> {
         let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let who = image.row.id;
-        let mut flow = self.flow();
-        flow.replay = Some(Replay::new(who, &journal.inner));
+        let mut flow = self.replaying(Replay::new(who, &journal.inner));
         flow.replay_row(image, &journal.inner, to)
     }
 

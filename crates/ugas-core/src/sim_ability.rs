@@ -62,7 +62,7 @@ impl Sim {
     ) -> Result<ActivationKey, Refusal> {
         let cause = self.door(who);
         if matches!(target, Target::None)
-            && !self.is_watched()
+            && self.fast_paths_open()
             && let Some(refusal) = self.refused_again(who, ability)
         {
             return Err(refusal);

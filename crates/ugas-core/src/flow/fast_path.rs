@@ -26,7 +26,7 @@ pub(crate) struct FastApplication<'d> {
 const FACTS: usize = 3;
 
 impl<'d> FastApplication<'d> {
-    /// Whether definition, spec and rules leave nothing but the write itself.
+    /// Whether definition and spec leave nothing but the write itself. The caller asked the gate.
     #[inline(always)]
     pub(crate) fn new(spec: &'d Spec, rules: &'d Rules, limits: &Limits, next_id: u32) -> Option<FastApplication<'d>> {
         let def = rules.effect_def(spec.effect)?;
@@ -35,8 +35,7 @@ impl<'d> FastApplication<'d> {
             && spec.extra.is_none()
             && spec.level > 0
             && spec.stacks.wrapping_sub(1) < limits.stacks
-            && (spec.source == ControllerId::NONE || spec.source.0 < next_id)
-            && !rules.hooks.any();
+            && (spec.source == ControllerId::NONE || spec.source.0 < next_id);
         let magnitude = stacked(write.op, write.magnitude, spec.stacks);
         plain.then_some(FastApplication { def, write: PlainWrite { magnitude, ..write }, spec, tags: &rules.tags })
     }
@@ -168,7 +167,7 @@ impl FactWriter<'_> {
 }
 
 impl<'r> Flow<'r> {
-    /// See [`FastCommit::apply`].
+    /// See [`FastCommit::apply`]. A caller with a [`FastApplication`] asked the gate when it got it.
     #[inline(always)]
     pub(crate) fn apply_fast(
         &mut self,
@@ -195,6 +194,9 @@ impl<'r> Flow<'r> {
     where
         'r: 's,
     {
+        if !self.fast {
+            return None;
+        }
         FastApplication::new(spec, self.rules, self.limits, self.st.next_id)
     }
 
@@ -202,6 +204,9 @@ impl<'r> Flow<'r> {
     /// slow path is needed.
     #[inline(always)]
     pub(crate) fn execute_fast(&mut self, target: usize, at: usize, due: Due) -> bool {
+        if !self.fast {
+            return false;
+        }
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let row = controllers.row_mut(target);
         let facts = &mut self.log.facts.list;
@@ -213,7 +218,6 @@ impl<'r> Flow<'r> {
         if e.inhibited()
             || cold.rest.as_ref().is_some_and(|r| !r.dropped.is_empty())
             || facts.len() + FACTS > self.limits.facts as usize
-            || !self.journals.is_empty()
         {
             return false;
         }

@@ -178,6 +178,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) work: Work,
     /// How long ago what happens was asked for: cooldowns count from then.
     pub(crate) back: SimTime,
+    /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
+    pub(crate) fast: bool,
     /// Who answers inside a step; nobody outside an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

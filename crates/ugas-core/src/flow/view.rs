@@ -21,6 +21,8 @@ pub(crate) struct View<'a> {
     pub(crate) link: u32,
     /// Whether numbers are asked for that something else is to come out at later: then nothing may be random.
     pub(crate) sure: bool,
+    /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
+    pub(crate) fast: bool,
 }
 
 impl Flow<'_> {
@@ -35,6 +37,7 @@ impl Flow<'_> {
             root: self.cause.root,
             link: self.cause.link,
             sure: false,
+            fast: self.fast,
         }
     }
 }

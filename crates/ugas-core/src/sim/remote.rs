@@ -223,9 +223,8 @@ impl Sim {
         let journal = self.journals.remove(&who);
         let empty = Journal::default();
         let stops: Vec<(SimTime, u64)> = stops.iter().map(|(at, mark)| (*at, mark.serial)).collect();
-        let mut flow = self.flow();
         let read = journal.as_ref().unwrap_or(&empty);
-        flow.replay = Some(Replay::new(who, read));
+        let mut flow = self.replaying(Replay::new(who, read));
         let result = flow.rerun(from, read, &stops, images);
         if let Some(journal) = journal {
             self.journals.insert(who, journal);

@@ -75,6 +75,23 @@ impl Index {
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 
+    /// What of it is about some rows. It has no agenda: such a copy does not advance.
+    pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>) -> Index {
+        let of_edge = |e: &&LiveEdge| ids.contains(&e.source) || ids.contains(&e.target);
+        let of_filter =
+            |(tested, target, _): &&(ControllerId, ControllerId, u64)| ids.contains(tested) || ids.contains(target);
+        Index {
+            agenda: Agenda::default(),
+            frames: self.frames.intersection(ids).copied().collect(),
+            next_frame: self.next_frame,
+            figures: Vec::new(),
+            live: self.live.iter().filter(of_edge).copied().collect(),
+            filters: self.filters.iter().filter(of_filter).copied().collect(),
+            layouts: self.layouts.clone(),
+            by_sets: self.by_sets.clone(),
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.agenda.clear();
         self.live.clear();

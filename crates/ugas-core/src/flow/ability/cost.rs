@@ -105,12 +105,7 @@ impl View<'_> {
         let (row, write) = (self.row(t.slot), def.plain_write.as_ref()?);
         let place = self.layout(t.slot).write_slot(write.attribute)?;
         let slot = place.slot as usize;
-        if !place.plain
-            || row.is_modded(slot)
-            || row.immunities != 0
-            || self.rules.hooks.any()
-            || self.has_rules(t.slot)
-        {
+        if !place.plain || row.is_modded(slot) || row.immunities != 0 || !self.fast || self.has_rules(t.slot) {
             return None;
         }
         if let Err(refusal) = self.check_target_tags(def, t.slot) {

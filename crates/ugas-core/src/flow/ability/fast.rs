@@ -43,11 +43,8 @@ impl Flow<'_> {
         let row = self.row(t.slot);
         let effects = [t.def.cost, t.def.cooldown];
         let plain = |effect: EffectId| self.def(effect).is_some_and(|d| d.simple);
-        t.def.flags.ends_at_once
-            && !self.log.tracing
-            && self.journals.is_empty()
-            && self.replay.is_none()
-            && !self.rules.hooks.any()
+        self.fast
+            && t.def.flags.ends_at_once
             && row.alert & alert::ABILITY == 0
             && row.play().activations.is_empty()
             && self.rules.code_of(t.def.id).is_none()
