@@ -97,7 +97,7 @@ pub fn preview(scenario: &Scenario, actor: &str, of: PreviewOf<'_>, at: SimTime)
     let (rules, who) = (runner.world.rules.clone(), runner.who(actor));
     let (name, preview) = match of {
         PreviewOf::Effect { effect, from, level, stacks } => {
-            let Some(id) = rules.effect(effect) else {
+            let Some(id) = rules.find_effect(effect) else {
                 let help = did_you_mean(effect, rules.effect_list().map(|(_, name)| name));
                 return Err(unknown(format!("there is no effect {effect}"), help));
             };
@@ -108,7 +108,7 @@ pub fn preview(scenario: &Scenario, actor: &str, of: PreviewOf<'_>, at: SimTime)
             (effect, runner.sim.preview(&spec))
         }
         PreviewOf::Ability { ability, target } => {
-            let Some(id) = rules.ability(ability) else {
+            let Some(id) = rules.find_ability(ability) else {
                 let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
                 return Err(unknown(format!("there is no ability {ability}"), help));
             };

@@ -111,7 +111,7 @@ impl Sim {
     ///     .build()?;
     /// let health = rules.attribute("Health").unwrap();
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// let preview = sim.preview(&Spec::new(rules.effect("GE_Hit").unwrap(), hero));
     /// let shown = preview.attribute(hero, health).unwrap();
     /// assert_eq!((preview.refusal, shown.before, shown.after), (None, 100.0, 70.0));
