@@ -5,9 +5,8 @@ use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation};
 
 /// What `Pool` shows and its base after these effects, on both paths.
 fn pool_after(effects: Vec<Effect>) -> (f64, f64) {
-    let set = AttributeSet::new("S")
-        .with(Attribute::new("Stat", 10.0))
-        .with(Attribute::new("Pool", 50.0).min(0.0).max(60.0));
+    let set =
+        AttributeSet::new("S").with(Attribute::new("Stat", 10.0)).with(Attribute::new("Pool", 50.0).min(0.0).max(60.0));
     let names: Vec<String> = effects.iter().map(|e| e.name.clone()).collect();
     let builder = effects.into_iter().fold(Rules::builder().add(set), |b, e| b.add(e));
     let rules = builder.build().unwrap();

@@ -67,7 +67,7 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
     match runner.sim.explain(runner.who(actor), id) {
         Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
         Err(refusal) => {
-            Err(ExplainError::Unknown(format!("{actor} shows no {attribute} at {at}: {}", runner.describe(&refusal))))
+            Err(ExplainError::Unknown(format!("{actor} shows no {attribute} at {at}: {}", runner.describe(refusal))))
         }
     }
 }

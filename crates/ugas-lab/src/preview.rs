@@ -130,7 +130,7 @@ impl Previewed {
     fn of(runner: &Runner<'_>, name: &str, preview: &Preview) -> Previewed {
         Previewed {
             of: name.to_owned(),
-            refusal: preview.refusal.map(|r| (r.kind(), runner.describe(&r))),
+            refusal: preview.refusal.map(|r| (r.kind(), runner.describe(r))),
             actors: preview.rows.iter().map(|row| PreviewedActor::of(runner, row)).collect(),
             facts: preview.facts.list.iter().map(|fact| runner.fact_in_words(fact)).collect(),
         }

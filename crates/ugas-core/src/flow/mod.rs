@@ -45,7 +45,7 @@ pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
 pub(crate) use reload::{Catalogue, Layouts, Past};
 pub(crate) use remove::Trigger;
 pub(crate) use task::{ListKind, Work};
-pub(crate) use view::View;
+pub(crate) use view::{Doubts, View};
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
@@ -180,6 +180,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) back: SimTime,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
     pub(crate) fast: bool,
+    /// Conditions with a part that is not finite, until the verb is done.
+    pub(crate) doubts: Doubts,
     /// Who answers inside a step; nobody outside an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

@@ -172,6 +172,9 @@ pub(crate) struct EffectDef {
     pub(crate) watches: bool,
     /// Whether any modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
+    /// Whether it looks at its source after its application other than by following: at executions, for tag filters, for
+    /// conditions of its rules.
+    pub(crate) looks_at_source: bool,
 }
 
 impl EffectDef {
@@ -203,6 +206,7 @@ impl EffectDef {
     pub(crate) fn classify(&mut self) {
         self.watches = self.has_ongoing() || self.is_filtered();
         self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
+        self.looks_at_source = self.policy != DurationPolicy::Instant && self.needs_source();
         self.fixed_duration = match self.duration {
             Some(Mag::Value(v)) => SimTime::try_seconds(v),
             _ => None,
@@ -215,6 +219,22 @@ impl EffectDef {
             }
             _ => None,
         };
+    }
+
+    fn needs_source(&self) -> bool {
+        let of_source = |m: &ModDef| {
+            let read = matches!(m.magnitude.live_on(), Some((_, false))) && !self.acts_on_current(m);
+            read || matches!(m.magnitude, Mag::Calc(_)) || !m.source_tags.is_empty()
+        };
+        !self.executions.is_empty()
+            || self.combat.is_some()
+            || self.modifiers.iter().any(of_source)
+            || self.rules.iter().any(|r| r.when.as_ref().is_some_and(Expr::is_foreign))
+    }
+
+    /// Whether an application runs an execution: of a periodic effect the first one, of another its calculations.
+    pub(crate) fn executes_at_once(&self) -> bool {
+        if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }
 
     /// Whether an application does nothing but write or modify plain values and grant tags. Every field is named, so
@@ -260,6 +280,7 @@ impl EffectDef {
             fixed_duration,
             watches: _,
             has_live: _,
+            looks_at_source: _,
         } = self;
         let instant = *policy == DurationPolicy::Instant;
         modifiers.iter().all(ModDef::is_plain)
@@ -329,6 +350,7 @@ impl EffectDef {
             fixed_duration: _,
             watches: _,
             has_live: _,
+            looks_at_source: _,
         } = self;
         period.is_some()
             && modifiers.iter().all(|m| m.is_plain() && !self.acts_on_current(m))

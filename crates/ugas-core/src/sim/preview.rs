@@ -7,8 +7,8 @@
 use super::Sim;
 use crate::flow::{Log, Scratch, State};
 use crate::{
-    AbilityId, AttributeId, ControllerId, Diagnostic, EffectState, EffectView, Facts, Op, Refusal, Spec, TagId, Target,
-    Which,
+    AbilityId, AttributeId, ControllerId, Diagnostic, EffectState, EffectView, Facts, Op, ReadError, Refusal, Spec,
+    TagId, Target, Which,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -215,16 +215,16 @@ impl Sim {
         after.log.facts.list.iter().filter_map(destroyed).filter(|&who| self.exists(who))
     }
 
-    fn compare_row(&self, after: &Sim, who: ControllerId) -> Result<RowPreview, Refusal> {
+    fn compare_row(&self, after: &Sim, who: ControllerId) -> Result<RowPreview, ReadError> {
         let destroyed = !after.exists(who);
         let after = if destroyed { self } else { after };
         let born = !self.exists(who);
         let before = if born { after } else { self };
-        let attribute = |attribute: AttributeId| -> Result<AttributePreview, Refusal> {
-            // A set that comes or goes shows one side only.
-            let (old, new) = (before.shown(who, attribute), after.shown(who, attribute));
-            let (base_before, before) = old.or(new).ok_or(Refusal::UnknownAttribute { who, attribute })?;
-            let (base_after, after) = new.unwrap_or((base_before, before));
+        let attribute = |attribute: AttributeId| -> Result<AttributePreview, ReadError> {
+            let (base_after, after) = (after.base(who, attribute)?, after.get(who, attribute)?);
+            // An attribute of a set that was just added has no value before.
+            let base_before = before.base(who, attribute).unwrap_or(base_after);
+            let before = before.get(who, attribute).unwrap_or(after);
             Ok(AttributePreview { attribute, before, after, base_before, base_after })
         };
         let attributes = after.attributes(who)?.into_iter().map(attribute).collect::<Result<_, _>>()?;
@@ -243,12 +243,6 @@ impl Sim {
             effects_removed: old.iter().copied().filter(|e| destroyed || find(&new, e).is_none()).collect(),
             destroyed,
         })
-    }
-
-    /// Base and current of an attribute.
-    fn shown(&self, who: ControllerId, attribute: AttributeId) -> Option<(f64, f64)> {
-        let (row, slot) = self.place(who, attribute).ok()?;
-        Some((row.attrs[slot].base, row.attrs[slot].current))
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Index {
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
+    /// Effects that look at their source, another controller, after their application: (source, target, seq).
+    pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
 }
@@ -78,15 +80,16 @@ impl Index {
     /// What of it is about some rows. It has no agenda: such a copy does not advance.
     pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>) -> Index {
         let of_edge = |e: &&LiveEdge| ids.contains(&e.source) || ids.contains(&e.target);
-        let of_filter =
-            |(tested, target, _): &&(ControllerId, ControllerId, u64)| ids.contains(tested) || ids.contains(target);
+        let of_effect =
+            |(source, target, _): &&(ControllerId, ControllerId, u64)| ids.contains(source) || ids.contains(target);
         Index {
             agenda: Agenda::default(),
             frames: self.frames.intersection(ids).copied().collect(),
             next_frame: self.next_frame,
             figures: Vec::new(),
             live: self.live.iter().filter(of_edge).copied().collect(),
-            filters: self.filters.iter().filter(of_filter).copied().collect(),
+            filters: self.filters.iter().filter(of_effect).copied().collect(),
+            onlookers: self.onlookers.iter().filter(of_effect).copied().collect(),
             layouts: self.layouts.clone(),
             by_sets: self.by_sets.clone(),
         }
@@ -96,6 +99,7 @@ impl Index {
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();
+        self.onlookers.clear();
         self.frames.clear();
         self.next_frame = SimTime::ZERO;
     }

@@ -426,7 +426,7 @@ impl ClientPart<'_> {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
                     // Too far ahead of the server: the verb waits for it.
-                    Err(Refusal::Pending) if step.refused.is_none() => return,
+                    Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }
             }

@@ -57,7 +57,7 @@ fn check_op(sim: &mut Sim, op: &Op) -> Result<(), String> {
 
 /// A row that the preview does not show stays as it is; one that it shows is as it says.
 fn check_row(before: &Sim, preview: &Preview, after: &Sim, who: ControllerId) -> Result<(), String> {
-    let read = |refusal: ugas_core::Refusal| refusal.to_string();
+    let read = |error: ugas_core::ReadError| error.to_string();
     let row = preview.row(who);
     for attribute in after.attributes(who).map_err(read)? {
         let shown = preview.attribute(who, attribute);
