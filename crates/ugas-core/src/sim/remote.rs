@@ -411,7 +411,7 @@ impl Sim {
 /// What is told of a controller another sim decides about.
 #[derive(Clone, Copy, Debug)]
 pub struct ProxyRow<'a> {
-    /// Which.
+    /// The controller.
     pub who: ControllerId,
     /// When it was so.
     pub at: SimTime,

@@ -8,6 +8,7 @@
 mod command;
 mod history;
 mod keys;
+mod knowledge;
 mod leap;
 mod local;
 mod others;
@@ -20,6 +21,7 @@ mod shown;
 mod told;
 
 pub use keys::{Prediction, PredictionKey, Standing};
+pub use knowledge::{ClientExplanation, Knowledge};
 pub use leap::Loss;
 pub use told::{Certainty, NetFacts};
 
@@ -111,7 +113,7 @@ pub enum Commanded {
 /// A value that jumped by a correction; a host that shows it moves it smoothly instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blend {
-    /// Whose.
+    /// The controller.
     pub who: ControllerId,
     /// Which attribute.
     pub attribute: AttributeId,
