@@ -28,6 +28,10 @@ pub(crate) struct Index {
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
+    /// Targets of casts that end when the target is lost, by caster.
+    aims: BTreeMap<ControllerId, ControllerId>,
+    /// The same as (target, caster).
+    aimed: BTreeSet<(ControllerId, ControllerId)>,
     /// Effects that look at their source, another controller, after their application: (source, target, seq).
     pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
@@ -82,6 +86,7 @@ impl Index {
         let of_edge = |e: &&LiveEdge| ids.contains(&e.source) || ids.contains(&e.target);
         let of_effect =
             |(source, target, _): &&(ControllerId, ControllerId, u64)| ids.contains(source) || ids.contains(target);
+        let of_aim = |(target, caster): &&(ControllerId, ControllerId)| ids.contains(target) || ids.contains(caster);
         Index {
             agenda: Agenda::default(),
             frames: self.frames.intersection(ids).copied().collect(),
@@ -90,12 +95,37 @@ impl Index {
             live: self.live.iter().filter(of_edge).copied().collect(),
             filters: self.filters.iter().filter(of_effect).copied().collect(),
             onlookers: self.onlookers.iter().filter(of_effect).copied().collect(),
+            aims: self.aims.iter().filter(|(caster, _)| ids.contains(caster)).map(|(&c, &t)| (c, t)).collect(),
+            aimed: self.aimed.iter().filter(of_aim).copied().collect(),
             layouts: self.layouts.clone(),
             by_sets: self.by_sets.clone(),
         }
     }
 
+    /// The target whose loss would end the cast of a controller.
+    pub(crate) fn aim_of(&self, caster: ControllerId) -> Option<ControllerId> {
+        self.aims.get(&caster).copied()
+    }
+
+    /// Sets it.
+    pub(crate) fn set_aim(&mut self, caster: ControllerId, target: Option<ControllerId>) {
+        if let Some(old) = self.aims.remove(&caster) {
+            self.aimed.remove(&(old, caster));
+        }
+        if let Some(target) = target {
+            self.aims.insert(caster, target);
+            self.aimed.insert((target, caster));
+        }
+    }
+
+    /// Whose casts would end if this controller were lost as a target, by rising id.
+    pub(crate) fn casters_at(&self, target: ControllerId) -> impl Iterator<Item = ControllerId> {
+        self.aimed.range((target, ControllerId(0))..=(target, ControllerId::NONE)).map(|(_, caster)| *caster)
+    }
+
     pub(crate) fn clear(&mut self) {
+        self.aims.clear();
+        self.aimed.clear();
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();
