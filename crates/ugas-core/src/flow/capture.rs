@@ -114,8 +114,8 @@ impl Journal {
         self.dropped = self.dropped.max(serial.min(self.next));
     }
 
-    /// Records ops again, before everything from a serial on.
-    pub(crate) fn note_again<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
+    /// Inserts ops that must run again before everything from a serial on.
+    pub(crate) fn requeue<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
         for (id, op) in ops {
@@ -130,8 +130,8 @@ impl Journal {
         }
     }
 
-    /// Removes an op and what other rows did to the row because of it.
-    pub(crate) fn strike_out(&mut self, id: OpId) {
+    /// Removes an op and what other rows did to this one because of it.
+    pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
             JournalWhat::Op(op, _) => *op != id,
             JournalWhat::Arrived(arrived) => arrived.cause.root != id,
@@ -219,6 +219,13 @@ impl Captured {
         let definitions = definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
         Captured { row, taken, layout, definitions }
     }
+}
+
+/// A point up to which a row is resimulated: a time, the serial of the first entry after it, and where to capture the row.
+pub(crate) struct Stop<'i> {
+    pub(crate) at: SimTime,
+    pub(crate) until: u64,
+    pub(crate) image: Option<&'i mut RowImage>,
 }
 
 impl Flow<'_> {
@@ -477,37 +484,29 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Restores a row from an image and resimulates it alone, from its journal.
-    pub(crate) fn replay_row(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<(), Refusal> {
-        let now = self.begin_replay(from, journal, to)?;
-        let mut done = from.taken.dues;
-        self.replay_part(from, journal, from.taken.serial..u64::MAX, to, &mut done);
-        self.end_replay(from.row.id, now);
-        Ok(())
-    }
-
-    /// Does the same in parts: each stop is a time and the serial of the first entry after it. The state of the row at
-    /// each stop is stored in the image next to it.
-    pub(crate) fn rerun(
+    /// Restores a row to an image and resimulates it alone from a journal, up to each stop in turn.
+    pub(crate) fn resimulate(
         &mut self,
         from: &Captured,
         journal: &Journal,
-        stops: &[(SimTime, u64)],
-        images: &mut [RowImage],
+        stops: &mut [Stop<'_>],
     ) -> Result<(), Refusal> {
-        let last = stops.last().map_or(from.taken.at, |s| s.0);
-        if stops.windows(2).any(|w| w[0] > w[1]) || stops.first().is_some_and(|s| s.0 < from.taken.at) {
+        let last = stops.last().map_or(from.taken.at, |s| s.at);
+        let is_unordered = |w: &[Stop<'_>]| (w[0].at, w[0].until) > (w[1].at, w[1].until);
+        if stops.windows(2).any(is_unordered) || stops.first().is_some_and(|s| s.at < from.taken.at) {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
         let now = self.begin_replay(from, journal, last)?;
-        let (mut done, mut serial) = (from.taken.dues, from.taken.serial);
-        for (&(at, next), image) in stops.iter().zip(images) {
-            self.replay_part(from, journal, serial..next, at, &mut done);
-            serial = next;
+        let (mut dues, mut serial) = (from.taken.dues, from.taken.serial);
+        for Stop { at, until, image } in stops {
+            self.replay_part(from, journal, serial..*until, *at, &mut dues);
+            serial = *until;
             let Ok(slot) = self.slot(from.row.id) else { break };
-            let row = self.st.controllers.row(slot).clone();
-            let taken = CapturedAt { at, serial, dues: done, ..from.taken };
-            image.inner = Some(Captured::new(row, taken, self.ix, &self.st.definitions));
+            if let Some(image) = image {
+                let row = self.st.controllers.row(slot).clone();
+                let taken = CapturedAt { at: *at, serial, dues, ..from.taken };
+                image.inner = Some(Captured::new(row, taken, self.ix, &self.st.definitions));
+            }
         }
         self.end_replay(from.row.id, now);
         Ok(())

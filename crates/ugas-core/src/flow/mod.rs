@@ -35,8 +35,8 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{Ahead, CachedRefusal};
-pub(crate) use capture::{Arrival, Captured, CapturedAt, FrameWork, Journal, JournalWhat, Replay};
+pub(crate) use ability::{Ahead, CachedRefusal, TriggerCause};
+pub(crate) use capture::{Arrival, Captured, CapturedAt, FrameWork, Journal, JournalWhat, Replay, Stop};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
 pub(crate) use magnitude::About;

@@ -21,6 +21,7 @@ pub(crate) use ahead::Ahead;
 pub(crate) use check::{Try, distance};
 pub(crate) use finish::EndHow;
 pub(crate) use status::CachedRefusal;
+pub(crate) use trigger::TriggerCause;
 
 use super::Flow;
 use crate::{ActivationKey, ControllerId, Op, Outcome, Refusal, Target, Which};

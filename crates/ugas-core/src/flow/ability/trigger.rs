@@ -3,12 +3,68 @@
 
 use super::super::{AbilityNews, Flow, Notice, Since, child_birth};
 use super::activate::Wish;
-use crate::rules::{AbilityDef, TriggerDef};
-use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, Role, TagId, Target};
+use crate::rules::{AbilityDef, TagTable, TriggerDef};
+use crate::{
+    AttributeId, ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, Fact, FactKind, GrantId, Refusal, Role,
+    TagId, Target,
+};
 use ugas_doc::{GroupPolicy, NetExecution};
 
 /// Marks the birth of a triggered activation.
 const TRIGGER: u64 = 33;
+
+/// A change that triggers are matched with, whether this sim made it or a client was sent a fact of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TriggerCause {
+    Event(TagId),
+    Tag { tag: TagId, added: bool },
+    Attribute { attribute: AttributeId, old: f64, new: f64 },
+    EffectApplied(EffectId),
+    Died,
+}
+
+impl TriggerCause {
+    fn of_notice(notice: &Notice) -> Option<TriggerCause> {
+        match *notice {
+            Notice::Event(ref e) => Some(TriggerCause::Event(e.tag)),
+            Notice::Tag { tag, added } => Some(TriggerCause::Tag { tag, added }),
+            Notice::Attribute { attribute, old, new } => Some(TriggerCause::Attribute { attribute, old, new }),
+            Notice::Effect { effect, applied: true, .. } => Some(TriggerCause::EffectApplied(effect)),
+            Notice::Died { .. } => Some(TriggerCause::Died),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn of_fact(fact: &Fact) -> Option<TriggerCause> {
+        match fact.kind {
+            FactKind::GameplayEvent { tag, .. } => Some(TriggerCause::Event(tag)),
+            FactKind::TagChanged { tag, added, presence: true, .. } => Some(TriggerCause::Tag { tag, added }),
+            FactKind::AttributeChanged { attribute, old, new, .. } => {
+                Some(TriggerCause::Attribute { attribute, old, new })
+            }
+            FactKind::EffectApplied { .. } => Some(TriggerCause::EffectApplied(fact.effect)),
+            FactKind::Died { .. } => Some(TriggerCause::Died),
+            _ => None,
+        }
+    }
+
+    /// Whether the change fires a trigger. The only place where triggers are matched.
+    pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
+        match (*trigger, self) {
+            (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),
+            (TriggerDef::TagAdded(t) | TriggerDef::TagPresent(t), TriggerCause::Tag { tag, added: true }) => tag == t,
+            (TriggerDef::Below(a, v), TriggerCause::Attribute { attribute, old, new }) => {
+                attribute == a && old >= v && new < v
+            }
+            (TriggerDef::Above(a, v), TriggerCause::Attribute { attribute, old, new }) => {
+                attribute == a && old <= v && new > v
+            }
+            (TriggerDef::EffectApplied(e), TriggerCause::EffectApplied(effect)) => effect == e,
+            (TriggerDef::Died, TriggerCause::Died) => true,
+            _ => false,
+        }
+    }
+}
 
 impl Flow<'_> {
     /// Handles an event of a row after an operation.
@@ -49,18 +105,8 @@ impl Flow<'_> {
 
     fn sets_off(&self, slot: usize, trigger: &TriggerDef, notice: &Notice, grant: GrantId) -> bool {
         match (*trigger, notice) {
-            (TriggerDef::Event(of), Notice::Event(e)) => self.rules.tags.is_under(e.tag, of),
-            (TriggerDef::TagAdded(t) | TriggerDef::TagPresent(t), Notice::Tag { tag, added: true }) => *tag == t,
             (TriggerDef::TagPresent(t), Notice::Granted { grant: new }) => *new == grant && self.has(slot, t),
-            (TriggerDef::Below(a, v), Notice::Attribute { attribute, old, new }) => {
-                *attribute == a && *old >= v && *new < v
-            }
-            (TriggerDef::Above(a, v), Notice::Attribute { attribute, old, new }) => {
-                *attribute == a && *old <= v && *new > v
-            }
-            (TriggerDef::EffectApplied(e), Notice::Effect { effect, applied: true, .. }) => *effect == e,
-            (TriggerDef::Died, Notice::Died { .. }) => true,
-            _ => false,
+            _ => TriggerCause::of_notice(notice).is_some_and(|cause| cause.fires(trigger, &self.rules.tags)),
         }
     }
 
