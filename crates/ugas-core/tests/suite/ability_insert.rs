@@ -3,7 +3,8 @@
 
 use crate::kit::script::*;
 use ugas_core::{
-    AbilityGrant, AbilityId, ControllerId, DefId, EventData, Facts, Op, Portable, Sim, SimTime, Target, Which,
+    AbilityGrant, AbilityId, ControllerId, DefId, EventData, Facts, Limits, Op, Portable, Sim, SimConfig, SimTime,
+    Target, Which,
 };
 use ugas_doc::{Ability, Effect};
 
@@ -200,4 +201,18 @@ fn bytes_damaged_in_running_abilities_never_panic() {
         }
     }
     assert!(read > 200 && accepted > 20, "{read} read, {accepted} accepted");
+}
+
+// A row from outside has no more of anything than ops would have given it.
+#[test]
+fn an_inserted_row_keeps_to_the_limits() {
+    let rules = rules_with(Ability::new("GA"));
+    let mut s = Stage::new(&rules, "GA");
+    s.sim.grant(s.hero, AbilityGrant::new(s.ability)).unwrap();
+    let row = s.sim.extract(s.hero).unwrap();
+    for (grants, fits) in [(1, false), (2, true)] {
+        let limits = Limits { grants_per_controller: grants, ..Limits::default() };
+        let mut other = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
+        assert_eq!(other.insert(&row).is_ok(), fits, "{grants}");
+    }
 }

@@ -1,12 +1,13 @@
 //! What starts abilities: validation, triggers, passives, groups; and what happens to them around a controller.
 
 use crate::kit::abilities::{cast, ended, has, id, running, waits, with};
+use crate::kit::tasks::{Stage, base, wait};
 use crate::kit::{self, apply, get, go, kinds, spawn, tag};
 use ugas_core::{
-    AbilityGrant, AbilityState, ActorId, Anchor, FactKind, Limits, Op, Refusal, RemoveReason, Sim, SimConfig, Target,
-    Which,
+    AbilityGrant, AbilityState, ActorId, Anchor, FactKind, Limits, Op, Refusal, RemoveReason, Sim, SimConfig, Spec,
+    Target, Which,
 };
-use ugas_doc::{Ability, Effect, GrantedAbilityEntry, GroupPolicy};
+use ugas_doc::{Ability, Effect, GrantedAbilityEntry, GroupPolicy, Trigger};
 
 // covers: NXT-8.8-01 NXT-8.8-02
 #[test]
@@ -247,4 +248,19 @@ fn an_ability_made_at_run_time_runs_and_travels() {
     assert_ne!(view.ability, made, "renumbered");
     there.cancel(back, Which::Activation(key)).unwrap();
     assert!(!has(&there, back, "State.Casting"));
+}
+
+#[test]
+fn a_validated_ability_keeps_the_source_of_its_trigger() {
+    let mut a =
+        Ability::new("GA").trigger(Trigger::effect_applied("GE_Burn")).validated("Server", None).task(wait(9.0));
+    a.source_required_tags.push("State.Buff".into());
+    let rules = base().add(a).add(Effect::infinite("GE_Buff").grants("State.Buff")).build().unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    let foe = spawn(&mut s.sim);
+    s.sim.apply(&Spec::new(rules.effect("GE_Buff").unwrap(), foe)).unwrap();
+    s.sim.apply(&Spec::new(rules.effect("GE_Burn").unwrap(), s.hero).from(foe)).unwrap();
+    assert!(s.is_active());
+    s.sim.validate(s.hero, Which::Ability(s.ability), true).unwrap();
+    assert!(s.is_active(), "the check was made against the owner");
 }

@@ -3,7 +3,8 @@
 use crate::kit::tasks::*;
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    AbilityCx, Answer, CodedAbility, FactKind, Next, ParamId, Refusal, Resume, Rules, SimTime, Target, TaskKey, Which,
+    AbilityCx, Answer, CodedAbility, CustomTask, DiagnosticKind, Fact, FactKind, Next, ParamId, Progression, Refusal,
+    Resume, Rules, SimTime, TagId, Target, TaskCx, TaskKey, TaskResult, Which,
 };
 use ugas_doc::{Ability, Effect};
 
@@ -176,7 +177,7 @@ fn the_host_answers_what_code_asks() {
     });
     let mut s = Stage::new(&rules, "GA");
     s.activate();
-    let asked = |f: &ugas_core::Fact| match f.kind {
+    let asked = |f: &Fact| match f.kind {
         FactKind::TaskRequest { task_key, ability, .. } if ability == s.ability => Some(task_key),
         _ => None,
     };
@@ -235,4 +236,106 @@ fn code_sets_a_parameter_of_its_grant() {
     s.activate();
     assert_eq!(*said.lock().unwrap(), [Some(0.0), Some(3.0), Some(3.0), Some(6.0)]);
     assert_eq!(s.sim.activate(s.hero, s.ability, Target::None), Err(Refusal::Condition));
+}
+
+/// Makes its own commit impossible, then asks for more.
+struct Spender;
+impl CodedAbility for Spender {
+    type State = u32;
+    fn resume(&self, _: &mut u32, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
+        if why == Resume::Activated {
+            let r = cx.rules();
+            let (drain, other, spark, who) = (
+                r.effect("GE_DrainAll").unwrap(),
+                r.tag("Event.Other").unwrap(),
+                r.tag("Cue.Spark").unwrap(),
+                cx.who(),
+            );
+            cx.apply_to_owner(drain);
+            cx.commit().unwrap();
+            cx.send(other, who, 1.0);
+            cx.cue(spark);
+            return Next::After(SimTime::seconds(1.0));
+        }
+        Next::End
+    }
+}
+
+#[test]
+fn coded_acts_stop_at_a_failed_commit() {
+    let rules = base()
+        .add(Effect::instant("GE_DrainAll").add("Mana", -50.0))
+        .add(Effect::instant("GE_Price").add("Mana", -20.0))
+        .add(Ability::new("GA").manual().cost("GE_Price"))
+        .ability_code("GA", Spender)
+        .build()
+        .unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    facts(&mut s.sim);
+    s.activate();
+    let names: Vec<&str> = facts(&mut s.sim).iter().map(|f| f.kind.name()).collect();
+    assert!(!names.contains(&"GameplayEvent") && !names.contains(&"Cue"), "{names:?}");
+}
+
+/// Remembers a number that cannot be written as JSON.
+struct Inf;
+impl CodedAbility for Inf {
+    type State = f64;
+    fn resume(&self, best: &mut f64, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
+        if why == Resume::Activated {
+            *best = f64::INFINITY;
+            return Next::After(SimTime::seconds(1.0));
+        }
+        if *best == f64::INFINITY {
+            cx.apply_to_owner(cx.rules().effect("GE_Mark").unwrap());
+        }
+        Next::End
+    }
+}
+
+#[test]
+fn a_coded_state_that_cannot_be_kept_is_told() {
+    let rules = base().add(Ability::new("GA")).ability_code("GA", Inf).build().unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    s.activate();
+    assert!(!s.is_active());
+    let mut told = Vec::new();
+    s.sim.take_diagnostics(&mut told);
+    assert!(told.iter().any(|d| d.kind == DiagnosticKind::Limit && d.who == s.hero), "{told:?}");
+}
+
+impl CustomTask for Inf {
+    type State = f64;
+    fn activate(&self, best: &mut f64, _: &TaskCx<'_>) -> Progression {
+        *best = f64::INFINITY;
+        Progression::Wait
+    }
+}
+
+#[test]
+fn a_custom_task_whose_state_cannot_be_kept_fails() {
+    let rules = base().add(Ability::new("GA").task(task("Endless")).task(mark("GE_Mark")));
+    let rules = rules.task("Endless", Inf).build().unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    s.activate();
+    let failed = |f: &Fact| matches!(f.kind, FactKind::TaskEnded { result: TaskResult::Failed, .. });
+    assert!(facts(&mut s.sim).iter().any(failed));
+}
+
+/// Waits for what these rules do not have.
+struct Odd;
+impl CodedAbility for Odd {
+    type State = u32;
+    fn resume(&self, _: &mut u32, _: Resume<'_>, _: &mut AbilityCx<'_>) -> Next {
+        Next::Event(TagId(60000))
+    }
+}
+
+#[test]
+fn code_that_waits_for_an_unknown_tag_gives_up() {
+    let rules = base().add(Ability::new("GA")).ability_code("GA", Odd).build().unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    s.activate();
+    s.event("Event.Hit", 1.0);
+    assert!(!s.is_active());
 }

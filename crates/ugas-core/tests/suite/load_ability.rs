@@ -411,3 +411,17 @@ fn names_keep_their_ids_across_rebuilds() {
     assert_eq!((without.find_ability("GA_A"), without.find_ability_set("AS_A")), (None, None));
     assert_eq!(without.find_effect("GE_OwnedTags_GA_A"), None);
 }
+
+/// The castable status remembers such a restriction; it may because nothing but the row's own effects decides it.
+#[test]
+fn a_conditional_restriction_of_use_is_a_load_error() {
+    let rule = CombatRule {
+        on: "AbilityUse".into(),
+        restrict: true,
+        when: Some("source.Health > 1".into()),
+        ..CombatRule::default()
+    };
+    let e = Effect { rules: vec![rule], ..Effect::infinite("GE_R") };
+    let said = base().add(e).build().unwrap_err();
+    assert!(said.to_string().contains("remove When"), "{said}");
+}

@@ -29,6 +29,7 @@ mod kit;
 mod load;
 mod load_ability;
 mod load_names;
+mod passive;
 mod preview;
 mod reactions;
 mod refusals;

@@ -1,5 +1,5 @@
-//! Who hears of what: only what was there when something happened, whoever else listens; and what else the slow model
-//! found about the order of consequences.
+//! Which abilities and tasks react to an event, a tag or an effect: only those that waited when it happened; and the order
+//! of the consequences.
 
 use crate::kit::abilities::{cast, grant, has, running, waits, world};
 use crate::kit::{self, apply, effect, facts, go, go_to, kinds};

@@ -1,4 +1,4 @@
-//! What a review found, each kept from coming back. Named after what broke.
+//! Images, journals, changes, ids and specs that a sim refuses whole, and the limits of controllers.
 
 use std::sync::Arc;
 use ugas_core::{

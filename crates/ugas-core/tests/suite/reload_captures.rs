@@ -1,4 +1,4 @@
-//! Faults of hot reload that a review found: rows that read each other while they move.
+//! Hot reload of rows that read each other: captured values and live modifiers while the rows move to the new rules.
 
 use ugas_core::*;
 use ugas_doc::*;

@@ -1,8 +1,8 @@
 //! Tasks of the data: what they wait for, what they do, when they go on.
 
 use crate::kit::tasks::*;
-use ugas_core::{FactKind, InputId, SimTime, Target, TaskResult, Which};
-use ugas_doc::Ability;
+use ugas_core::{AbilityGrant, FactKind, InputId, Op, Rate, SimTime, Target, TaskResult, Which};
+use ugas_doc::{Ability, Timeline};
 
 use TaskResult::{Cancelled, Completed, Failed, Output};
 
@@ -86,8 +86,8 @@ fn game_time_is_the_sims_whatever_the_owners_clock_does() {
     let mut s = Stage::new(&rules, "GA");
     go(&mut s.sim, 10.0);
     s.activate();
-    let rate = ugas_core::Rate::new(0.3).unwrap();
-    s.sim.run(ugas_core::Op::SetRate { who: s.hero, rate }).unwrap();
+    let rate = Rate::new(0.3).unwrap();
+    s.sim.run(Op::SetRate { who: s.hero, rate }).unwrap();
     let time = SimTime::seconds(12.0);
     go_to(&mut s.sim, time - SimTime(1));
     assert_eq!(s.get("AttackPower"), 10.0);
@@ -300,4 +300,75 @@ fn steps_of_one_op_do_not_count_for_the_next() {
     }
     let cut_short = |f: &ugas_core::Fact| matches!(f.kind, FactKind::AbilityEnded { cancelled: true, .. });
     assert!(!facts(&mut s.sim).iter().any(cut_short));
+}
+
+// A time-out with OnFail: Cancel cancels at once, whether or not what the wait started still sleeps.
+#[test]
+fn on_fail_holds_while_a_body_runs() {
+    for sleeps in [false, true] {
+        let mut body = task("WaitGameplayEvent")
+            .param("EventTag", "Event.Hit")
+            .param("OnlyTriggerOnce", false)
+            .param("TimeOut", 1.0)
+            .param("OnFail", "Cancel")
+            .task(mark("GE_Mark"));
+        if sleeps {
+            body = body.task(wait(5.0));
+        }
+        let mut s = Stage::new(&rules_with(Ability::new("GA").task(body).task(mark("GE_Mark10"))), "GA");
+        s.activate();
+        s.event("Event.Hit", 1.0);
+        go(&mut s.sim, 2.0);
+        assert!(!s.is_active(), "sleeps {sleeps}: it is cancelled at the time-out");
+        assert_eq!(s.waiting(), 0);
+        go(&mut s.sim, 20.0);
+        assert_eq!(s.get("AttackPower"), 11.0, "sleeps {sleeps}: the list went on");
+    }
+}
+
+#[test]
+fn a_montage_ends_for_its_own_ability() {
+    let plays = |name: &str, montage: &str, marks: &str| {
+        let play = task("PlayMontage").param("MontageToPlay", montage);
+        Ability::new(name).task(play).task(task("WaitMontageEnded")).task(mark(marks))
+    };
+    let rules = base()
+        .add(plays("GA", "AM_Long", "GE_Mark"))
+        .add(plays("GA_Short", "AM_Short", "GE_Mark10"))
+        .add(Timeline::new("TL_L", 5.0).montage("AM_Long"))
+        .add(Timeline::new("TL_S", 1.0).montage("AM_Short"))
+        .build()
+        .unwrap();
+    let mut s = Stage::new(&rules, "GA");
+    s.sim.grant(s.hero, AbilityGrant::new(ability(&rules, "GA_Short"))).unwrap();
+    s.activate();
+    s.sim.activate(s.hero, ability(&rules, "GA_Short"), Target::None).unwrap();
+    go(&mut s.sim, 2.0);
+    assert_eq!(s.get("AttackPower"), 20.0, "the long montage still plays");
+    go(&mut s.sim, 6.0);
+    assert_eq!(s.get("AttackPower"), 21.0);
+}
+
+#[test]
+fn a_game_time_under_a_time_out_follows_the_clock() {
+    for rates in [&[0.1][..], &[1.0, 0.1], &[0.1, 1.0, 0.1]] {
+        let wait = task("WaitGameTime").param("Time", 12.0).param("TimeOut", 5.0);
+        let mut s = Stage::new(&rules_with(Ability::new("GA").task(wait).task(mark("GE_Mark"))), "GA");
+        s.activate();
+        for &rate in rates {
+            s.sim.run(Op::SetRate { who: s.hero, rate: Rate::new(rate).unwrap() }).unwrap();
+        }
+        go(&mut s.sim, 11.9);
+        assert_eq!(s.get("AttackPower"), 10.0, "{rates:?}: neither the time nor the time-out has come");
+        go(&mut s.sim, 12.1);
+        assert_eq!(s.get("AttackPower"), 11.0, "{rates:?}");
+    }
+    let wait = task("WaitGameTime").param("Time", 12.0).param("TimeOut", 5.0).param("OnFail", "Cancel");
+    let mut s = Stage::new(&rules_with(Ability::new("GA").task(wait).task(mark("GE_Mark"))), "GA");
+    s.activate();
+    for rate in [0.1, 1.0] {
+        s.sim.run(Op::SetRate { who: s.hero, rate: Rate::new(rate).unwrap() }).unwrap();
+    }
+    go(&mut s.sim, 5.1);
+    assert!(!s.is_active(), "at the old rate the time-out comes first again");
 }

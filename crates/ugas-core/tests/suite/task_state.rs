@@ -5,8 +5,8 @@ use crate::kit::tasks::*;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    AbilityState, Answer, CustomTask, FactKind, Facts, News, ParamValue, Progression, Refusal, SimConfig, SimTime,
-    TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, Wake, Which,
+    AbilityState, Answer, CustomTask, FactKind, Facts, News, Op, ParamValue, Progression, Refusal, SimConfig, SimTime,
+    Spec, TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, Wake, Which,
 };
 use ugas_doc::{Ability, AbilityTask};
 
@@ -212,7 +212,7 @@ fn the_pack_tasks_run_with_the_parameters_of_the_packs() {
     let foe = spawn(&mut s.sim);
     for (who, x) in [(s.hero, 0.0), (foe, 100.0)] {
         let anchor = Some(ugas_core::Anchor::at([x, 0.0, 0.0]));
-        s.sim.run(ugas_core::Op::Move { who, anchor }).unwrap();
+        s.sim.run(Op::Move { who, anchor }).unwrap();
     }
     s.activate();
     let key = s.sim.tasks(s.hero).unwrap()[0].key;
@@ -270,4 +270,67 @@ fn a_validation_is_a_request_that_the_host_answers_like_any_other() {
     assert_eq!(state(&s), AbilityState::Granted);
     assert_eq!(s.sim.complete(late, Answer::default()), Err(Refusal::StaleHandle));
     assert!(base().add(Ability::new("GA").task(task("Validate"))).build().is_err(), "no task of a list");
+}
+
+#[test]
+fn an_inactive_controllers_tasks_pause() {
+    let rules = rules_with(
+        Ability::new("GA").task(task("WaitGameplayEvent").param("EventTag", "Event.Hit")).task(mark("GE_Mark")),
+    );
+    let mut s = Stage::new(&rules, "GA");
+    s.activate();
+    s.sim.run(Op::SetActive { who: s.hero, active: false }).unwrap();
+    s.event("Event.Hit", 1.0);
+    assert_eq!(s.get("AttackPower"), 10.0, "a paused task went on");
+    s.sim.run(Op::SetActive { who: s.hero, active: true }).unwrap();
+    assert_eq!(s.get("AttackPower"), 10.0, "the event is over");
+    s.event("Event.Hit", 1.0);
+    assert_eq!(s.get("AttackPower"), 11.0);
+}
+
+// A wait for a state that came while the controller was inactive is over when it is active again.
+#[test]
+fn waits_for_a_state_look_again_after_a_pause() {
+    let waits = [
+        task("WaitTagAdded").param("Tag", "Status.Burning"),
+        task("WaitAttributeThreshold")
+            .param("Attribute", "Health")
+            .param("Comparison", "LessThan")
+            .param("Value", 95.0),
+    ];
+    for wait in waits {
+        let name = wait.kind.clone();
+        let mut s = Stage::new(&rules_with(Ability::new("GA").task(wait).task(mark("GE_Mark"))), "GA");
+        s.activate();
+        s.sim.run(Op::SetActive { who: s.hero, active: false }).unwrap();
+        for effect in ["GE_Burn", "GE_Hurt"] {
+            let effect = s.sim.rules().effect(effect).unwrap();
+            s.sim.apply(&Spec::new(effect, s.hero)).unwrap();
+        }
+        assert_eq!(s.get("AttackPower"), 10.0, "{name}");
+        s.sim.run(Op::SetActive { who: s.hero, active: true }).unwrap();
+        assert_eq!(s.get("AttackPower"), 11.0, "{name}");
+    }
+}
+
+#[test]
+fn an_answer_to_an_inactive_controller_can_be_given_again() {
+    let mut s = Stage::new(
+        &rules_with(
+            Ability::new("GA").task(task("WaitTargetData").param("TargetingMethod", "Trace")).task(mark("GE_Mark")),
+        ),
+        "GA",
+    );
+    s.activate();
+    let asked = facts(&mut s.sim).into_iter().find_map(|f| match f.kind {
+        FactKind::TaskRequest { task_key, .. } => Some(task_key),
+        _ => None,
+    });
+    let key = asked.unwrap();
+    s.sim.run(Op::SetActive { who: s.hero, active: false }).unwrap();
+    let answer = || Op::Complete { key, answer: Answer::default() };
+    assert_eq!(s.sim.run(answer()).unwrap_err(), Refusal::Inactive);
+    s.sim.run(Op::SetActive { who: s.hero, active: true }).unwrap();
+    s.sim.run(answer()).unwrap();
+    assert_eq!(s.get("AttackPower"), 11.0);
 }

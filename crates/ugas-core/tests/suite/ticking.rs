@@ -317,3 +317,17 @@ fn a_held_input_is_tried_again_at_each_frame() {
     go(&mut s.sim, 2.0);
     assert_eq!(s.get("AttackPower"), 11.0);
 }
+
+#[test]
+fn a_priority_has_bounds() {
+    let load = |priority| {
+        let mut t = task("WaitOverlap");
+        t.priority = Some(priority);
+        base().add(Ability::new("GA").task(t)).build()
+    };
+    assert!(load(30_000).is_ok() && load(-30_000).is_ok());
+    for priority in [30_001, i32::MIN] {
+        let error = load(priority).unwrap_err();
+        assert!(error.issues.iter().any(|i| i.code == "bad-param" && i.message.contains("Priority")), "{error:?}");
+    }
+}

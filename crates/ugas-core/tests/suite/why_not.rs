@@ -1,10 +1,11 @@
 //! On random states: `why_not` says what `activate` says, and the castable status is what a fresh look gives.
 
+use crate::kit::tasks::{Stage, rules_with, wait};
 use crate::kit::{self, Rng};
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectFilter, GrantId, Op, Reason, Refusal, Rules, Sim, SimTime, Spec, Target,
-    Which,
+    AbilityGrant, Anchor, ControllerId, EffectFilter, GrantId, Limits, Op, Reason, Refusal, Rules, Sim, SimConfig,
+    SimTime, Spec, Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Effect, GroupPolicy};
 
@@ -186,4 +187,17 @@ fn why_not_agrees_with_activate_on_random_states() {
         let (to, cases) = (from + seeds, seeds * 25);
         println!("soak: name=why_not_agrees_with_activate_on_random_states seeds={from}..{to} cases={cases}");
     }
+}
+
+#[test]
+fn why_not_tells_that_too_much_runs() {
+    let limits = Limits { activations_per_controller: 1, ..Limits::default() };
+    let rules = rules_with(Ability::new("GA").multiple().task(wait(9.0)));
+    let mut s = Stage::with(&rules, "GA", SimConfig { limits, ..SimConfig::default() });
+    s.activate();
+    let refused = s.sim.activate(s.hero, s.ability, Target::None).unwrap_err();
+    let mut why = Vec::new();
+    s.sim.why_not(s.hero, Which::Ability(s.ability), Target::None, &mut why).unwrap();
+    assert_eq!(why.iter().map(|r| r.refusal.kind()).collect::<Vec<_>>(), [refused.kind()]);
+    assert_eq!(s.sim.check(s.hero, s.ability, Target::None).unwrap_err().kind(), "Limit");
 }

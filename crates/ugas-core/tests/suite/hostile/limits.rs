@@ -1,10 +1,12 @@
 //! Every limit reached: typed refusals, bounded logs.
 
+use crate::kit::tasks::{Stage, rules_with};
 use crate::kit::*;
 use ugas_core::{
-    Change, ControllerId, DefId, Facts, LimitKind, Limits, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+    Change, ControllerId, DefId, EventData, FactKind, Facts, LimitKind, Limits, Op, ParamId, ParamValue, Refusal,
+    Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
-use ugas_doc::{Controller, Effect, ExecutionPolicy, Stacking};
+use ugas_doc::{Ability, Controller, Effect, ExecutionPolicy, Stacking};
 
 fn sim_with(rules: &std::sync::Arc<Rules>, limits: Limits) -> Sim {
     Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() })
@@ -233,5 +235,26 @@ fn the_smallest_and_largest_limits_are_only_limits() {
             }
             assert!(sim.facts().list.len() <= n.max(2) as usize);
         }
+    }
+}
+
+#[test]
+fn details_do_not_pile_up_when_nobody_takes_facts() {
+    let rules = rules_with(Ability::new("GA"));
+    let limits = Limits { facts: 100, ..Limits::default() };
+    let mut s = Stage::with(&rules, "GA", SimConfig { limits, ..SimConfig::default() });
+    let tag = tag(&rules, "Event.Hit");
+    for n in 0..5_000 {
+        let payload = (0..60).map(|i| (ParamId(i), n as f64)).collect();
+        s.sim.event(EventData { payload, magnitude: n as f64, ..EventData::new(tag, s.hero) }).unwrap();
+    }
+    let mut f = Facts::default();
+    s.sim.take_facts(&mut f);
+    assert!(f.list.len() <= 100 && f.detail.len() < 400_000, "{} facts, {} bytes", f.list.len(), f.detail.len());
+    // Whatever is left still has its own payload.
+    for fact in &f.list {
+        let FactKind::GameplayEvent { magnitude, .. } = fact.kind else { continue };
+        assert_eq!(f.params(fact).count(), 60);
+        assert!(f.params(fact).all(|(_, v)| v == ParamValue::Number(magnitude)));
     }
 }

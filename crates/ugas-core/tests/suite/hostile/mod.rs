@@ -3,6 +3,7 @@
 
 mod chains;
 mod damage;
+mod hits;
 mod ids;
 mod limits;
 mod loops;
