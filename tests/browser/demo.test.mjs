@@ -293,7 +293,7 @@ test("scrubbed to a death, the bar lights its cause back to the key", async (t) 
   await page.locator("#time").fill(String(death.tick));
   await page.waitForSelector("#chain li");
   const steps = await page.locator("#chain li").allTextContents();
-  assert.match(steps[0], new RegExp(`${death.who}: dies`));
+  assert.match(steps[0], new RegExp(`${death.who}: died`));
   assert.ok(steps.length <= 7, steps.join(" ← "));
   assert.equal(await page.locator("#chain li.pressed").count(), 1, steps.join(" ← "));
   assert.equal(await page.locator("#deaths button").count() > 0, true);

@@ -9,7 +9,7 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> io::Result<Exit> {
     let schemas = schemas();
     let Some(folder) = &args.out else {
         let bundle = schemas.last().map(|(_, schema)| schema);
-        out.line(&serde_json::to_string_pretty(&bundle).map_err(io::Error::other)?)?;
+        out.text(&format!("{}\n", serde_json::to_string_pretty(&bundle).map_err(io::Error::other)?))?;
         return Ok(Exit::Good);
     };
     let write = |name: &str, schema: &serde_json::Value| -> io::Result<()> {
@@ -19,10 +19,10 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> io::Result<Exit> {
     };
     for (name, schema) in &schemas {
         if let Err(error) = write(name, schema) {
-            complain(&format!("{}: error: cannot be written: {error}", folder.join(name).display()));
+            complain(&format!("{}: error: cannot write the file: {error}", folder.join(name).display()));
             return Ok(Exit::Unreadable);
         }
     }
-    out.line(&format!("{} schemas in {}", schemas.len(), folder.display()))?;
+    out.line(&format!("wrote {} schemas to {}", schemas.len(), folder.display()))?;
     Ok(Exit::Good)
 }

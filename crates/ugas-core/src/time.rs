@@ -26,7 +26,7 @@ impl SimTime {
     pub const ZERO: SimTime = SimTime(0);
     /// Later than anything that happens.
     pub const NEVER: SimTime = SimTime(i64::MAX);
-    /// The longest time a door accepts: about 400 years, so that sums of two never overflow.
+    /// The longest time that calls accept: about 103 years, so that sums of two times never overflow.
     pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
 
     /// Seconds, rounded to the nearest flick. Saturates; a value that is not a number is zero. Use

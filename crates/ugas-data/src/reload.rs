@@ -275,7 +275,7 @@ fn built(
     let mut files = set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);
     let names = Names::of(project);
     let whole = assemble(project, set, &names);
-    if !files.all(Source::is_sound) || whole.findings.iter().any(|f| f.severity == Severity::Error) {
+    if !files.all(Source::is_valid) || whole.findings.iter().any(|f| f.severity == Severity::Error) {
         return None;
     }
     let start = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));

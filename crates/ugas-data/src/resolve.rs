@@ -94,12 +94,12 @@ fn look_up(
         true => None,
         false => nearest(&m.name, known.iter().map(String::as_str)),
     };
-    Some(at_name(source.say(id, severity, message, m.span), m, near))
+    Some(at_name(source.finding(id, severity, message, m.span), m, near))
 }
 
 fn host_modifier(m: &Mention, set: &DocSet, source: &Source) -> Diagnostic {
     let message = format!("{}: no code is announced for {}", m.key, m.name);
-    let finding = source.say("unknown-modifier-code", Severity::Error, message, m.span);
+    let finding = source.finding("unknown-modifier-code", Severity::Error, message, m.span);
     let near = nearest(&m.name, set.host.modifiers.iter().map(String::as_str));
     let mut finding = at_name(finding, m, near);
     finding.help.get_or_insert("name what host code provides in pack.yaml under `Host: {Modifiers: [..]}`".to_owned());

@@ -13,7 +13,7 @@ impl Project {
     /// let mut project = ugas_data::Project::default();
     /// project.put_table("curves/damage.csv", "1,10\n");
     /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
-    /// assert!(project.sources()[0].is_sound());
+    /// assert!(project.sources()[0].is_valid());
     /// assert_eq!(project.table("curves/damage.csv"), Some("1,10\n"));
     /// ```
     pub fn put_table(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) {

@@ -194,7 +194,7 @@ fn a_namespace_is_a_word() {
     assert_eq!(
         told(&project),
         [
-            "p/a/pack.yaml:2:12 invalid: Namespace: \"my pack\" is no namespace: begin with a letter and go on with letters, \
+            "p/a/pack.yaml:2:12 invalid: Namespace: \"my pack\" is invalid: start with a letter and use letters, \
           digits and _"
         ]
     );

@@ -57,7 +57,7 @@ fn an_unknown_input_is_an_error() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             (found[0].2.as_str(), found[0].3.as_deref()),
-            ("there is no input Atack", Some("did you mean \"Attack\"?"))
+            ("unknown input Atack", Some("did you mean \"Attack\"?"))
         );
     }
     assert_eq!(errors("s.yaml", &scenario("Press: {Actor: Hero, InputID: Attack}")), []);
@@ -70,8 +70,8 @@ fn a_document_beside_a_scenario_is_no_part_of_it() {
          Actors: {{Hero: {{AttributeSets: [V]}}}}\nTimeline: [{{At: 0, Do: [{{Apply: {{Effect: GE_Hit, To: Hero}}}}]}}]\n---\n{STRIKE}"
     );
     let found = errors("s.yaml", &text);
-    assert_eq!(found[0].2, "there is no effect GE_Hit");
-    let help = "the document at line 6 is not the scenario's; put it under `Entities:`, or into a pack";
+    assert_eq!(found[0].2, "unknown effect GE_Hit");
+    let help = "the document at line 6 is not part of the scenario; move it under `Entities:` or into a pack";
     assert_eq!(found[0].3.as_deref(), Some(help));
 }
 

@@ -2,7 +2,9 @@
 
 use crate::Names;
 use serde::Serialize;
-use ugas_core::{AttributeId, CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
+use ugas_core::{
+    AttributeId, CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, NameKind, Sim,
+};
 use ugas_doc::Operation;
 
 /// Where a number comes from.
@@ -48,7 +50,8 @@ pub(crate) struct Step {
 pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
     let rules = sim.rules();
     let Some(id) = rules.attribute(attribute) else {
-        let near = rules.nearest_name(attribute).map_or(String::new(), |n| format!("; did you mean {n}?"));
+        let near =
+            rules.nearest(NameKind::Attribute, attribute).map_or(String::new(), |n| format!("; did you mean {n}?"));
         return Err(format!("there is no attribute {attribute}{near}"));
     };
     let e = sim.explain(who, id).map_err(|r| r.describe(rules))?;
@@ -106,8 +109,8 @@ fn sentence(e: &Explanation) -> String {
     if unclamped != e.value {
         text += &format!(", held between {} and {}", number(e.bounds.0), number(e.bounds.1));
     }
-    if e.lines.is_empty() && e.derived {
-        text += " (computed from other attributes)";
+    if let Some(expression) = e.derived.as_ref().filter(|_| e.lines.is_empty()) {
+        text += &format!(" (derived: {expression})");
     }
     text
 }

@@ -500,7 +500,7 @@ fn a_file_of_several_scenarios_lets_choose() {
     assert_eq!((&after["tick"], &after["running"]), (&json!(0), &json!(true)), "it plays from its beginning");
     assert_ne!((&after["reloads"], &after["pasts"]), (&before["reloads"], &before["pasts"]), "every page is told");
     let nobody = ask(&mut desk, json!({ "ask": "open", "scenario": "A miss" }));
-    assert!(nobody["error"].as_str().unwrap().contains(r#"it holds 1 "A hit is felt", 2"#), "{nobody}");
+    assert!(nobody["error"].as_str().unwrap().contains(r#"the file has 1 "A hit is felt", 2"#), "{nobody}");
     assert_eq!(told(&mut desk).0, "Nobody is hurt", "and it goes on");
     // A link to a moment says which one it is of.
     desk.advance(1_000.0, &mut || 0.0);

@@ -1,31 +1,34 @@
 //! Names resolved once: a struct of ids, filled from rules, with every missing name in one error.
 
-use ugas_core::{AbilityId, AttributeId, EffectId, KeyId, Rules, SetId, TagId, TemplateId};
+use ugas_core::{AbilityId, AttributeId, EffectId, KeyId, NameKind, Rules, SetId, TagId, TemplateId};
 
 /// An id that rules can give for a name.
 pub trait FromRules: Sized {
     /// What kind of thing it names, for messages.
     const KIND: &'static str;
+    /// The kind of names that a misspelt one is compared with; none suggests nothing.
+    const NAMES: Option<NameKind>;
     /// The id, if the rules have the name.
     fn from_rules(rules: &Rules, name: &str) -> Option<Self>;
 }
 
 macro_rules! from_rules {
-    ($($id:ty, $kind:literal, $find:ident;)*) => {$(
+    ($($id:ty, $kind:literal, $names:expr, $find:ident;)*) => {$(
         impl FromRules for $id {
             const KIND: &'static str = $kind;
+            const NAMES: Option<NameKind> = $names;
             fn from_rules(rules: &Rules, name: &str) -> Option<Self> { rules.$find(name) }
         }
     )*};
 }
 from_rules! {
-    AttributeId, "attribute", attribute;
-    SetId, "attribute set", set;
-    TagId, "tag", tag;
-    EffectId, "effect", effect;
-    AbilityId, "ability", ability;
-    KeyId, "set-by-caller key", key;
-    TemplateId, "controller", template;
+    AttributeId, "attribute", Some(NameKind::Attribute), attribute;
+    SetId, "attribute set", Some(NameKind::Set), set;
+    TagId, "tag", Some(NameKind::Tag), tag;
+    EffectId, "effect", Some(NameKind::Effect), effect;
+    AbilityId, "ability", Some(NameKind::Ability), ability;
+    KeyId, "set-by-caller key", None, key;
+    TemplateId, "controller", Some(NameKind::Template), template;
 }
 
 /// Every name that rules lack, with what was probably meant.
@@ -37,7 +40,10 @@ impl MissingNames {
     pub fn find<T: FromRules>(&mut self, rules: &Rules, name: &str) -> Option<T> {
         let found = T::from_rules(rules, name);
         if found.is_none() {
-            let near = rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            let near = T::NAMES
+                .and_then(|kind| rules.nearest(kind, name))
+                .map(|n| format!("; did you mean {n}?"))
+                .unwrap_or_default();
             self.0.push(format!("no {} named {name}{near}", T::KIND));
         }
         found

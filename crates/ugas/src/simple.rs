@@ -26,8 +26,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AttributeId, ControllerId, EffectId, Facts, LoadError, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec,
-    Spec,
+    AttributeId, ControllerId, EffectId, Facts, LoadError, NameKind, NoHost, Refusal, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec,
 };
 use ugas_doc::{Attribute, AttributeSet, Category, Effect};
 
@@ -152,21 +152,21 @@ pub struct Running {
 
 impl Running {
     fn attribute(&self, name: &str) -> Result<AttributeId, No> {
-        self.rules.attribute(name).ok_or_else(|| self.unknown("number", name))
+        self.rules.attribute(name).ok_or_else(|| self.unknown("number", NameKind::Attribute, name))
     }
 
     fn action(&self, name: &str) -> Result<EffectId, No> {
-        self.rules.effect(name).ok_or_else(|| self.unknown("action", name))
+        self.rules.effect(name).ok_or_else(|| self.unknown("action", NameKind::Effect, name))
     }
 
-    fn unknown(&self, kind: &str, name: &str) -> No {
-        let near = self.rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-        No::Unknown(format!("no {kind} named {name}{near}"))
+    fn unknown(&self, noun: &str, kind: NameKind, name: &str) -> No {
+        let near = self.rules.nearest(kind, name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        No::Unknown(format!("no {noun} named {name}{near}"))
     }
 
     /// Someone new.
     pub fn spawn(&mut self) -> Result<ControllerId, No> {
-        let set = self.rules.set(SET).ok_or_else(|| self.unknown("set", SET))?;
+        let set = self.rules.set(SET).ok_or_else(|| self.unknown("set", NameKind::Set, SET))?;
         Ok(self.sim.spawn(SpawnSpec::sets(vec![set]))?)
     }
 

@@ -1,18 +1,18 @@
 //! The compiler's rooms: tags, names, effects, templates (sets and look-ups have files of their own). One function per kind of document; every finding is kept.
 
-use super::Rules;
 use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef, ThenDef};
 use super::error::LoadIssue;
 use super::lookup::{Kind, suggestion};
 use super::scope::Scope;
 use super::tag::{MAX_NAME, tag_segments};
 use super::template::{Template, TemplateEffect};
+use super::{Mag, Rules};
 use crate::limits::MIN_PERIOD;
 use crate::{AbilityGrant, ActorId, ChannelId, EffectId, HookId, SetId, SimTime, TagId};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Operation, Origin, TagRegistry};
+use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Magnitude, Operation, Origin, TagRegistry};
 
 pub(crate) struct Compiler<'r> {
     /// Owned while rules are built; borrowed, and never changed, while a run-time definition is compiled.
@@ -139,7 +139,7 @@ impl Compiler<'_> {
     pub(crate) fn effect(&mut self, doc: &Effect, id: EffectId, origin: Option<Origin>) -> Option<EffectDef> {
         let errors_before = self.issues.len();
         let duration = match (doc.duration_policy, &doc.duration) {
-            (DurationPolicy::HasDuration, Some(m)) => self.magnitude("Duration", m),
+            (DurationPolicy::HasDuration, Some(m)) => self.duration(m),
             (DurationPolicy::HasDuration, None) => {
                 self.error("missing-field", "DurationPolicy: HasDuration needs Duration".into());
                 None
@@ -262,6 +262,23 @@ impl Compiler<'_> {
         def.classify();
         let failed = self.issues[errors_before..].iter().any(|i| i.severity == super::Severity::Error);
         (!failed).then_some(def)
+    }
+
+    /// A duration; a constant one must be a length that an effect can have.
+    fn duration(&mut self, doc: &Magnitude) -> Option<Mag> {
+        let duration = self.magnitude("Duration", doc)?;
+        let Mag::Value(seconds) = duration else { return Some(duration) };
+        let most = SimTime::LONGEST.as_seconds().floor();
+        if seconds < 0.0 || SimTime::try_seconds(seconds).is_none() {
+            let message = format!("Duration: {seconds} s is out of range; write seconds from 0 to {most}");
+            self.error("bad-duration", message);
+            return None;
+        }
+        if seconds == 0.0 {
+            let message = "Duration: 0 s ends the effect when it is applied; write its length, or Instant";
+            self.warn("bad-duration", message.into());
+        }
+        Some(duration)
     }
 
     fn period(&mut self, doc: &Effect) -> Option<SimTime> {

@@ -120,6 +120,7 @@ impl Code {
 /// A compiled expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
+    pub(super) text: Box<str>,
     pub(super) code: Box<[Code]>,
     pub(super) curves: Box<[Arc<CurveDef>]>,
     pub(super) depth: usize,
@@ -134,6 +135,11 @@ impl Expr {
     /// Compiles `text`, which may read what `scope` lends.
     pub(crate) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
         super::expr_parse::parse(text, scope, names)
+    }
+
+    /// The expression as the document writes it.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Every attribute it reads.

@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result
     if p.at < text.len() {
         return Err(p.expected("an operator or the end"));
     }
-    Ok(Expr { code: p.code.into(), curves: p.curves.into(), depth: p.deepest })
+    Ok(Expr { text: text.trim().into(), code: p.code.into(), curves: p.curves.into(), depth: p.deepest })
 }
 
 struct Parser<'a> {

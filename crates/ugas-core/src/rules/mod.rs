@@ -382,14 +382,31 @@ impl Rules {
         Some(self.templates.get(id.index())?.as_ref()?.replication)
     }
 
-    /// The known name most like a misspelt one, over attributes, effects, tags, sets and abilities.
-    pub fn nearest_name(&self, name: &str) -> Option<&str> {
-        self.attributes
-            .nearest_of(name, |id| self.is_defined(AttributeId(id)))
-            .or_else(|| self.effect_names.nearest_of(name, |id| self.effect_def(EffectId(id)).is_some()))
-            .or_else(|| self.tags.nearest(name))
-            .or_else(|| self.set_names.nearest_of(name, |id| self.set_def(SetId(id)).is_some()))
-            .or_else(|| self.ability_names.nearest_of(name, |id| self.ability_def(AbilityId(id)).is_some()))
+    /// Returns the defined name of a kind that is most like a misspelt one.
+    ///
+    /// ```
+    /// use ugas_core::{NameKind, Rules};
+    /// use ugas_doc::{Attribute, AttributeSet, Effect};
+    /// let set = AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0));
+    /// let rules = Rules::builder().add(set).add(Effect::instant("GE_Heal")).build().unwrap();
+    /// assert_eq!(rules.nearest(NameKind::Attribute, "Helth"), Some("Health"));
+    /// assert_eq!(rules.nearest(NameKind::Effect, "Helth"), None);
+    /// ```
+    pub fn nearest(&self, kind: NameKind, name: &str) -> Option<&str> {
+        match kind {
+            NameKind::Attribute => self.attributes.nearest_of(name, |id| self.is_defined(AttributeId(id))),
+            NameKind::Effect => self.effect_names.nearest_of(name, |id| self.effect_def(EffectId(id)).is_some()),
+            NameKind::Ability => self.ability_names.nearest_of(name, |id| self.ability_def(AbilityId(id)).is_some()),
+            NameKind::Tag => self.tags.nearest(name),
+            NameKind::Set => self.set_names.nearest_of(name, |id| self.set_def(SetId(id)).is_some()),
+            NameKind::AbilitySet => {
+                self.ability_set_names.nearest_of(name, |id| self.ability_set_def(AbilitySetId(id)).is_some())
+            }
+            NameKind::Template => {
+                self.template_names.nearest_of(name, |id| self.templates.get(id as usize).is_some_and(Option::is_some))
+            }
+            NameKind::Definition => None,
+        }
     }
 
     /// Whether some set document defines the attribute.

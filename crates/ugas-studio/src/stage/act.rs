@@ -3,8 +3,8 @@
 use crate::Names;
 use serde::{Deserialize, Serialize};
 use ugas_core::{
-    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, Op, Outcome, Refusal, Rules, Sim, Spec, Target,
-    Which,
+    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, NameKind, Op, Outcome, Refusal, Rules, Sim, Spec,
+    Target, Which,
 };
 use ugas_doc::Effect;
 
@@ -210,7 +210,14 @@ fn unknown(rules: &Rules, kind: &str, name: &str) -> String {
     if name.is_empty() {
         return format!("name {} {kind} first", if kind == "tag" { "a" } else { "an" });
     }
-    match rules.nearest_name(name) {
+    let names = match kind {
+        "ability" => Some(NameKind::Ability),
+        "effect" => Some(NameKind::Effect),
+        "tag" => Some(NameKind::Tag),
+        "attribute" => Some(NameKind::Attribute),
+        _ => None,
+    };
+    match names.and_then(|names| rules.nearest(names, name)) {
         Some(near) => format!("there is no {kind} {name}; did you mean {near}?"),
         None => format!("there is no {kind} {name}"),
     }
