@@ -17,7 +17,7 @@
 //!     .add(Effect::infinite("GE_Strength").multiply("AttackPower", 0.25))
 //!     .build()?;
 //! let mut sim = Sim::new(rules.clone(), SimConfig::default());
-//! let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()]))?;
+//! let hero = sim.spawn(SpawnSpec::sets([rules.set("Combat").unwrap()]))?;
 //! sim.apply(&Spec::new(rules.effect("GE_Strength").unwrap(), hero))?;
 //! let power = sim.explain(hero, rules.attribute("AttackPower").unwrap())?;
 //! assert_eq!(power.short(), "AttackPower 12.5 = 10 × 1.25 (GE_Strength)");
@@ -70,7 +70,7 @@ pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
     DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
-    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
+    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, Wake, tag_parents, tag_segments,
 };
 pub use sim::{
     Host, JournalMark, NoHost, Progress, ProxyRow, Role, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery,

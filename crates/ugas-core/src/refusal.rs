@@ -6,9 +6,15 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The kind of definition that an id names.
+/// The kinds of definition that rules give ids to.
+///
+/// ```
+/// assert_eq!(ugas_core::NameKind::AbilitySet.to_string(), "ability set");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NameKind {
+    /// An attribute.
+    Attribute,
     /// An effect.
     Effect,
     /// An ability.
@@ -23,8 +29,39 @@ pub enum NameKind {
     Template,
     /// A run-time definition.
     Definition,
-    /// An attribute.
-    Attribute,
+    /// A timeline.
+    Timeline,
+    /// A task type.
+    TaskKind,
+    /// A curve.
+    Curve,
+    /// A calculation.
+    Calculation,
+    /// A set-by-caller key.
+    Key,
+    /// An input.
+    Input,
+}
+
+impl std::fmt::Display for NameKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            NameKind::Attribute => "attribute",
+            NameKind::Effect => "effect",
+            NameKind::Ability => "ability",
+            NameKind::Tag => "tag",
+            NameKind::Set => "attribute set",
+            NameKind::AbilitySet => "ability set",
+            NameKind::Template => "controller template",
+            NameKind::Definition => "run-time definition",
+            NameKind::Timeline => "timeline",
+            NameKind::TaskKind => "task type",
+            NameKind::Curve => "curve",
+            NameKind::Calculation => "calculation",
+            NameKind::Key => "set-by-caller key",
+            NameKind::Input => "input",
+        })
+    }
 }
 
 /// The argument that is out of range.
@@ -34,7 +71,7 @@ pub enum BadValue {
     Level,
     /// Stacks of 0, or above the limit.
     Stacks,
-    /// A stack count to remove that is neither −1 nor above 0.
+    /// A stack count to remove that is 0.
     RemoveCount,
     /// A negative or overlong duration.
     Duration,
@@ -451,7 +488,7 @@ impl Refusal {
         let calculation = |c: CalcId| rules.calculator_name(c).unwrap_or("?").to_owned();
         match *self {
             Refusal::StaleHandle => "the handle or controller does not exist anymore".into(),
-            Refusal::UnknownName { kind, id } => format!("the rules have no {} with id {id}", kind.noun()),
+            Refusal::UnknownName { kind, id } => format!("the rules have no {kind} with id {id}"),
             Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
                 format!("the effect reads {} of its source and has no source; set one with Spec::from", attribute(a))
             }
@@ -540,28 +577,12 @@ fn seconds(time: SimTime) -> String {
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-impl NameKind {
-    /// Returns the noun for messages.
-    pub fn noun(self) -> &'static str {
-        match self {
-            NameKind::Effect => "effect",
-            NameKind::Ability => "ability",
-            NameKind::Tag => "tag",
-            NameKind::Set => "attribute set",
-            NameKind::AbilitySet => "ability set",
-            NameKind::Template => "controller template",
-            NameKind::Definition => "run-time definition",
-            NameKind::Attribute => "attribute",
-        }
-    }
-}
-
 impl BadValue {
     fn describe(self) -> &'static str {
         match self {
             BadValue::Level => "the level must be at least 1",
             BadValue::Stacks => "stacks must be at least 1 and at most the limit",
-            BadValue::RemoveCount => "remove at least 1 stack, or −1 for all",
+            BadValue::RemoveCount => "remove at least 1 stack",
             BadValue::Duration => "the duration must be between 0 s and about 100 years",
             BadValue::Period => "the period must be at least 1 ms",
             BadValue::Rate => "the clock rate must be between 0 and 1000",

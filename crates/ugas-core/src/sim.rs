@@ -182,9 +182,9 @@ pub struct Progress {
 /// let health = rules.attribute("Health").unwrap();
 /// let poison = rules.effect("GE_Poison").unwrap();
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
 /// sim.apply(&Spec::new(poison, hero))?;
-/// sim.advance_to(SimTime::seconds(10.0), &mut NoHost);
+/// sim.advance_to(SimTime::seconds(10.0));
 /// assert_eq!(sim.get(hero, health)?, 50.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -408,9 +408,19 @@ impl Sim {
         applied
     }
 
-    /// Removes stacks of an effect; −1 removes it. A queued one just leaves the queue.
+    /// Removes an effect with all its stacks. A queued application leaves the queue.
     #[inline]
-    pub fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
+    pub fn remove(&mut self, key: EffectKey) -> Result<(), Refusal> {
+        self.remove_some(key, None)
+    }
+
+    /// Removes a number of stacks, at least one. The effect ends when none is left.
+    #[inline]
+    pub fn remove_stacks(&mut self, key: EffectKey, stacks: u32) -> Result<(), Refusal> {
+        self.remove_some(key, Some(stacks))
+    }
+
+    fn remove_some(&mut self, key: EffectKey, stacks: Option<u32>) -> Result<(), Refusal> {
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, key.target);
@@ -422,8 +432,14 @@ impl Sim {
         result
     }
 
-    /// Runs what falls due up to an absolute time, in order. A time before now changes nothing.
-    pub fn advance_to(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
+    /// Runs everything that falls due up to an absolute time, in order, without a host. A time before now changes
+    /// nothing.
+    pub fn advance_to(&mut self, time: SimTime) -> Progress {
+        self.advance_with(time, &mut NoHost)
+    }
+
+    /// Does the same and asks `host` where a task needs an answer from the engine within the step.
+    pub fn advance_with(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
             return Progress { reached: self.state.now, due: 0, finished: false };
         }
@@ -746,7 +762,7 @@ mod tests {
             .unwrap();
         let (mark, tag) = (rules.effect("GE_Mark").unwrap(), rules.tag("State.Marked").unwrap());
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let hero = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         let mut flips = Vec::new();
         let mut flow = sim.flow();
         let (target, def) = (flow.slot(hero).unwrap(), flow.def(mark).unwrap());

@@ -120,7 +120,7 @@ fn effects_are_applied_and_removed_by_key() {
     let (mut sim, hero) = one(&rules);
     let key = apply(&mut sim, "GE_Strong", hero);
     assert_eq!(get(&sim, hero, "AttackPower"), 20.0);
-    sim.remove(key, -1).unwrap();
+    sim.remove(key).unwrap();
     assert_eq!(get(&sim, hero, "AttackPower"), 10.0);
 }
 
@@ -201,7 +201,7 @@ fn destruction_removes_effects_then_abilities_then_listeners() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), traced());
     let fire = rules.ability("GA_Fire").unwrap();
-    let mut spec = SpawnSpec::sets(vec![set(&rules, "Combat")]);
+    let mut spec = SpawnSpec::sets([set(&rules, "Combat")]);
     spec.abilities.push(AbilityGrant { ability: fire, level: 1, input: InputId::NONE });
     let hero = sim.spawn(spec).unwrap();
     apply(&mut sim, "GE_A", hero);
@@ -322,7 +322,7 @@ fn one_actor_may_be_owner_and_avatar() {
     sim.run(Op::Change { key: slow, change: Change::Extend(SimTime::seconds(5.0)) }).unwrap();
     go(&mut sim, 9.0);
     assert!(sim.effect(slow).is_ok());
-    sim.remove(poison, -1).unwrap();
+    sim.remove(poison).unwrap();
     let extra = set(&rules, "Extra");
     sim.run(Op::AddSet { who: orc, set: extra }).unwrap();
     sim.run(Op::RemoveSet { who: orc, set: extra, force: false }).unwrap();

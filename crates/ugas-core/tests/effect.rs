@@ -276,8 +276,8 @@ fn keys_of_one_batch_are_distinct_even_where_some_are_refused() {
     assert_eq!(keys.len(), 4);
     assert!(results[1].is_err());
     for key in keys {
-        w.sim.remove(key, -1).unwrap();
-        assert_eq!(w.sim.remove(key, -1), Err(Refusal::StaleHandle));
+        w.sim.remove(key).unwrap();
+        assert_eq!(w.sim.remove(key), Err(Refusal::StaleHandle));
     }
     assert_eq!((w.get(a, "MoveSpeed"), w.get(b, "MoveSpeed")), (5.0, 5.0));
 }
@@ -368,7 +368,7 @@ fn one_effect_with_all_parts_is_applied_and_removed_in_order() {
     // Attributes come in the controller's own order.
     found[..2].sort();
     assert_eq!(found, applied);
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     let removed = [
         "AttackPower 15 -> 10",
         "-State.Buff.Strong",

@@ -2,9 +2,7 @@
 
 mod common;
 use common::*;
-use ugas_core::{
-    Change, ControllerId, Fact, Limits, NoHost, Op, Rate, Refusal, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-};
+use ugas_core::{Change, ControllerId, Fact, Limits, Op, Rate, Refusal, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{ConditionalEffects, Curve, Effect, ExecutionPolicy, Magnitude, OnExpire, PeriodInhibition, Stacking};
 
 /// Effects with every kind of timer there is.
@@ -137,7 +135,7 @@ fn an_advance_that_runs_out_of_budget_goes_on_where_it_stopped() {
         let mut calls = 0;
         loop {
             calls += 1;
-            let p = sim.advance_to(SimTime::seconds(10.0), &mut NoHost);
+            let p = sim.advance_to(SimTime::seconds(10.0));
             assert!(p.due <= budget);
             assert_eq!(p.reached, sim.now());
             if p.finished {
@@ -249,7 +247,7 @@ fn time_never_goes_back_and_never_past_its_end() {
     go(&mut sim, 1.0);
     let hash = sim.hash();
     for bad in [SimTime::ZERO, SimTime(-1), SimTime(i64::MIN), SimTime::NEVER, SimTime(SimTime::LONGEST.0 + 1)] {
-        let p = sim.advance_to(bad, &mut NoHost);
+        let p = sim.advance_to(bad);
         assert!(!p.finished);
         assert_eq!(p.reached, SimTime::seconds(1.0));
     }
@@ -259,7 +257,7 @@ fn time_never_goes_back_and_never_past_its_end() {
     assert!(sim.effect(key).is_ok());
     go(&mut sim, 6.0);
     assert!(sim.effect(key).is_err());
-    let born = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Combat")])).unwrap();
+    let born = sim.spawn(SpawnSpec::sets([set(&rules, "Combat")])).unwrap();
     let late = apply(&mut sim, "GE_Buff", born);
     go(&mut sim, 7.999);
     assert!(sim.effect(late).is_ok());

@@ -199,6 +199,13 @@ pub struct Trigger {
     /// An effect that is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_applied: Option<String>,
+    /// The death of the owner. The target is the controller that caused it; the ability needs `CastableWhileDead: true`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub died: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The global cooldown an ability obeys and starts.

@@ -127,6 +127,10 @@ impl Trigger {
     pub fn effect_applied(effect: impl Into<String>) -> Trigger {
         Trigger { effect_applied: Some(effect.into()), ..Trigger::default() }
     }
+    /// The death of the owner.
+    pub fn died() -> Trigger {
+        Trigger { died: true, ..Trigger::default() }
+    }
 }
 
 /// Adds to a list of tags.

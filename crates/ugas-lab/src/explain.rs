@@ -60,8 +60,8 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
         return Err(with_help(format!("unknown actor {actor}"), help));
     }
     let rules = runner.world.rules.clone();
-    let Some(id) = rules.attribute(attribute) else {
-        let help = rules.nearest(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
+    let Some(id) = rules.find_attribute(attribute) else {
+        let help = rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
         return Err(with_help(format!("unknown attribute {attribute}"), help));
     };
     match runner.sim.explain(runner.who(actor), id) {

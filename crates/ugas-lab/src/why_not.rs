@@ -42,7 +42,7 @@ pub fn why_not(
         }
     }
     let rules = runner.world.rules.clone();
-    let Some(id) = rules.ability(ability) else {
+    let Some(id) = rules.find_ability(ability) else {
         let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
         return Err(unknown(format!("unknown ability {ability}"), help));
     };

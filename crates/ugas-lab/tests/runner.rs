@@ -241,7 +241,10 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
     assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 unknown verb \"Aply\" (did you mean \"Apply\"?)");
     assert_eq!(step("Undo: {}"), "3:9 the verb Undo is not supported in this release");
-    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smsh}"), "3:42 unknown ability GA_Smsh (did you mean \"GA_Smash\"?)");
+    assert_eq!(
+        step("Activate: {Actor: Hero, Ability: GA_Smsh}"),
+        "3:42 unknown ability GA_Smsh (did you mean \"GA_Smash\"?)"
+    );
     assert_eq!(step("Activate: {Actor: Hero}"), "3:19 write one of Ability, InputID, Handle");
     assert_eq!(step("Cancel: {Handle: nobody}"), "3:26 unknown result name nobody");
     assert_eq!(step("Press: {Actor: Heroo, InputID: Jump}"), "3:24 unknown actor Heroo (did you mean \"Hero\"?)");
@@ -250,10 +253,7 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
     assert!(step("Apply: {Efect: GE_Hit, To: Hero}").ends_with("(did you mean \"Effect\"?)"));
     assert_eq!(step("Apply: {Effect: GE_Hti, To: Hero}"), "3:25 unknown effect GE_Hti (did you mean \"GE_Hit\"?)");
     assert_eq!(step("Apply: {Effect: GE_Hit, To: Heroo}"), "3:37 unknown actor Heroo (did you mean \"Hero\"?)");
-    assert_eq!(
-        step("Expect: {Hero.Helth: 5}"),
-        "3:18 Hero.Helth: unknown attribute Helth (did you mean \"Health\"?)"
-    );
+    assert_eq!(step("Expect: {Hero.Helth: 5}"), "3:18 Hero.Helth: unknown attribute Helth (did you mean \"Health\"?)");
     assert_eq!(step("Expect: {Hero.Combo: 5}"), "3:18 Hero.Combo: Combo is not supported in this release");
     assert_eq!(
         step("Apply: {Effect: GE_Hit, To: Hero, Refused: Requiredtags}"),

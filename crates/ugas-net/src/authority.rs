@@ -364,7 +364,7 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
     for task in tasks {
         for value in task.params.values() {
             if let Value::Text(name) = value
-                && let Some(effect) = sim.rules().effect(name)
+                && let Some(effect) = sim.rules().find_effect(name)
             {
                 found.insert(effect);
             }

@@ -134,7 +134,7 @@ struct Playing {
 ///     .add(Effect::instant("GE_Fire").add("Health", -25.0).cue("GameplayCue.Impact.Fire"))
 ///     .build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let orc = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+/// let orc = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
 /// let flashes = Rc::new(Cell::new(0));
 /// let seen = flashes.clone();
 /// let mut cues = CueManager::default();
@@ -177,7 +177,7 @@ impl<'c> CueManager<'c> {
 
     /// Plays what the facts trigger, in their order. A restored controller's loops are matched with what it has now.
     pub fn dispatch(&mut self, sim: &Sim, facts: &Facts) {
-        for fact in &facts.list {
+        for fact in facts {
             match fact.kind {
                 FactKind::Cue { tag, cue, .. } => {
                     let hit = facts.params(fact).find_map(position);

@@ -56,7 +56,7 @@ struct Observer<'c> {
 ///     .add(Effect::instant("GE_Hit").add("Health", -10.0))
 ///     .build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
 /// let mut seen = 0;
 /// let mut observers = Observers::default();
 /// observers.on_attribute(rules.attribute("Health").unwrap(), None, |_| seen += 1);
@@ -152,7 +152,7 @@ impl<'c> Observers<'c> {
     /// Tells everyone what they registered for, in the order of the facts. Observers of a controller that is gone
     /// hear of its end and are then dropped.
     pub fn dispatch(&mut self, sim: &Sim, facts: &Facts) {
-        for fact in &facts.list {
+        for fact in facts {
             for observer in &mut self.list {
                 let wanted = observer.who.is_none_or(|w| w == fact.who) && concerns(observer.subject, fact);
                 if wanted && !self.leave.contains(&observer.id) {

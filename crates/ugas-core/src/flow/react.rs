@@ -73,7 +73,10 @@ pub(crate) enum Notice {
         old: f64,
         new: f64,
     },
-    Died,
+    /// The owner died, of a change that this controller caused.
+    Died {
+        source: ControllerId,
+    },
     Effect {
         effect: EffectId,
         source: ControllerId,
@@ -109,7 +112,7 @@ impl Notice {
             Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. } => true,
             Notice::Freed | Notice::Resumed => true,
             Notice::Ability { news, .. } => matches!(news, AbilityNews::Ended { .. }),
-            Notice::Died | Notice::Effect { .. } | Notice::Event(_) | Notice::Input { .. } => false,
+            Notice::Died { .. } | Notice::Effect { .. } | Notice::Event(_) | Notice::Input { .. } => false,
         }
     }
 }

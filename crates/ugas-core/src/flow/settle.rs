@@ -179,7 +179,7 @@ impl Flow<'_> {
         }
         if heard & (alert::ATTRIBUTE | alert::DEATH) != 0 {
             if died {
-                self.notify(row, alert::DEATH, || Notice::Died);
+                self.notify(row, alert::DEATH, || Notice::Died { source: via.source });
             }
             let (old, new) = (old.current, new.current);
             self.notify(row, alert::ATTRIBUTE, || Notice::Attribute { attribute, old, new });

@@ -233,7 +233,7 @@ impl Sim {
     /// use ugas_doc::{Attribute, AttributeSet};
     /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Mana", 50.0))).build()?;
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// sim.run(Op::Press { who, input: InputId(3), target: Target::None })?;
     /// assert_eq!(sim.held_inputs(who)?, [InputId(3)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -55,9 +55,9 @@ impl EffectView {
     /// let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0));
     /// let rules = Rules::builder().add(set).add(Effect::lasting("GE_Ward", 4.0)).build()?;
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+    /// let who = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
     /// let ward = sim.apply(&Spec::new(rules.effect("GE_Ward").unwrap(), who))?;
-    /// sim.advance_to(SimTime::seconds(1.0), &mut ugas_core::NoHost);
+    /// sim.advance_to(SimTime::seconds(1.0));
     /// assert_eq!(sim.effect(ward)?.timer().map(|t| t.fraction()), Some(0.75));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

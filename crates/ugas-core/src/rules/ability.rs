@@ -19,6 +19,8 @@ pub(crate) mod listen {
     pub(crate) const INPUT: u32 = 1 << 3;
     /// Abilities that are activated, committed or ended.
     pub(crate) const ABILITY: u32 = 1 << 4;
+    /// The death of the owner.
+    pub(crate) const DEATH: u32 = 1 << 5;
 }
 
 /// An ability as the runtime uses it.
@@ -101,6 +103,8 @@ pub(crate) enum TriggerDef {
     Below(AttributeId, f64),
     Above(AttributeId, f64),
     EffectApplied(EffectId),
+    /// The owner died.
+    Died,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -70,7 +70,7 @@ impl Compiler<'_> {
             .and_then(|text| self.expression_in("ActivationCondition", text, Scope::ACTIVATION));
         let hook = doc.can_activate.as_ref().and_then(|name| self.hook(name));
         let triggers: Vec<TriggerDef> =
-            doc.triggers.iter().enumerate().filter_map(|(i, t)| self.trigger(i, t)).collect();
+            doc.triggers.iter().enumerate().filter_map(|(i, t)| self.trigger(i, t, doc)).collect();
         let group = doc.activation_group.as_ref().and_then(|g| {
             if g.name.is_empty() {
                 self.error("missing-field", "ActivationGroup: needs Name".into());
@@ -143,6 +143,7 @@ impl Compiler<'_> {
                 TriggerDef::TagAdded(_) | TriggerDef::TagPresent(_) => listens |= listen::TAG,
                 TriggerDef::Below(attribute, _) | TriggerDef::Above(attribute, _) => watched.push(attribute),
                 TriggerDef::EffectApplied(_) => listens |= listen::EFFECT,
+                TriggerDef::Died => listens |= listen::DEATH,
             }
         }
         if def.passive {
@@ -249,18 +250,25 @@ impl Compiler<'_> {
         None
     }
 
-    fn trigger(&mut self, index: usize, t: &Trigger) -> Option<TriggerDef> {
+    fn trigger(&mut self, index: usize, t: &Trigger, of: &Ability) -> Option<TriggerDef> {
         let place = format!("Triggers[{index}]");
-        let forms =
+        let named =
             [&t.event, &t.tag_added, &t.tag_present, &t.attribute, &t.effect_applied].into_iter().flatten().count();
-        if forms != 1 {
-            let forms = "Event, TagAdded, TagPresent, Attribute, EffectApplied";
+        if named + usize::from(t.died) != 1 {
+            let forms = "Event, TagAdded, TagPresent, Attribute, EffectApplied, Died: true";
             self.error("bad-trigger", format!("{place}: takes exactly one of {forms}"));
             return None;
         }
         if t.attribute.is_none() && (t.below.is_some() || t.above.is_some()) {
             self.error("bad-trigger", format!("{place}: Below and Above go with Attribute"));
             return None;
+        }
+        if t.died {
+            if !of.castable_while_dead {
+                let why = "the owner is dead when it fires";
+                self.error("bad-trigger", format!("{place}: Died needs CastableWhileDead: true; {why}"));
+            }
+            return Some(TriggerDef::Died);
         }
         if let Some(tag) = &t.event {
             return self.tag(tag).map(TriggerDef::Event);
@@ -329,7 +337,7 @@ impl Compiler<'_> {
         let moving = match while_moving {
             true => None,
             // A tag that finished rules do not know is a tag that nobody can have.
-            false if self.is_fixed() => self.rules.tag("State.Moving"),
+            false if self.is_fixed() => self.rules.find_tag("State.Moving"),
             false => self.tag("State.Moving"),
         };
         Some(CastDef {

@@ -35,7 +35,7 @@ impl Sim {
     /// use ugas_doc::{Attribute, AttributeSet};
     /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// assert_eq!(sim.peek(hero)?.id(), hero);
     /// assert!(sim.exists(hero));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -84,6 +84,7 @@ impl Sim {
                 (attribute == a && old <= v && new > v).then_some(true)
             }
             (TriggerDef::EffectApplied(e), FactKind::EffectApplied { .. }) => (fact.effect == e).then_some(true),
+            (TriggerDef::Died, FactKind::Died { .. }) => Some(true),
             _ => None,
         };
         def.triggers.iter().find_map(sets_off)

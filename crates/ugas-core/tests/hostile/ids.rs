@@ -3,8 +3,8 @@
 use crate::common::*;
 use ugas_core::{
     AbilityGrant, AbilityId, ActorId, AttributeId, Change, ChannelId, ControllerId, CurveId, DefId, EffectFilter,
-    EffectId, EffectKey, Hit, HookId, InputId, KeyId, NoHost, Op, OpId, RUNTIME_BIT, Rate, Refusal, RowImage,
-    RowJournal, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId, TagQuery, TemplateId,
+    EffectId, EffectKey, Hit, HookId, InputId, KeyId, Op, OpId, RUNTIME_BIT, Rate, Refusal, RowImage, RowJournal,
+    Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId, TagQuery, TemplateId,
 };
 use ugas_doc::{Ability, Controller, Doc, Effect, Magnitude};
 
@@ -29,7 +29,7 @@ fn small_world() -> std::sync::Arc<Rules> {
 fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     let combat = set(rules, "Combat");
     let hit = effect(rules, "GE_Hit");
-    let spec = || SpawnSpec::sets(vec![combat]);
+    let spec = || SpawnSpec::sets([combat]);
     let spawn = |s: SpawnSpec| Op::Spawn(Box::new(s));
     let nobody = ControllerId(n);
     let grant = AbilityGrant { ability: AbilityId(n), level: 1, input: InputId::NONE };
@@ -43,9 +43,9 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     let mut ops = vec![
         spawn(SpawnSpec::default()),
         spawn(SpawnSpec::template(TemplateId(n))),
-        spawn(SpawnSpec::sets(vec![SetId(n)])),
-        spawn(SpawnSpec::sets(vec![combat, SetId(n)])),
-        spawn(SpawnSpec::sets(vec![combat, combat])),
+        spawn(SpawnSpec::sets([SetId(n)])),
+        spawn(SpawnSpec::sets([combat, SetId(n)])),
+        spawn(SpawnSpec::sets([combat, combat])),
         spawn(spec().base(AttributeId(n), 1.0)),
         spawn(spec().tag(TagId(n))),
         spawn(spec().effect(EffectId(n))),
@@ -80,7 +80,7 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
         ops.push(Op::Apply(Spec::new(hit, who).from(nobody)));
     }
     for key in keys {
-        ops.push(Op::Remove { key, stacks: -1 });
+        ops.push(Op::Remove { key, stacks: None });
         ops.push(Op::Change { key, change: Change::Level(2) });
     }
     ops
@@ -258,15 +258,15 @@ fn keys_go_stale_and_never_mean_another_effect() {
     for round in 0..200 {
         let key = apply(&mut sim, "GE_Buff", hero);
         for &stale in &old {
-            assert_eq!(sim.remove(stale, -1), Err(Refusal::StaleHandle));
+            assert_eq!(sim.remove(stale), Err(Refusal::StaleHandle));
             assert!(sim.run(Op::Change { key: stale, change: Change::Stacks(2) }).is_err());
             assert!(sim.effect(stale).is_err());
         }
         match round % 3 {
-            0 => sim.remove(key, -1).unwrap(),
+            0 => sim.remove(key).unwrap(),
             1 => {
                 let to = sim.now() + SimTime::seconds(6.0);
-                sim.advance_to(to, &mut NoHost);
+                sim.advance_to(to);
             }
             _ => {
                 sim.run(Op::RemoveMatching { who: hero, filter: EffectFilter::default() }).unwrap();
@@ -276,11 +276,11 @@ fn keys_go_stale_and_never_mean_another_effect() {
     }
     // An instant's key is valid to hold, but never active.
     let hit = apply(&mut sim, "GE_Hit", hero);
-    assert_eq!(sim.remove(hit, -1), Err(Refusal::StaleHandle));
+    assert_eq!(sim.remove(hit), Err(Refusal::StaleHandle));
     sim.despawn(hero).unwrap();
     let next = spawn(&mut sim);
     assert_ne!(next, hero);
-    assert_eq!(sim.remove(old[0], -1), Err(Refusal::StaleHandle));
+    assert_eq!(sim.remove(old[0]), Err(Refusal::StaleHandle));
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod cooldown_without_tag;
 mod cost_above_maximum;
 mod cost_never_affordable;
 mod cx;
+mod death_by_threshold;
 mod double_bound_input;
 mod effect_cycle;
 mod infinite_never_removed;
@@ -119,6 +120,7 @@ static RULES: &[&Rule] = &[
     &cooldown_without_tag::RULE,
     &cost_above_maximum::RULE,
     &cost_never_affordable::RULE,
+    &death_by_threshold::RULE,
     &double_bound_input::RULE,
     &effect_cycle::RULE,
     &infinite_never_removed::RULE,

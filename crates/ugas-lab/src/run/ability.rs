@@ -81,7 +81,7 @@ impl Runner<'_> {
             }
             AbilityVerb::Event { to, tag, from, magnitude } => {
                 let instigator = from.as_ref().map_or(ControllerId::NONE, |n| self.who(&n.text));
-                let tag = self.world.rules.tag(&tag.text).unwrap_or(TagId(u32::MAX - 1));
+                let tag = self.world.rules.find_tag(&tag.text).unwrap_or(TagId(u32::MAX - 1));
                 let event = EventData::new(tag, self.who(&to.text));
                 self.op(Op::Event(EventData { instigator, magnitude: *magnitude, ..event }))
             }
@@ -116,7 +116,7 @@ impl Runner<'_> {
     }
 
     fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
-        let set = self.world.rules.ability_set(&name.text).unwrap_or(NO_SET);
+        let set = self.world.rules.find_ability_set(&name.text).unwrap_or(NO_SET);
         match self.sim.run(Op::GrantSet { who, set })? {
             Outcome::GrantedSet(handle) => Ok(Handle::Set(who, handle)),
             _ => Err(Refusal::UnknownName { kind: NameKind::Set, id: set.0 }),
@@ -128,7 +128,7 @@ impl Runner<'_> {
             // The oldest existing grant of the set.
             Pick::Set(name) => {
                 let who = of.actor.as_ref().map_or(NEVER_SPAWNED, |n| self.who(&n.text));
-                let set = self.world.rules.ability_set(&name.text);
+                let set = self.world.rules.find_ability_set(&name.text);
                 let held = self.sim.ability_sets(who)?.into_iter().find(|(s, _)| Some(*s) == set);
                 Some((who, held.ok_or(Refusal::StaleHandle)?.1))
             }
@@ -157,7 +157,7 @@ impl Runner<'_> {
         let hit = c.hit.as_ref().map(|h| Hit {
             position: h.position,
             distance: h.distance,
-            tags: h.tags.iter().filter_map(|t| rules.tag(&t.text)).collect(),
+            tags: h.tags.iter().filter_map(|t| rules.find_tag(&t.text)).collect(),
         });
         let targets = c.targets.iter().map(|n| self.who(&n.text)).collect();
         Answer { fail: c.fail, targets, hit, value: c.value }
@@ -170,7 +170,7 @@ impl Runner<'_> {
     }
 
     fn ability_id(&self, name: &Name) -> AbilityId {
-        self.world.rules.ability(&name.text).unwrap_or(AbilityId((1 << 31) - 1))
+        self.world.rules.find_ability(&name.text).unwrap_or(AbilityId((1 << 31) - 1))
     }
 
     pub(crate) fn aim(&self, aim: &Aim) -> Target {

@@ -45,9 +45,9 @@ impl Runner<'_> {
             | OfActor::TagCount(tag)
             | OfActor::TagCountAll(tag)
             | OfActor::Cues(tag)
-                if self.world.rules.tag(tag).is_none() =>
+                if self.world.rules.find_tag(tag).is_none() =>
             {
-                let near = self.world.rules.nearest(NameKind::Tag, tag);
+                let near = self.world.rules.nearest_name(NameKind::Tag, tag);
                 let near = near.map_or(String::new(), |n| format!("; did you mean {n}?"));
                 Some(format!("no document or verb uses the tag {tag}{near}"))
             }
@@ -63,7 +63,7 @@ impl Runner<'_> {
         }
         let name = rules.attribute_name(id).unwrap_or("?");
         let template = self.scenario.actors.iter().find(|a| a.name.text == actor).and_then(|a| a.controller.as_ref());
-        let template = template.and_then(|name| rules.template(&name.text));
+        let template = template.and_then(|name| rules.find_template(&name.text));
         let mode = template.and_then(|t| rules.template_replication(t)).unwrap_or_default();
         Some(match mode {
             ControllerReplication::Full => format!(

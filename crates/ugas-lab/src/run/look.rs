@@ -126,7 +126,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
             message: format!("{path}: {keyword} is not supported in this release"),
             help: world
                 .rules
-                .attribute(keyword)
+                .find_attribute(keyword)
                 .map(|_| format!("for the attribute with this name write Attributes.{rest}")),
         });
     }
@@ -165,7 +165,7 @@ fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Res
         Some((name, "Castable")) => (name, OfAbility::Castable),
         _ => (name, OfAbility::State),
     };
-    if world.find(|rules| rules.ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
+    if world.find(|rules| rules.find_ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
         return Ok(OfActor::Ability(name.to_owned(), of));
     }
     let known = world.rules.ability_list().map(|(_, name)| name);
@@ -182,7 +182,7 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, PathErro
         Some((effect, "Remaining")) => (effect, OfEffects::Remaining),
         _ => (name, OfEffects::Count),
     };
-    match world.find(|rules| rules.effect(effect)) {
+    match world.find(|rules| rules.find_effect(effect)) {
         Some(id) => Ok(OfActor::Effects(id, what)),
         None => Err(PathError {
             message: format!("{path}: unknown effect {effect}"),
@@ -192,7 +192,7 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, PathErro
 }
 
 fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, PathError> {
-    if let Some(id) = world.rules.attribute(name) {
+    if let Some(id) = world.rules.find_attribute(name) {
         return Ok(OfActor::Attribute(id, Of::Current));
     }
     let (attribute, of) = match name.rsplit_once('.') {
@@ -201,12 +201,12 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, PathEr
         Some((attribute, "Max")) => (attribute, Of::Max),
         _ => (name, Of::Current),
     };
-    if let Some(id) = world.rules.attribute(attribute) {
+    if let Some(id) = world.rules.find_attribute(attribute) {
         return Ok(OfActor::Attribute(id, of));
     }
     // The first segment may be a misspelt keyword: `Hero.Efects.GE_Poison`.
     let keyword = name.split('.').next().unwrap_or(name);
-    let near = world.rules.nearest(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
+    let near = world.rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
     let help = near.or_else(|| did_you_mean(keyword, KEYWORDS.iter().copied()));
     let help = help.or_else(|| Some(format!("the keywords of an actor are {}", KEYWORDS.join(", "))));
     Err(PathError { message: format!("{path}: unknown attribute {attribute}"), help })
@@ -217,7 +217,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     match look {
         Look::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
         Look::AllCues { tag } => {
-            let Some(tag) = run.world.rules.tag(tag) else {
+            let Some(tag) = run.world.rules.find_tag(tag) else {
                 return Ok(Found::Number(0.0));
             };
             let mine = run.sim.controllers().filter(|who| !run.seen.contains_key(who));
@@ -242,17 +242,17 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::Attribute(id, Of::Base) => Found::Number(sim.base(who, *id)?),
         OfActor::Attribute(id, Of::Min) => Found::Number(sim.bounds(who, *id)?.0),
         OfActor::Attribute(id, Of::Max) => Found::Number(sim.bounds(who, *id)?.1),
-        OfActor::Tag(tag) => Found::Flag(rules.tag(tag).map_or(Ok(false), |t| sim.has_tag(who, t))?),
-        OfActor::TagExact(tag) => Found::Flag(rules.tag(tag).map_or(Ok(false), |t| sim.has_tag_exact(who, t))?),
-        OfActor::TagCount(tag) => count(rules.tag(tag).map_or(Ok(0), |t| sim.tag_count(who, t))?),
-        OfActor::TagCountAll(tag) => count(rules.tag(tag).map_or(Ok(0), |t| sim.tag_count_all(who, t))?),
+        OfActor::Tag(tag) => Found::Flag(rules.find_tag(tag).map_or(Ok(false), |t| sim.has_tag(who, t))?),
+        OfActor::TagExact(tag) => Found::Flag(rules.find_tag(tag).map_or(Ok(false), |t| sim.has_tag_exact(who, t))?),
+        OfActor::TagCount(tag) => count(rules.find_tag(tag).map_or(Ok(0), |t| sim.tag_count(who, t))?),
+        OfActor::TagCountAll(tag) => count(rules.find_tag(tag).map_or(Ok(0), |t| sim.tag_count_all(who, t))?),
         OfActor::Effects(id, of) => of_effects_now(run, actor, *id, *of)?,
         OfActor::Ability(name, of) => run.ability_now(actor, name, *of)?,
         OfActor::GlobalCooldown(group) => run.global_cooldown_now(actor, group)?,
         OfActor::CastTick => run.cast_now(actor, true)?,
         OfActor::CastRemaining => run.cast_now(actor, false)?,
         OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
-        OfActor::Cues(tag) => match rules.tag(tag) {
+        OfActor::Cues(tag) => match rules.find_tag(tag) {
             Some(tag) if run.seen.contains_key(&who) => count(u64::from(run.seen[&who].loops.contains(&tag))),
             Some(tag) => count(u64::from(sim.cue_count(who, tag)?)),
             None => count(0),

@@ -24,7 +24,7 @@ use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
+    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
 use ugas_net::view::Snapshot;
@@ -260,7 +260,7 @@ impl<'a> Runner<'a> {
         while self.sim.now() < to && !self.stopped {
             let next = to.min(self.sim.now() + step);
             let mut calls = 0;
-            while !self.sim.advance_to(next, &mut NoHost).finished {
+            while !self.sim.advance_to(next).finished {
                 calls += 1;
                 if calls >= MAX_ADVANCES {
                     let message = format!(

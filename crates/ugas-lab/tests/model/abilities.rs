@@ -170,6 +170,10 @@ fn triggers(rng: &mut Rng, a: &mut Ability, known: &Names<'_>) {
             _ => Trigger::effect_applied(rng.pick(&known.effects)),
         });
     }
+    if rng.percent(15) {
+        a.triggers.push(Trigger::died());
+        a.castable_while_dead = true;
+    }
     // What sets itself off again must come to rest.
     if rng.percent(90) {
         a.cooldown = Some(format!("GE_Cool{}", rng.below(2)));

@@ -49,7 +49,7 @@ impl World {
         let counts = self.tag_counts(who);
         let touched = self.touched(who, &inst);
         self.row(who).effects.push(inst);
-        self.settle(&touched, who, Vec::new());
+        self.settle(&touched, who, Vec::new(), spec.source);
         if !inhibited {
             self.tags_changed(who, counts, &tags, true);
         }
@@ -134,7 +134,7 @@ impl World {
     pub(crate) fn changed(&mut self, who: u32, key: u64, what: &str, before: &[Node]) {
         let e = self.inst(who, key).clone();
         let touched = [before, &self.touched(who, &e)].concat();
-        self.settle(&touched, who, Vec::new());
+        self.settle(&touched, who, Vec::new(), e.source);
         self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
         self.recharge(who, &self.effects[&e.def].clone());
     }
@@ -164,7 +164,7 @@ impl World {
         }
         let blows = self.combat(spec, def, &mut writes);
         let nodes: Vec<Node> = writes.iter().map(|w| (who, w.attribute.clone())).collect();
-        self.settle(&nodes, who, writes);
+        self.settle(&nodes, who, writes, spec.source);
         self.damage_facts(who, def, blows);
     }
 
@@ -242,7 +242,7 @@ impl World {
         let counts = self.tag_counts(who);
         let e = self.row(who).effects.remove(at);
         let def = self.effects[&e.def].clone();
-        self.settle(&self.touched(who, &e), who, Vec::new());
+        self.settle(&self.touched(who, &e), who, Vec::new(), e.source);
         if !e.inhibited {
             let mut tags = e.tags.clone();
             if e.def == INITIAL_TAGS {
@@ -309,7 +309,7 @@ impl World {
         self.inst(who, key).inhibited = off;
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
-        self.settle(&self.touched(who, &e), who, Vec::new());
+        self.settle(&self.touched(who, &e), who, Vec::new(), e.source);
         self.tags_changed(who, counts, &e.tags, !off);
         let what = if off { "Inhibited" } else { "Restored" };
         self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));

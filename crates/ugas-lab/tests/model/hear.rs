@@ -18,7 +18,10 @@ pub(crate) enum Notice {
         old: f64,
         new: f64,
     },
-    Died,
+    /// Of a change that this controller caused, or nobody.
+    Died {
+        source: u32,
+    },
     Effect {
         def: String,
         source: u32,
@@ -80,7 +83,7 @@ impl World {
             Notice::Tag { tag, added: false } => self.cancel_where(who, |w, a| {
                 w.abilities[&a.ability].triggers.iter().any(|t| t.tag_present.as_ref() == Some(tag))
             }),
-            Notice::Died => {
+            Notice::Died { .. } => {
                 self.cancel_where(who, |w, a| a.seq <= heard.seq && !w.abilities[&a.ability].castable_while_dead);
             }
             _ => {}
@@ -117,6 +120,7 @@ impl World {
                     t.below.is_some_and(|v| *old >= v && *new < v) || t.above.is_some_and(|v| *old <= v && *new > v)
                 }
                 Notice::Effect { def, applied: true, .. } => t.effect_applied.as_ref() == Some(def),
+                Notice::Died { .. } => t.died,
                 _ => false,
             });
             hits.extend(hit.map(|t| (g.id, form(t))));
@@ -126,6 +130,9 @@ impl World {
                 Wish { target: somebody(e.instigator), event: Some(e.clone()), source: Some(e.instigator) }
             }
             Notice::Effect { source, .. } => Wish { target: somebody(*source), event: None, source: Some(*source) },
+            Notice::Died { source } if self.rows.contains_key(source) => {
+                Wish { target: somebody(*source), event: None, source: Some(*source) }
+            }
             _ => Wish::default(),
         };
         for (grant, form) in hits {
@@ -196,6 +203,7 @@ fn form(t: &Trigger) -> &'static str {
         Trigger { tag_present: Some(_), .. } => "TagPresent",
         Trigger { below: Some(_), .. } => "Below",
         Trigger { above: Some(_), .. } => "Above",
+        Trigger { died: true, .. } => "Died",
         _ => "EffectApplied",
     }
 }

@@ -211,7 +211,7 @@ impl World {
             }
         }
         if !touched.is_empty() {
-            self.settle(&touched, who, Vec::new());
+            self.settle(&touched, who, Vec::new(), e.source);
         }
     }
 }

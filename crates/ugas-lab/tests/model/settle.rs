@@ -23,8 +23,8 @@ pub(crate) struct Write {
 
 impl World {
     /// All values anew in dependency order, with writes on `target`; then a fact for each attribute that `touched`
-    /// leads to and that changed.
-    pub(crate) fn settle(&mut self, touched: &[Node], target: u32, writes: Vec<Write>) {
+    /// leads to and that changed. `source` caused it, or nobody did.
+    pub(crate) fn settle(&mut self, touched: &[Node], target: u32, writes: Vec<Write>, source: u32) {
         let before = std::mem::take(&mut self.shown);
         let mut values = Values::new();
         let order = self.sort(self.all_nodes()).expect("circles are refused");
@@ -77,7 +77,7 @@ impl World {
                 continue;
             };
             if (old.base, old.current) != (new.base, new.current) {
-                self.attribute_facts(&node, *old, new);
+                self.attribute_facts(&node, *old, new, source);
             }
         }
         for (node, old) in &before {
@@ -86,13 +86,13 @@ impl World {
         }
     }
 
-    fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown) {
+    fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown, source: u32) {
         let numbers = vec![old.current, new.current, old.base, new.base];
         self.tell_with(node.0, format!("AttributeChanged {}", node.1), numbers);
         let death = self.attribute(node).is_some_and(means_death);
         if death && old.current > 0.0 && new.current <= 0.0 {
             self.tell(node.0, format!("Died {}", node.1));
-            self.notify(node.0, Notice::Died);
+            self.notify(node.0, Notice::Died { source });
         }
         self.notify(node.0, Notice::Attribute { name: node.1.clone(), old: old.current, new: new.current });
     }

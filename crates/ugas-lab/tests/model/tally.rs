@@ -31,7 +31,7 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
     wanted.extend(tasks.iter().map(|t| (format!("Task {t}"), 10)));
     wanted.extend(waits.map(|t| (format!("TaskEnded {t} Completed"), 2)));
     wanted.extend(ORDER.iter().chain(&["Pending", "NotGranted", "Ok"]).map(|r| (format!("Activate {r}"), 5)));
-    for form in ["Event", "TagAdded", "TagPresent", "Below", "Above", "EffectApplied", "Passive"] {
+    for form in ["Event", "TagAdded", "TagPresent", "Below", "Above", "EffectApplied", "Died", "Passive"] {
         wanted.push((format!("Trigger {form} Ok"), 2));
     }
     for fact in [

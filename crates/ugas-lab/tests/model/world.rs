@@ -326,7 +326,7 @@ impl World {
         for (attribute, value) in &spec.base {
             self.row(who).base.insert(attribute.clone(), *value);
         }
-        self.settle(&[], who, Vec::new());
+        self.settle(&[], who, Vec::new(), NONE);
         self.tell(who, "Spawned".into());
         for (ability, level, input) in &spec.abilities {
             self.give(who, ability, *level, input.clone(), None);
@@ -416,7 +416,7 @@ impl World {
         self.register(who, &new);
         self.tell(who, format!("SetAdded {set}"));
         let touched: Vec<Node> = new.into_iter().map(|a| (who, a)).collect();
-        self.settle(&touched, who, Vec::new());
+        self.settle(&touched, who, Vec::new(), NONE);
         Ok(())
     }
 
@@ -459,7 +459,7 @@ impl World {
         }
         row.base.retain(|a, _| !gone.contains(a));
         self.shown.retain(|n, _| n.0 != who || !gone.contains(&n.1));
-        self.settle(&[], who, Vec::new());
+        self.settle(&[], who, Vec::new(), NONE);
         self.tell(who, format!("SetRemoved {set}"));
         Ok(())
     }

@@ -391,7 +391,7 @@ impl Client {
         self.drain();
         let window = self.window() as usize;
         self.tick = self.tick.plus(1);
-        self.sim.advance_to(self.tick.time(self.length), host);
+        self.sim.advance_with(self.tick.time(self.length), host);
         self.tell(self.tick);
         self.say_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);
@@ -419,7 +419,7 @@ impl Client {
         if to.minus(1) > self.tick {
             self.drain();
             self.tick = to.minus(1);
-            self.sim.advance_to(self.tick.time(self.length), &mut NoHost);
+            self.sim.advance_to(self.tick.time(self.length));
             self.tell(self.tick);
             self.rows.iter_mut().for_each(History::forget_stops);
         }

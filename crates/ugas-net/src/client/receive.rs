@@ -16,7 +16,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, NoHost, Sim, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
 
 impl Client {
     /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
@@ -78,7 +78,7 @@ impl Client {
                 // Nothing more is said until the server knows that its welcome came, a round trip from now; that it is
                 // silent so long must not hold the clock, or every command comes late until it has caught up.
                 self.heard = self.tick;
-                self.sim.advance_to(self.tick.time(length), &mut NoHost);
+                self.sim.advance_to(self.tick.time(length));
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
             ToClient::Define { id, doc } => {
@@ -338,7 +338,7 @@ mod tests {
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
         let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         let ability = rules.ability("GA").unwrap();
         sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
         let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);

@@ -19,6 +19,7 @@ impl Flow<'_> {
                 (listen::EFFECT, alert::EFFECT),
                 (listen::INPUT, alert::INPUT),
                 (listen::ABILITY, alert::ABILITY),
+                (listen::DEATH, alert::DEATH),
             ] {
                 bits |= if def.flags.listens & said != 0 { heard } else { 0 };
             }

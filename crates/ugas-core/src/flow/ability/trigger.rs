@@ -16,7 +16,7 @@ impl Flow<'_> {
         match notice {
             Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
             Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
-            Notice::Died => self.die(target, since),
+            Notice::Died { .. } => self.die(target, since),
             _ => {}
         }
         let who = self.row(target).id;
@@ -55,6 +55,7 @@ impl Flow<'_> {
                 *attribute == a && *old <= v && *new > v
             }
             (TriggerDef::EffectApplied(e), Notice::Effect { effect, applied: true, .. }) => *effect == e,
+            (TriggerDef::Died, Notice::Died { .. }) => true,
             _ => false,
         }
     }
@@ -65,6 +66,8 @@ impl Flow<'_> {
         match notice {
             Notice::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
             Notice::Effect { source, .. } => (aim(*source), None, Some(*source)),
+            // A death must not go unanswered because whoever caused it is gone.
+            Notice::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
             _ => (Target::None, None, None),
         }
     }

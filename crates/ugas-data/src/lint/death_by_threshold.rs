@@ -1,0 +1,41 @@
+//! Death that is triggered by a threshold above 0.
+
+use super::{CheckedBy, LintCx, Report, Rule};
+use crate::diagnostic::Severity;
+use ugas_doc::OnDepleted;
+
+pub(super) static RULE: Rule = Rule {
+    id: "death-by-threshold",
+    severity: Severity::Warning,
+    strict: false,
+    summary: "a trigger on low health in place of death",
+    why: "An owner dies when its attribute reaches 0. A trigger `{Attribute: Health, Below: 1}` also fires at 0.5: the ability \
+runs, the owner is tagged dead and cannot be targeted, but it never died and still attacks.",
+    example: "Kind: gameplay_ability\nName: GA_Die\nCastableWhileDead: true\nTriggers: [{Attribute: Health, Below: 1}]",
+    fix: "Write `{Died: true}`, which fires with the fact `Died`. Where the threshold is intended, put `# ugas-allow: death-by-threshold` \
+above the line.",
+    check: CheckedBy::Lint(check),
+};
+
+/// Thresholds up to this stand for "none left".
+const LAST_POINT: f64 = 1.0;
+
+fn check(cx: &LintCx<'_>, report: &mut Report) {
+    for (d, ability) in cx.abilities().filter(|(_, a)| a.castable_while_dead) {
+        for (i, t) in ability.triggers.iter().enumerate() {
+            let (Some(name), Some(below)) = (&t.attribute, t.below) else { continue };
+            if below > 0.0 && below <= LAST_POINT && is_death(cx, name) {
+                let place = format!("Triggers[{i}]");
+                let message = format!("fires while {name} is still above 0, when the owner has not died");
+                report.add(d, d.span(&place), message, "write {Died: true} to trigger on death itself");
+            }
+        }
+    }
+}
+
+/// Whether an attribute that reaches 0 is a death.
+fn is_death(cx: &LintCx<'_>, name: &str) -> bool {
+    let short = name.rsplit(['.', ':']).next().unwrap_or(name);
+    let means = |a: &ugas_doc::Attribute| a.on_depleted.map_or(a.name == "Health", |d| d == OnDepleted::Death);
+    cx.attributes().any(|a| (a.name == name || a.name == short) && means(a))
+}
