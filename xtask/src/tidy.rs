@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler checks.
+//! `cargo xtask tidy`: checks conventions of the repository that the compiler does not check.
 //!
 //! Each rule is one file: a function from text or packages to findings, with its tests beside it. This file only
 //! gathers the tree, runs the rules and prints what they found.
@@ -48,7 +48,7 @@ impl Finding {
 /// Runs the command; `false` if a rule found an error.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     if let Some(arg) = args.first() {
-        bail!("tidy has no option `{arg}`");
+        bail!("unknown option `{arg}` of tidy");
     }
     let root = repo::root()?;
     let findings = findings(&root)?;
@@ -69,7 +69,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = edges::check(root, &packages);
     findings.extend(crate_docs::check(root, &packages)?);
     for file in &repo::files(root)? {
-        // What is not text (an image in the book) has no lines to check.
+        // Files that are not text, such as images, are skipped.
         let Some(text) = repo::read_text(root, file)? else {
             continue;
         };

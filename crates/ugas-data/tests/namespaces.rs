@@ -127,7 +127,7 @@ fn editors_follow_names_through_namespaces() {
     assert_eq!(offered("Cost: GE_"), ["GE_Hit", "a::GE_Hit"]);
     assert_eq!(offered("Cooldown: a::GE"), ["GE_Hit", "a::GE_Hit"]);
     let hover = language::hover(&project, here, at("a::GE_Hit")).unwrap();
-    assert!(hover.text.contains("a::GE_Hit") && hover.text.contains("at once"), "{}", hover.text);
+    assert!(hover.text.contains("a::GE_Hit") && hover.text.contains("instant"), "{}", hover.text);
     assert_eq!(language::show(&project, "GE_Hit", 1).len(), 2);
     assert!(language::show(&project, "a::GE_Hit", 1)[0].contains("p/b/b.yaml:8 Cooldown of GA_It"));
 }

@@ -299,7 +299,7 @@ impl Compiler<'_> {
             _ => {
                 self.error(
                     "bad-period",
-                    format!("Period.Period: {} s is no period; it must be at least 0.001", p.period),
+                    format!("Period.Period: {} s is out of range; write at least 0.001 s", p.period),
                 );
                 None
             }
@@ -335,7 +335,7 @@ impl Compiler<'_> {
             return None;
         }
         if s.limit == Some(0) {
-            self.error("bad-limit", "Stacking.Limit is at least 1".into());
+            self.error("bad-limit", "Stacking.Limit must be at least 1".into());
         }
         Some(StackDef {
             by: s.by,

@@ -360,7 +360,7 @@ mod tests {
     fn a_wrong_call_says_what_is_wrong() {
         assert_eq!(
             eval("maxx(1, 2)").unwrap_err(),
-            "column 1: there is no function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
+            "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
              round, pow, sqrt, if, has_tag, roll, curve"
         );
         assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another value of min, found \")\"");

@@ -251,7 +251,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let near = super::lookup::suggestion(nearest(word, FUNCTIONS.into_iter()));
                 let known = FUNCTIONS.join(", ");
-                Err(format!("column {column}: there is no function {word}{near}; the functions are {known}"))
+                Err(format!("column {column}: unknown function {word}{near}; the functions are {known}"))
             }
         }
     }

@@ -461,7 +461,7 @@ fn fits(refusal: &Refusal, kind: &str) -> bool {
 }
 
 fn keeps_of(scenario: &Scenario, options: RunOptions) -> KeptStreams {
-    let mut keeps = KeptStreams { all: options.keep_facts, ..Keeps::default() };
+    let mut keeps = KeptStreams { all: options.keep_facts, ..KeptStreams::default() };
     for moment in &scenario.moments {
         for_each_step(&moment.steps, &mut |step| match &step.verb {
             Verb::ExpectStream { stream, .. } => match stream {
