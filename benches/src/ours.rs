@@ -147,7 +147,7 @@ struct Ours {
 
 /// No operation of the plan is refused; one that is would make the measurement worthless.
 #[inline]
-fn accepted<T>(result: Result<T, Refusal>) -> T {
+fn accepted<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|refusal| panic!("refused: {refusal}"))
 }
 

@@ -17,7 +17,7 @@ Examples (run them in the root of the repository):
 In a clone of the repository, `cargo ugas` is the same command.";
 
 /// The default random seed.
-const SEED: u64 = ugas_studio::stage::SEED;
+const SEED: u64 = ugas_studio::session::SEED;
 /// The largest seed a browser can display: larger integers are not exact there.
 const MOST_SEED: u64 = 1 << 53;
 

@@ -7,10 +7,10 @@ use crate::output::{Colour, Exit, Line, Out, complain};
 use std::io::{self, IsTerminal};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use ugas_studio::serve::Studio;
-use ugas_studio::stage::{Choice, SEED, Stage};
-use ugas_studio::tape::World;
-use ugas_studio::{Desk, Glance};
+use ugas_studio::recording::World;
+use ugas_studio::serve::StudioServer;
+use ugas_studio::session::{OpenOptions, SEED, Session};
+use ugas_studio::{Backend, Summary};
 use ugas_transport::random_bytes;
 
 /// The preferred port, so that the address stays the same.
@@ -20,8 +20,8 @@ const DUEL: &str = "duel over a network with latency";
 
 pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
     match args.tty {
-        true => match Stage::duel(args.seed) {
-            Ok(stage) => in_terminal(stage, args.ticks, out),
+        true => match Session::duel(args.seed) {
+            Ok(session) => in_terminal(session, args.ticks, out),
             Err(error) => failed(&error),
         },
         false => show(duel(args.seed), DUEL, &args.page, out),
@@ -32,10 +32,10 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(path) = &args.path else {
         return show(duel(args.seed.unwrap_or(SEED)), DUEL, &args.page, out);
     };
-    let choice = Choice { seed: args.seed, scenario: args.scenario.clone() };
-    let desk = Stage::place(path).and_then(|path| Desk::at(&path, choice));
-    if let Ok(desk) = &desk
-        && let Some(script) = desk.tape().world().script()
+    let choice = OpenOptions { seed: args.seed, scenario: args.scenario.clone() };
+    let backend = Session::resolve_path(path).and_then(|path| Backend::at(&path, choice));
+    if let Ok(backend) = &backend
+        && let Some(script) = backend.recording().world().script()
         && args.scenario.is_none()
         && script.names().len() > 1
     {
@@ -45,11 +45,11 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
             path.display()
         ));
     }
-    show(desk, &path.display().to_string(), &args.page, out)
+    show(backend, &path.display().to_string(), &args.page, out)
 }
 
-fn duel(seed: u64) -> Result<Desk, String> {
-    Desk::new(Box::new(Stage::duel), seed)
+fn duel(seed: u64) -> Result<Backend, String> {
+    Backend::new(Box::new(Session::duel), seed)
 }
 
 fn failed(error: &str) -> io::Result<Exit> {
@@ -58,16 +58,16 @@ fn failed(error: &str) -> io::Result<Exit> {
 }
 
 /// Serves a world to a browser.
-fn show(desk: Result<Desk, String>, title: &str, page: &PageArgs, out: &mut Out) -> io::Result<Exit> {
-    let desk = match desk {
-        Ok(desk) => desk.with_counter(allocations),
+fn show(backend: Result<Backend, String>, title: &str, page: &PageArgs, out: &mut Out) -> io::Result<Exit> {
+    let backend = match backend {
+        Ok(backend) => backend.with_counter(allocations),
         Err(error) => return failed(&error),
     };
     let token: String = random_bytes::<16>().iter().map(|b| format!("{b:02x}")).collect();
     let listening = match page.port {
-        Some(port) => Studio::listen(port, &token),
+        Some(port) => StudioServer::listen(port, &token),
         // The preferred port may be in use.
-        None => Studio::listen(PORT, &token).or_else(|_| Studio::listen(0, &token)),
+        None => StudioServer::listen(PORT, &token).or_else(|_| StudioServer::listen(0, &token)),
     };
     let studio = match listening {
         Ok(studio) => studio,
@@ -88,7 +88,7 @@ fn show(desk: Result<Desk, String>, title: &str, page: &PageArgs, out: &mut Out)
     {
         complain(&format!("note: cannot open a browser: {error}; open the address yourself"));
     }
-    studio.run(desk)?;
+    studio.run(backend)?;
     Ok(Exit::Good)
 }
 
@@ -108,16 +108,16 @@ fn in_browser(address: &str) -> io::Result<()> {
 }
 
 /// Draws the demo as text: ten times per second in a terminal, otherwise only the last state.
-fn in_terminal(mut stage: Stage, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
+fn in_terminal(mut session: Session, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
     let is_terminal = io::stdout().is_terminal();
     let mut watch = Watch::start();
     let mut ahead = Duration::ZERO;
     let last = ticks.unwrap_or(if is_terminal { u32::MAX } else { 600 });
-    while stage.tick() < last {
-        stage.step();
-        if is_terminal && stage.tick().is_multiple_of(6) {
+    while session.tick() < last {
+        session.step();
+        if is_terminal && session.tick().is_multiple_of(6) {
             out.clear_screen()?;
-            picture(&mut stage, out)?;
+            picture(&mut session, out)?;
             out.line("")?;
             out.line("Press Ctrl+C to stop; `ugas demo` shows it in a browser")?;
             out.flush()?;
@@ -127,36 +127,37 @@ fn in_terminal(mut stage: Stage, ticks: Option<u32>, out: &mut Out) -> io::Resul
         }
     }
     if !is_terminal {
-        picture(&mut stage, out)?;
+        picture(&mut session, out)?;
     }
     Ok(Exit::Good)
 }
 
 /// Draws the current state of the demo.
-fn picture(stage: &mut Stage, out: &mut Out) -> io::Result<()> {
-    let glance = Glance::of(stage);
-    out.line(format!("tick {}   state {:016x}", glance.tick, glance.hash))?;
+fn picture(session: &mut Session, out: &mut Out) -> io::Result<()> {
+    let summary = Summary::of(session);
+    out.line(format!("tick {}   state {:016x}", summary.tick, summary.hash))?;
     out.line("")?;
-    for (side, actors) in &glance.sides {
+    for (side, actors) in &summary.sides {
         out.line(side)?;
         for actor in actors {
-            let most = if actor.most > 0.0 { actor.most } else { 1.0 };
-            let full = ((actor.health / most).clamp(0.0, 1.0) * 30.0).round() as usize;
+            let share = actor.health.zip(actor.most).map_or(0.0, |(v, most)| if most > 0.0 { v / most } else { 0.0 });
+            let full = (share.clamp(0.0, 1.0) * 30.0).round() as usize;
             let bar = format!("{}{}", "█".repeat(full), "·".repeat(30 - full));
-            let colour = if actor.health * 3.0 < actor.most { Colour::Red } else { Colour::Green };
+            let colour = if share * 3.0 < 1.0 { Colour::Red } else { Colour::Green };
             let cast = actor.cast.as_deref().map_or(String::new(), |cast| format!("  {cast}"));
             let line = Line::from(format!("  {:8} ", actor.name)).coloured(colour, bar);
-            out.line(line.plain(format!(" {:5.0}{cast}", actor.health)))?;
+            let health = actor.health.map_or("–".to_owned(), |v| format!("{v:.0}"));
+            out.line(line.plain(format!(" {health:>5}{cast}")))?;
         }
     }
-    if let Some([predicted, confirmed]) = glance.shots {
+    if let Some([predicted, confirmed]) = summary.shots {
         out.line("")?;
-        out.line(format!("round trip {} ms, {:.0} % packet loss", glance.round_trip, glance.loss * 100.0))?;
+        out.line(format!("round trip {} ms, {:.0} % packet loss", summary.round_trip, summary.loss * 100.0))?;
         let line = Line::from("shots per minute: ").coloured(Colour::Green, format!("{predicted:.0}"));
         let line = line.plain(" with a predicted cooldown, ").coloured(Colour::Red, format!("{confirmed:.0}"));
         out.line(line.plain(" with a cooldown confirmed by the server"))?;
-        out.line(format!("modifier shown twice: {} frames, missing: {} frames", glance.twice, glance.missing))?;
+        out.line(format!("modifier shown twice: {} frames, missing: {} frames", summary.twice, summary.missing))?;
     }
     out.line("")?;
-    out.text(&format!("{}\n", glance.why))
+    out.text(&format!("{}\n", summary.why))
 }

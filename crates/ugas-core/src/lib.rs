@@ -37,6 +37,7 @@ mod limits;
 mod migration;
 mod op;
 mod query;
+mod read_error;
 mod refusal;
 mod rng;
 mod rules;
@@ -66,6 +67,7 @@ pub use query::{ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
 };
+pub use read_error::ReadError;
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,

@@ -367,6 +367,11 @@ pub enum Refusal {
         /// The maximum range.
         max: f64,
     },
+    /// The client is a whole prediction window ahead of the last confirmed tick: nothing more is predicted until the
+    /// server answers.
+    PredictionWindowClosed,
+    /// A late command claims a tick at which the ability's own cooldown was still running.
+    ClaimedDuringCooldown,
 }
 
 impl Refusal {
@@ -422,6 +427,8 @@ impl Refusal {
             Refusal::Cooldown { .. } => "Cooldown",
             Refusal::NoTarget => "NoTarget",
             Refusal::OutOfRange { .. } => "OutOfRange",
+            Refusal::PredictionWindowClosed => "PredictionWindowClosed",
+            Refusal::ClaimedDuringCooldown => "ClaimedDuringCooldown",
         }
     }
 
@@ -567,6 +574,10 @@ impl Refusal {
             Refusal::Mismatch => {
                 "the snapshot belongs to other rules or another controller, or its journal is too short".into()
             }
+            Refusal::PredictionWindowClosed => {
+                "the prediction window is full: wait until the server confirms earlier commands".into()
+            }
+            Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick the command claims".into(),
         }
     }
 }

@@ -4,8 +4,8 @@ mod common2;
 
 use common2::World;
 use ugas_core::{
-    ActorId, Anchor, Change, EffectChange, EffectFilter, FactKind, Op, Outcome, Refusal, RemoveReason, Rules, SimTime,
-    SpawnSpec,
+    ActorId, Anchor, Change, EffectChange, EffectFilter, FactKind, Op, Outcome, ReadError, Refusal, RemoveReason,
+    Rules, SimTime, SpawnSpec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, TagRegistry};
 
@@ -115,7 +115,7 @@ fn an_effect_bound_to_a_place_ends_when_the_new_avatar_stands_outside_it() {
     assert!(w.sim.effect(key).is_ok(), "still inside");
     w.facts();
     possess(&mut w, third, 40.0);
-    assert_eq!(w.sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(w.sim.effect(key), Err(ReadError::StaleHandle));
     assert_eq!((w.get(who, "MoveSpeed"), w.has(who, "State.Safe"), w.get(who, "AttackPower")), (5.0, false, 11.0));
     let facts = w.facts();
     let reason = FactKind::EffectRemoved { reason: RemoveReason::Avatar };

@@ -4,8 +4,8 @@ mod common;
 use common::*;
 use std::collections::BTreeSet;
 use ugas_core::{
-    AbilityGrant, ActorId, Anchor, Change, ControllerId, EffectFilter, FactKind, InputId, LifecycleStep, Op, Refusal,
-    RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
+    AbilityGrant, ActorId, Anchor, Change, ControllerId, EffectFilter, FactKind, InputId, LifecycleStep, Op, ReadError,
+    Refusal, RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect};
 
@@ -187,7 +187,7 @@ fn a_change_of_avatar_goes_in_four_steps() {
     let removed = at(&|k| *k == FactKind::EffectRemoved { reason: RemoveReason::Avatar });
     let possessed = at(&|k| *k == FactKind::Possessed { old: ActorId(2), new: ActorId(3) });
     assert!(removed < possessed);
-    assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(key), Err(ReadError::StaleHandle));
     assert_eq!(sim.avatar(hero).unwrap(), Some(ActorId(3)));
 }
 
@@ -243,7 +243,7 @@ fn listeners_hear_the_end_of_tags_and_then_nothing() {
     assert_eq!(sim.apply(&Spec::new(buff, hero)), Err(Refusal::StaleHandle));
     go(&mut sim, 10.0);
     assert_eq!(facts(&mut sim), []);
-    assert_eq!(sim.get(hero, attribute(&rules, "Health")), Err(Refusal::StaleHandle));
+    assert_eq!(sim.get(hero, attribute(&rules, "Health")), Err(ReadError::StaleHandle));
 }
 
 // covers: UGAS-4.4-01 UGAS-4.4-02
@@ -378,6 +378,6 @@ fn an_inactive_controller_keeps_the_time_its_effects_have_left() {
     assert_eq!(get(&sim, hero, "Health"), 98.0);
     sim.run(Op::SetActive { who: hero, active: true }).unwrap();
     go(&mut sim, 103.0);
-    assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(key), Err(ReadError::StaleHandle));
     assert_eq!(get(&sim, hero, "Health"), 95.0);
 }

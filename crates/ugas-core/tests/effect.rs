@@ -6,7 +6,7 @@ use common2::World;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use ugas_core::{ActorId, CauseWhat, EffectKey, FactKind, Read, Refusal, RemoveReason, Rules, SimTime};
+use ugas_core::{ActorId, CauseWhat, EffectKey, FactKind, Read, ReadError, Refusal, RemoveReason, Rules, SimTime};
 use ugas_doc::{
     Ability, Attribute, AttributeSet, ConditionalEffects, Effect, GrantedAbilityEntry, Magnitude, TagRegistry,
 };
@@ -251,7 +251,7 @@ fn ten_thousand_applications_have_ten_thousand_keys() {
     assert_eq!(keys.len(), 10_000);
     // An instant effect was executed: its key is good, but nothing is active under it.
     let key = w.apply("GE_Hit", a);
-    assert_eq!(w.sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(w.sim.effect(key), Err(ReadError::StaleHandle));
     // One refused by a filter has no key at all, and uses up none that anybody has.
     let missing = w.tag("State.Marked");
     assert_eq!(w.try_apply("GE_Execute", a), Err(Refusal::RequiredTags { missing }));

@@ -4,8 +4,8 @@ mod kit;
 use kit::*;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, CauseWhat, ControllerId, DefId, FactKind, InsertError, Migration, Op, Refusal, ReloadError,
-    RemoveReason, RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+    AbilityGrant, CauseWhat, ControllerId, DefId, FactKind, InsertError, Migration, Op, ReadError, Refusal,
+    ReloadError, RemoveReason, RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Curve, Effect, ExecutionPolicy, GrantedAbilityEntry,
@@ -116,7 +116,7 @@ fn attributes_come_with_their_defaults_and_go_with_their_documents() {
     let b = after(&sim).add(less);
     let m = reload(&mut sim, b);
     assert_eq!(m.attributes_removed, 1);
-    assert_eq!(sim.get(hero, power), Err(Refusal::UnknownAttribute { who: hero, attribute: power }));
+    assert_eq!(sim.get(hero, power), Err(ReadError::UnknownAttribute { who: hero, attribute: power }));
     assert_eq!(get(&sim, hero, "Mana"), 50.0);
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use ugas_core::{Change, ControllerId, Fact, Limits, Op, Rate, Refusal, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_core::{Change, ControllerId, Fact, Limits, Op, Rate, ReadError, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{ConditionalEffects, Curve, Effect, ExecutionPolicy, Magnitude, OnExpire, PeriodInhibition, Stacking};
 
 /// Effects with every kind of timer there is.
@@ -177,7 +177,7 @@ fn a_move_of_n_frames_ends_on_frame_n() {
             }
             go_to(&mut sim, SimTime::frames(n as i64, hz));
             for key in keys {
-                assert_eq!(sim.effect(key), Err(Refusal::StaleHandle), "{n} frames at {hz} Hz");
+                assert_eq!(sim.effect(key), Err(ReadError::StaleHandle), "{n} frames at {hz} Hz");
             }
         }
         assert_eq!(get(&sim, hero, "AttackPower"), 10.0);
@@ -202,11 +202,11 @@ fn durations_and_periods_run_on_the_controllers_own_clock() {
     go_to(&mut sim, SimTime(SimTime::seconds(2.0).0 - 1));
     assert!(sim.effect(b).is_ok());
     go(&mut sim, 2.0);
-    assert_eq!(sim.effect(b), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(b), Err(ReadError::StaleHandle));
     go_to(&mut sim, SimTime(SimTime::seconds(4.0).0 - 1));
     assert!(sim.effect(a).is_ok());
     go(&mut sim, 4.0);
-    assert_eq!(sim.effect(a), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(a), Err(ReadError::StaleHandle));
     assert_eq!((get(&sim, slow, "Health"), get(&sim, normal, "Health")), (98.0, 96.0));
 
     // Hitstop: a move of 10 frames, held for 6 of them from frame 4 on, ends on frame 16 exactly.
@@ -221,7 +221,7 @@ fn durations_and_periods_run_on_the_controllers_own_clock() {
     go_to(&mut sim, SimTime(frame(16).0 - 1));
     assert!(sim.effect(key).is_ok());
     go_to(&mut sim, frame(16));
-    assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(key), Err(ReadError::StaleHandle));
 }
 
 #[test]

@@ -337,6 +337,11 @@ static PAGES: &[FindingPage] = &[
         "Check the path and the permissions, and save the file as UTF-8.",
     ),
     page(
+        "unsupported-field",
+        "The field is part of the format, but this release does not implement its behaviour.",
+        "Remove the field; a later release will support it.",
+    ),
+    page(
         "unsupported-kind",
         "The document is of a kind that this release does not read.",
         "Nothing; the document is ignored until a release supports its kind.",

@@ -68,7 +68,7 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
         Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
         Err(refusal) => Err(ExplainError::Unknown(format!(
             "cannot read {attribute} of {actor} at {at}: {}",
-            runner.describe(&refusal)
+            runner.describe(refusal)
         ))),
     }
 }

@@ -50,7 +50,7 @@ pub fn why_not(
     let mut reasons = Vec::new();
     let asked = runner.sim.why_not(runner.who(actor), Which::Ability(id), target, &mut reasons);
     asked.map_err(|refusal| {
-        ExplainError::Unknown(format!("{actor} does not exist at {at}: {}", runner.describe(&refusal)))
+        ExplainError::Unknown(format!("{actor} does not exist at {at}: {}", runner.describe(refusal)))
     })?;
     let now = runner.sim.now();
     let line = |reason: &ugas_core::Reason| {
@@ -63,7 +63,7 @@ pub fn why_not(
             }
             (None, _) => String::new(),
         };
-        format!("{}: {}{ready}", refusal.kind(), runner.describe(&refusal))
+        format!("{}: {}{ready}", refusal.kind(), runner.describe(refusal))
     };
     Ok(reasons.iter().map(line).collect())
 }

@@ -170,7 +170,7 @@ impl Judge<'_> {
                 }
             }
             Request::Aim { key, target } => {
-                let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
+                let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r.into()))?;
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
                 let ability = ability.ok_or((Reason::Idle, Refusal::StaleHandle))?;
                 self.check_aim_of(who, ability, *target)?;
@@ -204,7 +204,7 @@ impl Judge<'_> {
 
     /// The level of the grant.
     fn check_granted(&self, who: ControllerId, ability: AbilityId) -> Result<u32, (Reason, Refusal)> {
-        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r))?;
+        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r.into()))?;
         let grant = grants.iter().find(|g| g.ability == ability);
         grant.map(|g| g.level).ok_or((Reason::Ability, Refusal::NotGranted))
     }
@@ -223,7 +223,7 @@ impl Judge<'_> {
     /// An input may activate whatever is bound to it: all of that is looked at.
     fn check_press(&self, who: ControllerId, input: InputId, target: Target) -> Result<(), (Reason, Refusal)> {
         self.check_aim(target)?;
-        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r))?;
+        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r.into()))?;
         for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
             self.check_policy(grant.ability)?;
             if let Target::Controller(target) = target {
@@ -235,14 +235,14 @@ impl Judge<'_> {
 
     /// Effects come from an ability that runs and was paid for, as often as it likes; never from one that could be used.
     fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
-        let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r))?;
+        let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r.into()))?;
         let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
         if running.any(is) { Ok(()) } else { Err((Reason::Idle, Refusal::Inactive)) }
     }
 
     /// A client answers tasks of what it may run; validations are the host's. Each target is named once and within reach.
     fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (Reason, Refusal)> {
-        let tasks = self.sim.tasks(key.who).map_err(|r| (Reason::Authority, r))?;
+        let tasks = self.sim.tasks(key.who).map_err(|r| (Reason::Authority, r.into()))?;
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
             return Err((Reason::Task, Refusal::StaleHandle));
         };

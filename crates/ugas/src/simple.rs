@@ -26,8 +26,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AttributeId, ControllerId, EffectId, Facts, LoadError, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-    UnknownName,
+    AttributeId, ControllerId, EffectId, Facts, LoadError, ReadError, Refusal, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec, UnknownName,
 };
 use ugas_doc::{Attribute, AttributeSet, Category, Effect};
 
@@ -140,6 +140,11 @@ impl std::error::Error for ActionError {}
 impl From<UnknownName> for ActionError {
     fn from(unknown: UnknownName) -> ActionError {
         ActionError::Unknown(unknown)
+    }
+}
+impl From<ReadError> for ActionError {
+    fn from(error: ReadError) -> ActionError {
+        ActionError::Refused(error.into())
     }
 }
 impl From<Refusal> for ActionError {

@@ -52,6 +52,9 @@ impl Fact {
             }
             FactKind::EffectApplied { level: l, stacks: s } => format!("{own} applied{}{}", level(l), stacks(s)),
             FactKind::EffectExecuted { execution } => format!("{own} executed (execution {})", execution + 1),
+            FactKind::ExecutionRestricted { execution } => {
+                format!("{own}: execution {} restricted by an active rule", execution + 1)
+            }
             FactKind::EffectRemoved { reason } => format!("{own} {}", removal_text(reason)),
             FactKind::EffectChanged { what, stacks: s, level: l } => {
                 format!("{own}: {}, level {l}, stacks {s}", change_text(what))

@@ -255,6 +255,7 @@ impl Sim {
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
         // Nothing closes a circle: that was looked at before.
         let _ = flow.link_row(target);
+        flow.thaw_readers(who);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         Ok(())
     }

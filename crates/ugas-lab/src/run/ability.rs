@@ -5,7 +5,7 @@ use super::act::NEVER_SPAWNED;
 use crate::scenario::{AbilityVerb, Aim, Completion, Found, Name, Of, Pick, Stop};
 use ugas_core::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, ControllerId, EventData, GrantId, Hit,
-    InputId, NameKind, Op, Outcome, ParamId, Refusal, SimTime, TagId, Target, Which,
+    InputId, NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
 };
 
 const NO_SET: AbilitySetId = AbilitySetId(u32::MAX - 1);
@@ -240,7 +240,7 @@ impl Runner<'_> {
         Ok(match of {
             // With several grants, the most advanced state is shown.
             OfAbility::State => {
-                let states: Result<Vec<AbilityState>, Refusal> =
+                let states: Result<Vec<AbilityState>, ReadError> =
                     mine.iter().map(|&g| self.sim.ability_state(who, g)).collect();
                 let state = states?.into_iter().max_by_key(|s| *s as u8);
                 Found::text(format!("{:?}", state.unwrap_or(AbilityState::Granted)))

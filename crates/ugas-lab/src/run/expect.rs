@@ -120,7 +120,7 @@ impl Runner<'_> {
 
     pub(crate) fn hash_of(&mut self, actor: Option<&Name>) -> Result<u64, Refusal> {
         match actor {
-            Some(actor) => self.sim.row_hash(self.who(&actor.text)),
+            Some(actor) => Ok(self.sim.row_hash(self.who(&actor.text))?),
             None => Ok(self.sim.hash()),
         }
     }
@@ -134,7 +134,7 @@ impl Runner<'_> {
             Ok(found) if found == expected => return,
             Ok(found) => format!("expected the hash {expected:016x} of {}, found {found:016x}", mark.text),
             Err(r) => {
-                format!("expected the hash {expected:016x} of {}, found an error: {}", mark.text, self.describe(&r))
+                format!("expected the hash {expected:016x} of {}, found an error: {}", mark.text, self.describe(r))
             }
         };
         self.fail(place, message, None);

@@ -226,7 +226,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
             Ok(Found::Number(playing as f64))
         }
         Look::Actor { actor, what } => {
-            of_actor_now(run, actor, what).map_err(|r| format!("nothing: {}", run.describe(&r)))
+            of_actor_now(run, actor, what).map_err(|r| format!("nothing: {}", run.describe(r)))
         }
         Look::Handle { handle, what } => of_handle_now(run, handle, *what),
     }

@@ -220,7 +220,7 @@ impl<'a> Runner<'a> {
         };
         for actor in scenario.actors.iter().filter(|a| a.spawned) {
             if let Err(refusal) = runner.spawn(actor) {
-                let message = format!("cannot spawn the actor {}: {}", actor.name.text, runner.describe(&refusal));
+                let message = format!("cannot spawn the actor {}: {}", actor.name.text, runner.describe(refusal));
                 runner.fail(actor.name.place, message, None);
             }
         }
@@ -304,7 +304,7 @@ impl<'a> Runner<'a> {
                         self.marks.insert(mark.text.clone(), hash);
                     }
                     Err(refusal) => {
-                        let message = format!("expected a hash, found an error: {}", self.describe(&refusal));
+                        let message = format!("expected a hash, found an error: {}", self.describe(refusal));
                         self.fail(step.place, message, None);
                     }
                 },
@@ -337,10 +337,10 @@ impl<'a> Runner<'a> {
             (Ok(()), Some(_)) if step.may_refuse => return,
             (Ok(()), Some(kind)) => format!("expected the refusal {kind}, but the verb succeeded"),
             (Err(refusal), Some(kind)) => {
-                format!("expected the refusal {kind}, found {}: {}", refusal.kind(), self.describe(&refusal))
+                format!("expected the refusal {kind}, found {}: {}", refusal.kind(), self.describe(refusal))
             }
             (Err(refusal), None) => {
-                format!("refused with {}: {}", refusal.kind(), self.describe(&refusal))
+                format!("refused with {}: {}", refusal.kind(), self.describe(refusal))
             }
         };
         self.fail(step.place, message, None);
@@ -390,8 +390,8 @@ impl<'a> Runner<'a> {
         self.ids.get(actor).copied().unwrap_or(NEVER_SPAWNED)
     }
 
-    pub(crate) fn describe(&self, refusal: &Refusal) -> String {
-        self.with_names(&refusal.describe(&self.world.rules))
+    pub(crate) fn describe(&self, refusal: impl Into<Refusal>) -> String {
+        self.with_names(&refusal.into().describe(&self.world.rules))
     }
 
     /// Replaces controller ids in a text with the names of actors.

@@ -424,7 +424,7 @@ impl ClientPart<'_> {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
                     // Too far ahead of the last confirmed tick: the verb waits.
-                    Err(Refusal::Pending) if step.refused.is_none() => return,
+                    Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }
             }

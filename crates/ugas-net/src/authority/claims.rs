@@ -80,7 +80,7 @@ impl Claims {
                     What::Charges(_) => false,
                 });
                 if ran > from {
-                    return Err((Reason::Early, Refusal::Pending));
+                    return Err((Reason::Early, Refusal::ClaimedDuringCooldown));
                 }
                 Ok(last(&|what| what == What::Charges(*ability)))
             }

@@ -42,7 +42,7 @@ impl Client {
 
     /// Asks for something in the name of an own controller. What may be played ahead happens now; the server hears of it
     /// with the next packet. Past the window nothing is played ahead: what lets go (a release, a cancel) is still asked
-    /// for, everything else is refused as [`Refusal::Pending`] until the server's word opens the window again
+    /// for, everything else is refused as [`Refusal::PredictionWindowClosed`] until the server's word opens the window again
     /// ([`Client::is_open`]); whoever still wants it then asks again.
     pub fn command(&mut self, request: Request) -> Result<Commanded, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
@@ -52,7 +52,7 @@ impl Client {
         // A key that was let go stays down, and an ability goes on, if nobody tells the server.
         if !is_open && !request.lets_go() || self.pending.len() >= MAX_PENDING {
             self.counts.closed += 1;
-            return Err(Refusal::Pending);
+            return Err(Refusal::PredictionWindowClosed);
         }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
         self.drain();

@@ -8,6 +8,7 @@
 mod command;
 mod history;
 mod keys;
+mod knowledge;
 mod leap;
 mod local;
 mod others;
@@ -20,6 +21,7 @@ mod shown;
 mod told;
 
 pub use keys::{Prediction, PredictionKey, Standing};
+pub use knowledge::{ClientExplanation, Knowledge};
 pub use leap::Loss;
 pub use told::{Certainty, NetFacts};
 
