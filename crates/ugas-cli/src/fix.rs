@@ -4,7 +4,7 @@ use crate::args::FixArgs;
 use crate::output::{Exit, Out, complain, complain_about, count};
 use std::path::{Component, Path};
 use std::{fs, io};
-use ugas_data::{AppliedFix, FileFix, Project};
+use ugas_data::{AppliedFix, Code, FileFix, Project};
 
 pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
     let (mut exit, mut changes, mut files) = (Exit::Good, 0, 0);
@@ -53,8 +53,11 @@ fn report_unreadable(mut project: Project, fixes: &[FileFix], path: &Path) -> bo
     fixes.iter().for_each(|fix| project.put(fix.path.clone(), fix.text.clone()));
     let mut found = false;
     for source in project.sources().iter().filter(|source| lies_in(&source.path, path)) {
-        complain_about(&source.errors);
-        found |= !source.errors.is_empty();
+        // Documents of other tools and invalid values are findings of `ugas check`.
+        let unreadable = source.errors.iter().filter(|e| !matches!(e.code, Code::UnknownKind | Code::Invalid));
+        let mut unreadable = unreadable.peekable();
+        found |= unreadable.peek().is_some();
+        complain_about(unreadable);
     }
     found
 }

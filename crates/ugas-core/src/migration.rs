@@ -129,7 +129,7 @@ pub enum ReloadError {
     },
     /// The sets of a controller cannot be registered together under the new rules, or all of them are gone.
     Sets {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
         /// What is wrong.
         refusal: Refusal,
@@ -145,7 +145,7 @@ pub enum ReloadError {
     },
     /// What abilities do as they end starts what has to end, over and over.
     Restless {
-        /// On whom.
+        /// The controller.
         who: ControllerId,
     },
 }
@@ -164,7 +164,11 @@ impl fmt::Display for ReloadError {
                 write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")
             }
             ReloadError::Restless { who } => {
-                write!(f, "on controller {} abilities that end are activated again without end; check OnCancel of its abilities", who.0)
+                write!(
+                    f,
+                    "on controller {} abilities that end are activated again without end; check OnCancel of its abilities",
+                    who.0
+                )
             }
         }
     }

@@ -17,7 +17,9 @@ pub use host::{Host, NoHost, SpaceQuery};
 pub use remote::{JournalMark, ProxyRow};
 pub use simulate::{Simulated, SimulatedStep};
 
-use crate::flow::{Captured, Doubts, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op};
+use crate::flow::{
+    Captured, CapturedAt, Doubts, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op,
+};
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
@@ -326,24 +328,12 @@ impl Sim {
 
     // One controller --------------------------------------------------------------------------------------------
 
-    /// Copies a controller into an image; the image keeps its memory for the next time.
+    /// Copies a controller into an image.
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
-        let row = self.row(who)?;
+        let row = self.row(who)?.clone();
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
-        let (at, rules) = (self.state.now, self.rules.image_print());
-        let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.state.definitions.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
-        match &mut into.inner {
-            Some(c) => {
-                c.row.clone_from(row);
-                (c.at, c.rules, c.serial, c.dues) = (at, rules, serial, dues);
-                (c.layout, c.definitions, c.foreign) = (layout, definitions, false);
-            }
-            None => {
-                let (row, foreign) = (row.clone(), false);
-                into.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
-            }
-        }
+        let taken = CapturedAt { at: self.state.now, rules: self.rules.image_print(), serial, dues, foreign: false };
+        into.inner = Some(Captured::new(row, taken, &self.index, &self.state.definitions));
         Ok(())
     }
 

@@ -361,7 +361,7 @@ fn wrong_types_are_named_at_the_value() {
         assert!(error.column == at_column || line.ends_with(':'), "{error}");
     }
     let error = refused("Kind: attribute\nName: X\nClamping: {Min: [0]}\n");
-    assert_eq!(error.to_string(), "test.yaml:3:17: Clamping.Min: a list does not fit here, where a Bound belongs");
+    assert_eq!(error.to_string(), "test.yaml:3:17: Clamping.Min: expected a Bound, found a list");
     let doc = one("Kind: attribute\nName: X\nClamping: {Min: 0, Max: MaxHealth}\nMetadata:\n");
     assert!(matches!(doc, Doc::Attribute(a) if a.metadata.is_none()), "nothing is no metadata");
 }

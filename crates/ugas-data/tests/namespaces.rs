@@ -182,7 +182,7 @@ fn two_patches_of_a_field_without_an_order_are_a_finding() {
     assert_eq!(
         told(&project),
         [
-            "p/yyy/patch.yaml:4:3 patch-conflict: Modifiers[0].Magnitude.Value of a::GE_Hit is patched at p/zz/patch.yaml:4 too"
+            "p/yyy/patch.yaml:4:3 patch-conflict: Modifiers[0].Magnitude.Value of a::GE_Hit is also patched at p/zz/patch.yaml:4"
         ]
     );
 }

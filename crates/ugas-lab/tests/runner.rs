@@ -262,7 +262,7 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
     assert!(step("ExpectFacts: [{Kind: EffectAplied}]").ends_with("(did you mean \"EffectApplied\"?)"));
     assert!(step("ExpectFacts: [{Kind: Cue, Tga: A}]").ends_with("(did you mean \"Tag\"?)"));
     assert!(step("ExpectFacts: [{Kind: Attack}]").contains("not supported in this release"));
-    assert!(step("ExpectHash: {Equals: nothing}").contains("no hash mark nothing"));
+    assert!(step("ExpectHash: {Equals: nothing}").contains("unknown hash mark nothing"));
     assert!(step("Expect: {Hero.Health: 5}\n        Refused: Any").contains("Expect cannot be refused"));
 }
 
@@ -270,7 +270,7 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
 fn times_only_go_forward_and_stay_within_reach() {
     assert!(error("  - At: 5\n  - At: 4\n").contains("sort the timeline by time"));
     assert!(error("  - At: soon\n").contains("expected seconds (1.5)"));
-    assert!(error("  - At: 1e9\n").contains("strides"));
+    assert!(error("  - At: 1e9\n").contains("steps of"));
     let results = run_str("t.yaml", "Scenario: Far\nStep: 100000\nTimeline: [{At: 1e9}]");
     results.assert_ok();
     assert_eq!(results.reports[0].end, SimTime::seconds(1e9));
@@ -280,11 +280,11 @@ fn times_only_go_forward_and_stay_within_reach() {
 fn names_that_would_be_ambiguous_are_errors() {
     assert!(
         error("  - At: 0\n    Do:\n      - Apply: {Effect: GE_Hit, To: Hero, As: Boss}\n")
-            .contains("is an actor already")
+            .contains("is already the name of an actor")
     );
     assert!(
         error("  - At: 0\n    Do:\n      - Apply: {Effect: GE_Hit, To: Hero, As: Sim}\n")
-            .contains("meaning of its own")
+            .contains("is reserved in paths")
     );
 }
 

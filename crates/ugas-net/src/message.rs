@@ -27,48 +27,48 @@ pub const PROTOCOL: u32 = 1;
 pub enum Request {
     /// An input goes down.
     Press {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The input.
         input: InputId,
         /// What abilities activated by it aim at.
         target: Target,
     },
     /// An input goes up.
     Release {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The input.
         input: InputId,
     },
     /// Activates a granted ability.
     Activate {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The ability.
         ability: AbilityId,
-        /// At what.
+        /// The target.
         target: Target,
     },
     /// Ends an ability as cancelled.
     Cancel {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The ability.
         ability: AbilityId,
     },
     /// Ends an ability as completed.
     End {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The ability.
         ability: AbilityId,
     },
     /// Commits an ability whose policy is Manual.
     Commit {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The ability.
         ability: AbilityId,
     },
     /// Applies an effect of an ability to a target: speculative here, looked at by the server before anything happens.
@@ -79,19 +79,19 @@ pub enum Request {
         ability: AbilityId,
         /// Which effect.
         effect: EffectId,
-        /// To whom.
+        /// The target.
         target: ControllerId,
     },
     /// Answers a task that waits for the host.
     Complete {
-        /// Which.
+        /// The task.
         key: TaskKey,
-        /// With what.
+        /// The answer.
         answer: Answer,
     },
     /// Says where the controller stands.
     Move {
-        /// Which.
+        /// The controller.
         who: ControllerId,
         /// Where.
         anchor: Anchor,
@@ -100,13 +100,13 @@ pub enum Request {
     Aim {
         /// Which activation.
         key: ActivationKey,
-        /// At what.
+        /// The target.
         target: Target,
     },
     /// Runs what an ability does after it was played ahead and refused, its `OnMispredicted`. A client asks for it by
     /// itself, once for each use that was refused.
     Mispredicted {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
         /// The Base of the command that was refused.
         base: u32,
@@ -114,7 +114,7 @@ pub enum Request {
         sub: u16,
         /// Which ability it activated here.
         ability: AbilityId,
-        /// At what.
+        /// The target.
         target: Target,
     },
 }
@@ -269,7 +269,7 @@ pub enum ToClient {
     },
     /// What is seen of a controller, where that does not fit into a packet.
     Seen {
-        /// Which.
+        /// The controller.
         who: ControllerId,
         /// When it was so.
         tick: Tick,
@@ -278,7 +278,7 @@ pub enum ToClient {
     },
     /// An owned controller whose state does not fit into a packet.
     Owner {
-        /// Which.
+        /// The controller.
         who: ControllerId,
         /// When it was so.
         tick: Tick,
@@ -292,9 +292,9 @@ pub enum ToClient {
     },
     /// Something of somebody else's ability that bystanders see.
     Simulated {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// What.
+        /// What changed.
         what: Simulated,
     },
 }

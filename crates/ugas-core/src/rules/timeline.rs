@@ -81,7 +81,8 @@ impl Compiler<'_> {
                 None => {
                     let near = suggestion(nearest(&a.task, SEAMS.into_iter()));
                     let help = if near.is_empty() { format!("; those are {}", SEAMS.join(", ")) } else { near };
-                    let message = format!("Answers[{i}].Task: {} is not a task that the engine completes{help}", a.task);
+                    let message =
+                        format!("Answers[{i}].Task: {} is not a task that the engine completes{help}", a.task);
                     self.error("unknown-task", message);
                 }
             }

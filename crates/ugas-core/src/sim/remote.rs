@@ -7,7 +7,7 @@
 
 use super::Sim;
 use crate::check::closes_circle;
-use crate::flow::{Ahead, Captured, Journal, Replay, Via};
+use crate::flow::{Ahead, Captured, CapturedAt, Journal, Replay, Via};
 use crate::image::{PORTABLE_VERSION, Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::Role;
@@ -178,12 +178,14 @@ impl Sim {
             ..SpawnSpec::default()
         };
         let (next_id, facts) = (self.state.next_id, self.log.facts.list.len());
+        let diagnostics = self.log.diagnostics.len();
         let mut flow = self.flow();
         flow.start(OpId::default(), spare);
         let made = flow.spawn(&spec);
         flow.react();
         let row = made.ok().and_then(|_| flow.slot(spare).ok()).and_then(|slot| flow.drop_row(slot));
         self.log.facts.list.truncate(facts);
+        self.log.diagnostics.truncate(diagnostics);
         self.state.next_id = next_id;
         let mut row = row.ok_or(made.err().unwrap_or(Refusal::StaleHandle))?;
         row.id = proxy.who;
@@ -202,11 +204,9 @@ impl Sim {
     fn image(&self, mut row: Row, at: SimTime, after: JournalMark) -> RowImage {
         row.rebuild();
         row.readers = 0;
-        let layout = self.index.layouts[row.layout as usize].clone();
-        let definitions = self.state.definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
-        let rules = self.rules.image_print();
         let JournalMark { serial, dues } = after;
-        RowImage { inner: Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign: true }) }
+        let taken = CapturedAt { at, rules: self.rules.image_print(), serial, dues, foreign: true };
+        RowImage { inner: Some(Captured::new(row, taken, &self.index, &self.state.definitions)) }
     }
 
     /// Puts a controller to an image and runs its journal after it again, up to each of the stops: a time, and the mark
@@ -263,7 +263,13 @@ impl Sim {
     /// Puts a controller that another sim decides about to a place. Nothing is journalled: where it stands is heard, not
     /// done.
     pub fn place_proxy(&mut self, who: ControllerId, anchor: Option<crate::Anchor>) -> Result<(), Refusal> {
-        self.flow().move_to(who, anchor)
+        let mut flow = self.flow();
+        if flow.ix.casters_at(who).next().is_some() {
+            flow.start(OpId::default(), who);
+        }
+        let moved = flow.move_to(who, anchor);
+        flow.react();
+        moved
     }
 
     /// Takes a controller away without a word to anybody, e.g. one that left a client's sight.
@@ -412,7 +418,7 @@ impl Sim {
 /// What is told of a controller another sim decides about.
 #[derive(Clone, Copy, Debug)]
 pub struct ProxyRow<'a> {
-    /// Which.
+    /// The controller.
     pub who: ControllerId,
     /// When it was so.
     pub at: SimTime,

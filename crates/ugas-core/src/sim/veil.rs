@@ -8,7 +8,7 @@
 use super::Sim;
 use crate::image::Portable;
 use crate::rules::{CurveInput, EffectDef, Mag};
-use crate::state::{Effect, Frozen, Row};
+use crate::state::{Cold, Effect, Frozen, Rest, Row, Side};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
 /// What is hidden from whom a copy is for.
@@ -40,14 +40,48 @@ impl Sim {
             row.rebuild_modded();
             row.live = self.live_mods(row);
         }
-        for e in &mut row.effects {
+        // A field that is added does not compile until it is said whether it holds something of an attribute.
+        let Row {
+            effects,
+            side,
+            // Veiled above.
+            attrs: _,
+            mods: _,
+            modded: _,
+            live: _,
+            // Nothing of an attribute: tags and grants that follow from a hidden value are for others to see.
+            last_birth: _,
+            next_seq: _,
+            id: _,
+            layout: _,
+            immunities: _,
+            watching: _,
+            clock: _,
+            owner: _,
+            grants: _,
+            tags: _,
+            next_grant: _,
+            // Does not travel.
+            readers: _,
+            signature: _,
+            hash_dirty: _,
+            alert: _,
+            published: _,
+            changes: _,
+            phase: _,
+            due: _,
+        } = row;
+        for e in effects {
             if let Some(def) = self.state.definitions.effect(&self.rules, e.def) {
                 self.veil_effect(e, &def, who, &veil);
             }
         }
-        for q in row.side.iter_mut().flat_map(|side| &mut side.queue) {
-            if let Some(def) = self.state.definitions.effect(&self.rules, q.spec.effect) {
-                veil.values(q.spec.extra.as_deref_mut(), &def);
+        // What runs holds what its owner did and was told.
+        if let Some(Side { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
+            for q in queue {
+                if let Some(def) = self.state.definitions.effect(&self.rules, q.spec.effect) {
+                    veil.values(q.spec.extra.as_deref_mut(), &def);
+                }
             }
         }
         Ok(portable)
@@ -84,18 +118,23 @@ impl Sim {
             rest.dropped.retain(|&i| i as usize != index);
             rest.dropped.push(index as u16);
         }
-        if e.extra().is_some() {
-            veil.values(e.rest_mut().extra.as_deref_mut(), def);
+        // Times, counts and where it comes from are no values of attributes; units and what was dropped are veiled above.
+        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = e;
+        let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest }) = cold.as_deref_mut() else {
+            return;
+        };
+        let Some(Rest { level: _, stacks: _, extra, captures, units: _, dropped: _, frozen }) = rest.as_deref_mut()
+        else {
+            return;
+        };
+        veil.values(extra.as_deref_mut(), def);
+        if let Some(Frozen { values, tags: _ }) = frozen.as_deref_mut() {
+            *values = values.iter().filter(|v| (veil.knows)(source, v.0)).copied().collect();
         }
-        if let Some(frozen) = e.frozen() {
-            let known = frozen.values.iter().filter(|v| (veil.knows)(source, v.0)).copied().collect();
-            let shown = Frozen { values: known, tags: frozen.tags.clone() };
-            e.freeze(&shown);
-        }
-        if !e.captures().is_empty() {
+        if !captures.is_empty() {
             let calcs = def.executions.iter().filter_map(|x| self.rules.calcs[x.calculator.index()].as_ref());
             let reads = calcs.flat_map(|c| &c.reads);
-            for (value, read) in e.rest_mut().captures.iter_mut().zip(reads) {
+            for (value, read) in captures.iter_mut().zip(reads) {
                 if !seen(read.of_target, read.attribute) {
                     *value = f64::NAN;
                 }
@@ -107,8 +146,12 @@ impl Sim {
 impl Veil<'_> {
     /// Takes out what a caller gave for hidden attributes alone.
     fn values(&self, extra: Option<&mut SpecExtra>, def: &EffectDef) {
-        let Some(extra) = extra else { return };
-        extra.set_by_caller.retain(|(key, _)| {
+        // Everything else is the context, not a value of an attribute.
+        let Some(SpecExtra { set_by_caller, duration: _, period: _, origin: _, hit: _, causer: _, object: _ }) = extra
+        else {
+            return;
+        };
+        set_by_caller.retain(|(key, _)| {
             let asking = || def.modifiers.iter().filter(|m| asks_for(&m.magnitude, *key));
             let is_open = asking().any(|m| !self.hidden.contains(&m.attribute))
                 || def.duration.iter().chain(&def.chance).any(|m| asks_for(m, *key));

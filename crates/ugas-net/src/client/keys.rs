@@ -16,7 +16,7 @@ pub struct PredictionKey {
     pub sub: u16,
     /// The Sub of the activation that caused it; none for what a command itself triggered.
     pub parent: Option<u16>,
-    /// Whose.
+    /// The client.
     pub client: u16,
     /// The seed of its random stream, given by the server.
     pub seed: u64,

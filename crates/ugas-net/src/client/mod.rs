@@ -113,7 +113,7 @@ pub enum Commanded {
 /// A value that jumped by a correction; a host that shows it moves it smoothly instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blend {
-    /// Whose.
+    /// The controller.
     pub who: ControllerId,
     /// Which attribute.
     pub attribute: AttributeId,

@@ -57,7 +57,7 @@ pub struct Ask<'a> {
 /// A controller that goes into a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pick {
-    /// Who.
+    /// The controller.
     pub who: ControllerId,
     /// What the client has: everything later is written. If the packet is lost, this is what it still has.
     pub since: Tick,

@@ -19,7 +19,7 @@ pub enum Change {
     Shaped,
     /// An attribute has another current value.
     Attribute {
-        /// Which.
+        /// The attribute.
         attribute: AttributeId,
         /// What was known before; none if nothing was.
         old: Option<f64>,
@@ -28,7 +28,7 @@ pub enum Change {
     },
     /// A tag came or went.
     Tag {
-        /// Which.
+        /// The tag.
         tag: TagId,
         /// Whether it came.
         added: bool,

@@ -13,7 +13,7 @@ const KEPT: usize = 4096;
 /// One attribute of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field {
-    /// Which.
+    /// The attribute.
     pub attribute: AttributeId,
     /// How it is rounded; none sends it exactly.
     pub quantize: Option<Quantizer>,
