@@ -154,7 +154,11 @@ fn a_time_beyond_the_limit_names_the_limit() {
     let late = folder.ugas(&["check", "late.yaml"]);
     assert!(late.1.contains("At: the time is beyond the limit of 3267918096"), "{}", late.1);
     let long = folder.ugas(&["check", "long.yaml"]);
-    assert!(long.1.contains("error[bad-duration]: GE_Cooldown: Duration: 1000000000000 s is out of range"), "{}", long.1);
+    assert!(
+        long.1.contains("error[bad-duration]: GE_Cooldown: Duration: 1000000000000 s is out of range"),
+        "{}",
+        long.1
+    );
 }
 
 #[test]
