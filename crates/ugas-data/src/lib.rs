@@ -47,6 +47,8 @@ mod portable;
 mod printable;
 mod project;
 mod read;
+#[cfg(feature = "schema")]
+mod reference;
 mod reload;
 mod resolve;
 mod scalar;
@@ -79,6 +81,8 @@ pub use parse::read_trees;
 pub use printable::{printable, printable_line};
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+#[cfg(feature = "schema")]
+pub use reference::{REFERENCE_EXAMPLES, reference_pages};
 pub use reload::Reloader;
 #[cfg(feature = "schema")]
 pub use schema::schemas;

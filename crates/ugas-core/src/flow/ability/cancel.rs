@@ -67,7 +67,7 @@ impl Flow<'_> {
             }
             let casts = flow.row(slot).play().cast.as_ref().is_some_and(|c| c.of == a.seq);
             let moved = casts && def.cast.as_ref().and_then(|c| c.moving).is_some_and(|m| under(tag, m));
-            moved || def.cancels.iter().any(|&of| under(tag, of))
+            moved || def.cancelled_by.iter().any(|&of| under(tag, of))
         });
     }
 

@@ -37,7 +37,7 @@ impl Flow<'_> {
             let Some(def) = self.ability(a.ability) else { continue };
             let presence = def.lasts_with_tag();
             let moves = def.cast.as_ref().is_some_and(|c| c.moving.is_some());
-            if !def.cancels.is_empty() || presence || moves {
+            if !def.cancelled_by.is_empty() || presence || moves {
                 bits |= alert::TAG;
             }
         }
