@@ -5,7 +5,7 @@ use crate::state::Row;
 use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// One controller at one time, for `restore` and `replay_row`.
+/// One controller at one time, for `Sim::restore` and `Sim::resimulate`.
 ///
 /// ```
 /// let image = ugas_core::RowImage::default();
@@ -29,7 +29,7 @@ impl RowImage {
     }
 
     /// Returns the hash without some attributes and everything that effects store of them, like
-    /// `Sim::row_hash_without`.
+    /// `Remote::hash_without`.
     pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.hash_without(&c.layout, &rules.tags, hidden))
@@ -58,7 +58,7 @@ impl RowJournal {
     /// Removes a recorded op, e.g. one that the server rejected, and what other controllers did to the row because of
     /// it.
     pub fn remove(&mut self, id: OpId) {
-        self.inner.strike_out(id);
+        self.inner.discard_op(id);
     }
 }
 

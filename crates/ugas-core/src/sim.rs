@@ -8,17 +8,16 @@ mod portable;
 mod reads;
 mod reload;
 mod remote;
-mod simulate;
-mod veil;
 
 pub use config::{Role, SimConfig};
 pub use figures::{TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
-pub use remote::{JournalMark, ProxyRow};
-pub use simulate::{Simulated, SimulatedStep};
+pub use remote::{
+    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
+};
 
 use crate::flow::{
-    Captured, CapturedAt, Doubts, Flow, Log, Reach, Replay, Scratch, Stand, State, Strike, View, Work, server_op,
+    Captured, CapturedAt, Doubts, Flow, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -348,7 +347,7 @@ impl Sim {
         flow.restore(who, image)
     }
 
-    /// Starts recording what reaches a controller, for `replay_row`.
+    /// Starts recording what reaches a controller, for [`Sim::resimulate`].
     pub fn keep_journal(&mut self, who: ControllerId) -> Result<(), Refusal> {
         self.row(who)?;
         self.journals.entry(who).or_default();
@@ -358,16 +357,6 @@ impl Sim {
     /// Returns the recorded journal.
     pub fn journal(&self, who: ControllerId) -> Option<RowJournal> {
         self.journals.get(&who).map(|j| RowJournal { inner: j.clone() })
-    }
-
-    /// Restores a controller from an image and resimulates it up to `to` from its journal. Only that row changes:
-    /// values of other controllers come from the journal, and its effects on others are suppressed.
-    pub fn replay_row(&mut self, from: &RowImage, journal: &RowJournal, to: SimTime) -> Result<(), Refusal> {
-        let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
-        let who = image.row.id;
-        let mut flow = self.flow();
-        flow.replay = Some(Replay::new(who, &journal.inner));
-        flow.replay_row(image, &journal.inner, to)
     }
 
     /// Compiles an effect or ability at run time; the definition is part of this sim's state.

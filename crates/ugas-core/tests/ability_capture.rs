@@ -3,7 +3,9 @@
 mod kit;
 use kit::*;
 use std::collections::BTreeSet;
-use ugas_core::{ControllerId, Fact, FactKind, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Spec, Which};
+use ugas_core::{
+    ControllerId, Fact, FactKind, InputId, Op, OpId, Portable, ResimulationStop, RowImage, Sim, SimTime, Spec, Which,
+};
 
 /// Ticks of a soak; CI runs fewer.
 fn ticks(few: u32, many: u32) -> u32 {
@@ -267,7 +269,7 @@ fn a_controller_replayed_alone_from_its_journal_is_the_same() {
             let told = bare(&about(&later.run(1 + tick % 16).0, p.hero));
             let mut replayed = later.sim.clone();
             let journal = replayed.journal(p.hero).unwrap();
-            replayed.replay_row(&image, &journal, later.sim.now()).unwrap();
+            replayed.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(later.sim.now())]).unwrap();
             let again = bare(&about(&facts(&mut replayed), p.hero));
             for (n, (old, new)) in told.iter().zip(&again).enumerate() {
                 assert_eq!(new, old, "seed {seed} tick {} fact {n}", p.tick);

@@ -4,7 +4,7 @@ mod common2;
 
 use common2::busy::{busy, crowd, follows_truly, run_script, script};
 use common2::{Dice, World, about, said};
-use ugas_core::{ControllerId, Fact, FactKind, Op, OpId, RowImage, Rules, Sim, SimTime, Spec};
+use ugas_core::{ControllerId, Fact, FactKind, Op, OpId, ResimulationStop, RowImage, Rules, Sim, SimTime, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation};
 
 // Capture and restore -------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ fn replay_differs(seed: u64) -> Option<String> {
     let journal = w.sim.journal(hero).unwrap();
     assert!(journal.ops().count() >= 20);
 
-    w.sim.replay_row(&image, &journal, SimTime::seconds(9.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(9.0))]).unwrap();
     let facts = w.facts();
     let replayed = about(&facts, hero);
     for (n, (old, new)) in original.iter().zip(&replayed).enumerate() {
@@ -182,10 +182,10 @@ fn a_replay_reads_the_friend_as_he_was_then() {
     w.to(3.0);
     assert_eq!(w.get(hero, "Damage"), 15.0);
     w.facts();
-    w.sim.replay_row(&image, &until_two, SimTime::seconds(2.0)).unwrap();
+    w.sim.resimulate(&image, Some(&until_two), &mut [ResimulationStop::at(SimTime::seconds(2.0))]).unwrap();
     assert_eq!((w.get(hero, "Damage"), w.get(friend, "Power")), (17.5, 10.0));
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(3.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(3.0))]).unwrap();
     assert_eq!(w.get(hero, "Damage"), 15.0);
 }
 
@@ -213,7 +213,7 @@ fn a_replay_keeps_the_order_of_one_moment() {
     assert_eq!((w.get(hero, "Pool"), w.get(hero, "Power")), (940.0, 20.0));
     let hash = w.sim.row_hash(hero);
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(6.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(6.0))]).unwrap();
     assert_eq!((w.get(hero, "Pool"), w.get(hero, "Power")), (940.0, 20.0));
     assert_eq!(w.sim.row_hash(hero), hash);
 }
@@ -233,7 +233,7 @@ fn a_replayed_change_through_a_friend_keeps_its_cause() {
     assert!(original.len() == 2 && original.iter().all(|f| f.key == key));
     w.to(2.0);
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(2.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(2.0))]).unwrap();
     assert_eq!(about(&w.facts(), hero), original);
 }
 
@@ -262,7 +262,7 @@ fn a_replay_tests_the_friends_tags_as_they_were_then() {
     assert_eq!((w.get(hero, "Damage"), w.get(hero, "Gold")), (10.0, 1.0));
     let hash = w.sim.row_hash(hero).unwrap();
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(2.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(2.0))]).unwrap();
     assert_eq!((w.get(hero, "Damage"), w.get(hero, "Gold")), (10.0, 1.0), "the friend was fused when he asked");
     assert_eq!(w.sim.row_hash(hero).unwrap(), hash);
 }
@@ -283,7 +283,7 @@ fn a_replayed_hook_sees_the_friend_as_he_was_then() {
     w.sim.remove(surge).unwrap();
     w.to(2.0);
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(2.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(2.0))]).unwrap();
     assert_eq!(w.get(hero, "Gold"), 1.0, "the friend was strong when he asked");
 }
 
@@ -303,7 +303,7 @@ fn two_changes_of_a_friend_in_one_moment_are_replayed_one_by_one() {
     let original = kinds(&mut w);
     assert_eq!(original.len(), 4);
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(1.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(1.0))]).unwrap();
     assert_eq!(kinds(&mut w), original);
 }
 
@@ -326,10 +326,16 @@ fn an_op_taken_out_of_the_journal_did_not_happen() {
     let mut journal = w.sim.journal(hero).unwrap();
     assert_eq!(journal.ops().filter(|(_, i, _)| *i == id).count(), 1);
     journal.remove(id);
-    w.sim.replay_row(&image, &journal, SimTime::seconds(6.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(6.0))]).unwrap();
     assert_eq!((w.get(hero, "Health"), w.get(hero, "Power")), (93.0, 15.0));
     assert!(!w.facts().iter().any(|f| f.effect == w.effect("GE_Bomb")));
-    assert_eq!(w.sim.replay_row(&image, &journal, SimTime::seconds(7.0)).unwrap_err().kind(), "BadValue");
+    assert_eq!(
+        w.sim
+            .resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(7.0))])
+            .unwrap_err()
+            .kind(),
+        "BadValue"
+    );
 }
 
 #[test]
@@ -349,7 +355,7 @@ fn batches_are_replayed_with_the_same_keys() {
     w.to(8.0);
     let (hash, original) = (w.sim.row_hash(hero).unwrap(), about(&w.facts(), hero));
     let journal = w.sim.journal(hero).unwrap();
-    w.sim.replay_row(&image, &journal, SimTime::seconds(8.0)).unwrap();
+    w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(8.0))]).unwrap();
     assert_eq!(about(&w.facts(), hero), original);
     assert_eq!(w.sim.row_hash(hero).unwrap(), hash);
 }

@@ -5,7 +5,8 @@ use kit::*;
 use std::sync::Arc;
 use ugas_core::{
     AbilityGrant, CauseWhat, ControllerId, DefId, FactKind, InsertError, Migration, Op, ReadError, Refusal,
-    ReloadError, RemoveReason, RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+    ReloadError, RemoveReason, ResimulationStop, RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec,
+    Spec, Target,
 };
 use ugas_doc::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Curve, Effect, ExecutionPolicy, GrantedAbilityEntry,
@@ -412,7 +413,10 @@ fn images_journals_and_portables_from_before_are_refused() {
     reload(&mut sim, b);
     assert_eq!(sim.restore(hero, &image), Err(Refusal::Mismatch));
     let journal = sim.journal(hero).unwrap();
-    assert_eq!(sim.replay_row(&image, &journal, SimTime::seconds(1.0)), Err(Refusal::Mismatch));
+    assert_eq!(
+        sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(1.0))]),
+        Err(Refusal::Mismatch)
+    );
     let mut away = sim.clone();
     away.extract(hero).unwrap();
     assert!(matches!(away.insert(&portable), Err(InsertError::OtherRules { .. })));
@@ -429,7 +433,7 @@ fn images_journals_and_portables_from_before_are_refused() {
     apply(&mut sim, "GE_Oak", hero);
     go(&mut sim, 2.0);
     let (hash, journal) = (sim.hash(), sim.journal(hero).unwrap());
-    sim.replay_row(&image, &journal, SimTime::seconds(2.0)).unwrap();
+    sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(2.0))]).unwrap();
     assert_eq!(sim.hash(), hash);
 }
 

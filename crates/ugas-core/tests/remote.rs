@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalMark, Op, OpId, ProxyRow, Refusal, Role, RowImage,
-    Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
+    AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
+    ResimulationStop, Role, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
 
@@ -41,15 +41,15 @@ fn rows_that_changed_are_named_once_and_rows_that_did_not_are_not() {
     let (mut sim, one) = sim(&rules, Role::Authority);
     let two = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let mut changed = Vec::new();
-    sim.take_changed(&mut changed);
+    sim.remote_mut().take_changed(&mut changed);
     assert_eq!(changed, [one, two], "the first time everybody is news");
-    sim.take_changed(&mut changed);
+    sim.remote_mut().take_changed(&mut changed);
     assert!(changed.is_empty());
     let hit = rules.effect("GE_Hit").unwrap();
     sim.apply(&Spec::new(hit, two)).unwrap();
     sim.apply(&Spec::new(hit, two)).unwrap();
     sim.hash();
-    sim.take_changed(&mut changed);
+    sim.remote_mut().take_changed(&mut changed);
     assert_eq!(changed, [two], "also when somebody asked for the hash in between");
 }
 
@@ -65,16 +65,21 @@ fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
     for sim in [&mut server, &mut client] {
         sim.advance_to(at(1.0));
     }
-    let mark = client.mark(who);
-    let told = server.peek(who).unwrap();
+    let mark = client.remote().journal_end(who);
+    let told = server.remote().snapshot(who).unwrap();
     // The client goes on with a hit of its own at one second and looks at two and a half.
     let key = OpId::new(3, 1, 0);
     client.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
     client.advance_to(at(2.5));
-    let image = client.image_of(&told, mark).unwrap();
-    let stops = [(at(2.0), client.mark(who)), (at(2.5), client.mark(who))];
+    let image = client.remote_mut().import(&told, mark).unwrap();
     let mut images = [RowImage::default(), RowImage::default()];
-    client.rerun(&image, &stops, &mut images).unwrap();
+    let run = |client: &mut Sim, images: &mut [RowImage; 2]| {
+        let until = client.remote().journal_end(who);
+        let [first, second] = images.each_mut().map(Some);
+        let first = ResimulationStop { at: at(2.0), until, image: first };
+        client.resimulate(&image, None, &mut [first, ResimulationStop { at: at(2.5), until, image: second }])
+    };
+    run(&mut client, &mut images).unwrap();
     // The same by hand on the server.
     server.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
     server.advance_to(at(2.0));
@@ -83,19 +88,19 @@ fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
     assert_eq!(images[1].hash(&rules), Some(server.row_hash(who).unwrap()));
     assert_eq!(client.row_hash(who), server.row_hash(who));
     // What the authority refused is struck out.
-    client.strike_out(key);
-    client.rerun(&image, &stops, &mut images).unwrap();
+    client.remote_mut().discard_op(key);
+    run(&mut client, &mut images).unwrap();
     let health = rules.attribute("Health").unwrap();
     assert_eq!(client.get(who, health).unwrap(), server.get(who, health).unwrap() + 10.0);
     // What was not heard of yet comes first again, once.
     let again = [(key, Op::Apply(Spec::new(hit, who)))];
-    client.journal_again(who, mark, at(1.0), &again);
-    client.journal_again(who, mark, at(1.0), &again);
-    client.rerun(&image, &stops, &mut images).unwrap();
+    client.remote_mut().requeue_ops(who, mark, at(1.0), &again);
+    client.remote_mut().requeue_ops(who, mark, at(1.0), &again);
+    run(&mut client, &mut images).unwrap();
     assert_eq!(client.row_hash(who), server.row_hash(who));
-    assert_eq!(client.journal_len(who), 1);
-    client.forget_journal(who, mark);
-    assert_eq!(client.journal_len(who), 0, "what the authority has spoken about is over");
+    assert_eq!(client.remote().journal_len(who), 1);
+    client.remote_mut().trim_journal(who, mark);
+    assert_eq!(client.remote().journal_len(who), 0, "what the authority has spoken about is over");
 }
 
 #[test]
@@ -103,15 +108,21 @@ fn a_state_that_no_sim_can_have_is_refused() {
     let rules = rules();
     let (server, who) = sim(&rules, Role::Authority);
     let (mut client, _) = sim(&rules, Role::Client);
-    let mut late = server.peek(who).unwrap();
+    let mut late = server.remote().snapshot(who).unwrap();
     late.set_at(at(9.0));
-    assert!(matches!(client.image_of(&late, JournalMark::default()), Err(InsertError::Damaged("the time"))));
+    assert!(matches!(
+        client.remote_mut().import(&late, JournalPosition::default()),
+        Err(InsertError::Damaged("the time"))
+    ));
     let other = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0))).build().unwrap();
     let mut stranger = Sim::new(other, SimConfig::default());
-    let told = server.peek(who).unwrap();
-    assert!(matches!(stranger.image_of(&told, JournalMark::default()), Err(InsertError::OtherRules { .. })));
+    let told = server.remote().snapshot(who).unwrap();
+    assert!(matches!(
+        stranger.remote_mut().import(&told, JournalPosition::default()),
+        Err(InsertError::OtherRules { .. })
+    ));
     let before = client.row_hash(who);
-    assert_eq!(client.rerun(&RowImage::default(), &[], &mut []), Err(Refusal::Mismatch));
+    assert_eq!(client.resimulate(&RowImage::default(), None, &mut []), Err(Refusal::Mismatch));
     assert_eq!(client.row_hash(who), before);
 }
 
@@ -125,7 +136,7 @@ fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
         sim.advance_to(at(5.0));
         let op = Op::Activate { who, which: Which::Ability(jab), target: Target::None };
         match late {
-            Some(ago) => sim.run_late(OpId::new(1, 1, 0), &op, ago).unwrap(),
+            Some(ago) => sim.remote_mut().run_late(OpId::new(1, 1, 0), &op, ago).unwrap(),
             None => sim.run_as(OpId::new(1, 1, 0), &op).unwrap(),
         };
         let grant = sim.grants(who).unwrap()[0].id;
@@ -136,7 +147,11 @@ fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
     assert_eq!(left(Some(at(0.25))), (at(1.75), at(0.75)));
     let (mut sim, who) = sim(&rules, Role::Authority);
     let op = Op::Despawn { who };
-    assert_eq!(sim.run_late(OpId::new(0, 1, 0), &op, at(0.1)), Err(Refusal::Authority), "client 0 is the sim itself");
+    assert_eq!(
+        sim.remote_mut().run_late(OpId::new(0, 1, 0), &op, at(0.1)),
+        Err(Refusal::Authority),
+        "client 0 is the sim itself"
+    );
 }
 
 /// Both ticks of an ability hit its target, the common one and then the server's; between them its predicted tick turns
@@ -204,7 +219,7 @@ fn what_the_first_predicted_tick_chose_is_aimed_at_in_its_place_and_nowhere_else
         let which = Which::Ability(rules.ability(name).unwrap());
         let op = Op::Activate { who: all[0], which, target: Target::Controller(all[1]) };
         let aim = aim.map_or(Target::None, |at: usize| Target::Controller(all[at]));
-        let (done, aimed) = sim.run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, aim);
+        let (done, aimed) = sim.remote_mut().run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, aim);
         assert!(done.is_ok());
         assert_eq!(aimed, why, "{name}");
         let lost = [1, 2].map(|at: usize| ((100.0 - health(&sim, all[at])) / 10.0) as i32);
@@ -218,7 +233,7 @@ fn what_was_chosen_ahead_of_a_validation_is_aimed_at_when_it_passed() {
     let (mut sim, all) = stage(&rules, Role::Authority);
     let (who, which) = (all[0], Which::Ability(rules.ability("GA_Asked").unwrap()));
     let op = Op::Activate { who, which, target: Target::Controller(all[1]) };
-    let (done, aimed) = sim.run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, Target::Controller(all[2]));
+    let (done, aimed) = sim.remote_mut().run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, Target::Controller(all[2]));
     assert!(done.is_ok() && aimed.is_ok());
     sim.run(Op::Validate { who, which, ok: true }).unwrap();
     let health = |who| sim.get(who, rules.attribute("Health").unwrap()).unwrap();
@@ -234,7 +249,7 @@ fn only_what_a_predicted_tick_chose_is_told_to_the_authority() {
         let op = Op::Activate { who: all[0], which: Which::Ability(rules.ability(name).unwrap()), target };
         sim.run_as(OpId::new(1, 1, 0), &op).unwrap();
         let mut aims = Vec::new();
-        sim.take_aims(&mut aims);
+        sim.remote_mut().take_aims(&mut aims);
         let key = sim.activations(all[0]).unwrap().next().unwrap().key;
         assert_eq!(aims, vec![(key, Target::None); told], "{name}: the tasks that turn to the owner run there too");
         assert_eq!(100.0 - sim.get(all[1], rules.attribute("Health").unwrap()).unwrap(), hits, "{name}");
@@ -269,7 +284,7 @@ fn what_a_client_causes_draws_from_the_seed_it_was_given() {
     let play = |sim_seed: u64, client_seed: u64| {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
         let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        sim.seed_client(3, client_seed);
+        sim.remote_mut().set_client_seed(3, client_seed);
         let hits = |sim: &mut Sim, n| {
             let before = sim.get(who, health).unwrap();
             let _ = sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
@@ -292,13 +307,13 @@ fn a_proxy_shows_what_is_told_and_nothing_else() {
     let sets = [rules.set("Vitals").unwrap()];
     let anchor = Some(Anchor::at([1.0, 2.0, 3.0]));
     let row = ProxyRow { who, at: at(2.0), sets: &sets, values: &[(health, 42.0)], tags: &[burning], anchor };
-    let image = client.image_of_proxy(&row, JournalMark::default()).unwrap();
-    client.rerun(&image, &[(at(3.0), JournalMark::default())], &mut [RowImage::default()]).unwrap();
+    let image = client.remote_mut().import_proxy(&row, JournalPosition::default()).unwrap();
+    client.resimulate(&image, None, &mut [ResimulationStop::at(at(3.0))]).unwrap();
     assert_eq!(client.get(who, health), Ok(42.0));
     assert_eq!(client.has_tag(who, burning), Ok(true));
     assert_eq!(client.anchor(who), Ok(anchor));
     assert!(client.controllers().eq([who]));
-    client.hide(who);
+    client.remote_mut().remove_silently(who);
     assert!(!client.exists(who));
     assert_eq!(server.controllers().count(), 1);
 }
@@ -315,8 +330,10 @@ fn hidden_attributes_are_in_no_copy_and_in_no_hash() {
     };
     let ((a, who), (b, _)) = (spawn(1.0), spawn(2.0));
     assert_ne!(a.row_hash(who), b.row_hash(who));
-    assert_eq!(a.row_hash_without(who, &[secret]), b.row_hash_without(who, &[secret]));
-    let text = |sim: &Sim| serde_json::to_string(&sim.peek_without(who, &[secret], &|_, _| false).unwrap()).unwrap();
+    assert_eq!(a.remote().hash_without(who, &[secret]), b.remote().hash_without(who, &[secret]));
+    let text = |sim: &Sim| {
+        serde_json::to_string(&sim.remote().snapshot_without(who, &[secret], &|_, _| false).unwrap()).unwrap()
+    };
     assert_eq!(text(&a), text(&b));
 }
 
@@ -328,18 +345,18 @@ fn definitions_of_another_sim_keep_their_numbers() {
     let first = server.define(Effect::instant("GE_Sword").add("Health", -4.0)).unwrap();
     let second = server.define(Effect::instant("GE_Axe").add("Health", -6.0)).unwrap();
     server.undefine(first).unwrap();
-    let told: Vec<(DefId, Doc)> = server.definitions().map(|(id, doc)| (id, doc.clone())).collect();
+    let told: Vec<(DefId, Doc)> = server.remote().definitions().map(|(id, doc)| (id, doc.clone())).collect();
     assert_eq!(told.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [second]);
     for (id, doc) in &told {
-        client.adopt_definition(*id, doc).unwrap();
-        client.adopt_definition(*id, doc).unwrap();
+        client.remote_mut().adopt_definition(*id, doc).unwrap();
+        client.remote_mut().adopt_definition(*id, doc).unwrap();
     }
-    assert_eq!(client.definitions_given(), server.definitions_given());
+    assert_eq!(client.remote().definition_count(), server.remote().definition_count());
     let DefId::Effect(axe) = second else { panic!() };
     assert_eq!(client.effect_name(axe), Some("GE_Axe"));
     let other = Doc::from(Effect::instant("GE_Other").add("Health", 1.0));
     assert!(
-        matches!(client.adopt_definition(second, &other), Err(InsertError::Damaged(_))),
+        matches!(client.remote_mut().adopt_definition(second, &other), Err(InsertError::Damaged(_))),
         "a number has one meaning"
     );
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    Change, ControllerId, EffectFilter, EffectState, Limits, Op, OpId, Refusal, RowImage, Rules, RulesBuilder, Sim,
-    SimConfig, SimTime, SpawnSpec, Spec,
+    Change, ControllerId, EffectFilter, EffectState, Limits, Op, OpId, Refusal, ResimulationStop, RowImage, Rules,
+    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, Stacking};
 
@@ -72,7 +72,7 @@ fn a_replay_whose_journal_is_too_short_is_refused() {
     }
     let journal = sim.journal(hero).unwrap();
     let now = sim.now();
-    assert_eq!(sim.replay_row(&image, &journal, now), Err(Refusal::Mismatch));
+    assert_eq!(sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(now)]), Err(Refusal::Mismatch));
     assert_eq!(health(&sim, hero), 90.0);
 }
 

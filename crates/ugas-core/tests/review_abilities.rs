@@ -27,7 +27,7 @@ fn journalled(rules: &Arc<Rules>) -> (Stage, RowImage) {
 fn replay(s: &mut Stage, image: &RowImage) {
     let before = s.sim.hash();
     let (journal, now) = (s.sim.journal(s.hero).unwrap(), s.sim.now());
-    s.sim.replay_row(image, &journal, now).unwrap();
+    s.sim.resimulate(image, Some(&journal), &mut [ResimulationStop::at(now)]).unwrap();
     assert_eq!(s.sim.hash(), before, "the replay gave another world");
 }
 
@@ -141,7 +141,7 @@ fn a_replay_keeps_the_order_of_what_arrived_and_what_followed() {
     let root = facts(&mut s.sim).iter().find(|f| f.kind.name() == "GameplayEvent").unwrap().root;
     journal.remove(root);
     let now = s.sim.now();
-    s.sim.replay_row(&image, &journal, now).unwrap();
+    s.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(now)]).unwrap();
     assert_eq!((s.get("Health"), s.get("AttackPower")), (100.0, 10.0));
 }
 

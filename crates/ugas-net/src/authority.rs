@@ -9,13 +9,14 @@ pub use claims::Claims;
 
 use crate::carrier::CarrierError;
 use crate::message::{Command, Request};
+use crate::policy::{is_for_server, policy_of};
 use crate::types::Tick;
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_core::{
     AbilityId, AbilityState, Anchor, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, Target,
     TaskKey,
 };
-use ugas_doc::{Ability, AbilityTask, NetExecution, Value};
+use ugas_doc::{Ability, AbilityTask, Value};
 
 /// Why something a client sent was not done. Counted by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,28 +132,21 @@ impl Judge<'_> {
         if !self.owned.contains(&who) {
             return Err((Reason::Authority, Refusal::Authority));
         }
-        let mut level = 1;
+        let level = match request {
+            Request::Activate { ability, .. }
+            | Request::Cancel { ability, .. }
+            | Request::End { ability, .. }
+            | Request::Commit { ability, .. }
+            | Request::Apply { ability, .. }
+            | Request::Mispredicted { ability, .. } => self.check_granted(who, *ability)?,
+            _ => 1,
+        };
+        self.check_policy(request)?;
         match request {
             Request::Press { input, target, .. } => self.check_press(who, *input, *target)?,
-            Request::Activate { ability, target, .. } => {
-                self.check_granted(who, *ability)?;
-                self.check_policy(*ability)?;
-                self.check_aim_of(who, *ability, *target)?;
-            }
-            Request::Cancel { ability, .. } => {
-                self.check_granted(who, *ability)?;
-                let doc = self.sim.ability_doc(*ability);
-                if doc.is_some_and(|d| d.client_may_cancel == Some(false)) {
-                    return Err((Reason::Policy, Refusal::Authority));
-                }
-            }
-            Request::End { ability, .. } | Request::Commit { ability, .. } => {
-                self.check_granted(who, *ability)?;
-                self.check_policy(*ability)?;
-            }
+            Request::Activate { ability, target, .. } => self.check_aim_of(who, *ability, *target)?,
+            Request::Cancel { .. } | Request::End { .. } | Request::Commit { .. } => {}
             Request::Apply { ability, effect, target, .. } => {
-                level = self.check_granted(who, *ability)?;
-                self.check_policy(*ability)?;
                 self.check_aim(Target::Controller(*target))?;
                 self.check_reach(who, *ability, *target)?;
                 if self.sim.rules().is_for_authority(*effect) {
@@ -174,13 +168,9 @@ impl Judge<'_> {
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
                 let ability = ability.ok_or((Reason::Idle, Refusal::StaleHandle))?;
                 self.check_aim_of(who, ability, *target)?;
-                self.sim.may_aim(*key, *target).map_err(misaimed)?;
+                self.sim.remote().check_aim(*key, *target).map_err(misaimed)?;
             }
             Request::Mispredicted { ability, target, .. } => {
-                self.check_granted(who, *ability)?;
-                if self.policy(*ability) != NetExecution::LocalPredicted {
-                    return Err((Reason::Policy, Refusal::Authority));
-                }
                 // What could not be reached is why it was refused; there is something to clean up all the same.
                 if self.check_aim_of(who, *ability, *target).is_err() {
                     return Ok(Op::Mispredicted { who, ability: *ability, target: Target::None });
@@ -209,14 +199,11 @@ impl Judge<'_> {
         grant.map(|g| g.level).ok_or((Reason::Ability, Refusal::NotGranted))
     }
 
-    fn policy(&self, ability: AbilityId) -> NetExecution {
-        self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution)
-    }
-
-    fn check_policy(&self, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
-        match self.policy(ability) {
-            NetExecution::LocalPredicted | NetExecution::ServerInitiated => Ok(()),
-            NetExecution::LocalOnly | NetExecution::ServerOnly => Err((Reason::Policy, Refusal::Authority)),
+    fn check_policy(&self, request: &Request) -> Result<(), (Reason, Refusal)> {
+        match policy_of(self.sim, request) {
+            Ok(policy) if is_for_server(policy) => Ok(()),
+            Ok(_) | Err(Refusal::Authority) => Err((Reason::Policy, Refusal::Authority)),
+            Err(refusal) => Err((Reason::Authority, refusal)),
         }
     }
 
@@ -225,7 +212,6 @@ impl Judge<'_> {
         self.check_aim(target)?;
         let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r.into()))?;
         for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
-            self.check_policy(grant.ability)?;
             if let Target::Controller(target) = target {
                 self.check_reach(who, grant.ability, target)?;
             }
@@ -246,7 +232,6 @@ impl Judge<'_> {
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
             return Err((Reason::Task, Refusal::StaleHandle));
         };
-        self.check_policy(task.ability)?;
         if answer.targets.len() > MAX_TARGETS {
             return Err((Reason::Target, Refusal::BadValue { what: BadValue::Number }));
         }

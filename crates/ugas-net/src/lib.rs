@@ -21,6 +21,7 @@ pub mod interest;
 pub mod link;
 pub mod mask;
 pub mod message;
+mod policy;
 pub mod server;
 pub mod types;
 pub mod view;

@@ -80,7 +80,7 @@ fn who_is_gone_is_told_as_gone_however_full_the_stream_is() {
     let ana = busy.net.client("Ana");
     assert!(ana.proxies().get(gone).is_none() && !ana.sim().exists(gone), "told while the stream is busy");
     assert!(stays.iter().all(|&who| ana.sim().exists(who)));
-    let all = busy.net.run_until(6000, |net| net.client("Ana").sim().definitions().count() == busy.made);
+    let all = busy.net.run_until(6000, |net| net.client("Ana").sim().remote().definitions().count() == busy.made);
     assert!(all.is_some(), "and every definition arrives");
     assert_eq!(busy.net.client("Ana").counts().damaged, 0);
 }

@@ -182,7 +182,7 @@ fn definitions_have_a_limit_of_bytes() {
         forger.say(&ToClient::Define { id: DefId::Effect(EffectId(RUNTIME_BIT | n)), doc });
     }
     forger.talk();
-    let held = forger.client.sim().definitions().count();
+    let held = forger.client.sim().remote().definitions().count();
     assert!((200..290).contains(&held), "{held} of 300, each of 60 KB");
     assert_eq!(forger.client.counts().damaged, 300 - held as u64);
 }

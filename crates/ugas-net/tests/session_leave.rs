@@ -40,11 +40,11 @@ fn whoever_leaves_lets_go_of_every_key() {
     let (mut net, rules, hero) = game(true);
     let health = |net: &Harness| net.server().sim().get(hero, rules.attribute("Health").unwrap()).unwrap();
     net.server_mut().sim_mut().keep_journal(hero).unwrap();
-    let noted = net.server().sim().journal_len(hero);
+    let noted = net.server().sim().remote().journal_len(hero);
     let mut facts = Facts::default();
     net.server_mut().take_facts(&mut facts);
     net.disconnect("Ana");
-    assert_eq!(net.server().sim().journal_len(hero), noted + 2, "ops like any other, in the journal too");
+    assert_eq!(net.server().sim().remote().journal_len(hero), noted + 2, "ops like any other, in the journal too");
     net.run(1);
     assert!(net.server().sim().held_inputs(hero).unwrap().is_empty());
     assert_eq!(health(&net), 99.0, "what waited for the release goes on");

@@ -96,7 +96,7 @@ fn a_set_that_goes_while_its_buff_is_in_flight_leaves_everybody_equal() {
             assert_eq!(ana.sim().sets(hero), server.sets(hero), "{name}");
             assert_eq!(ana.sim().sets(hero).map(|sets| sets.contains(&item)), Ok(has), "{name}");
             assert_eq!(ana.sim().get(hero, game.attribute("Health")), Ok(142.0), "{name}");
-            assert_eq!(ana.settled_hash(hero), server.row_hash_without(hero, &[]).ok(), "{name}");
+            assert_eq!(ana.settled_hash(hero), server.remote().hash_without(hero, &[]).ok(), "{name}");
             let seen = game.net.client("Ben").proxies().get(hero).map(|p| p.snapshot());
             assert_eq!(seen, Snapshot::of(server, hero, ControllerReplication::Full).ok(), "{name}");
             if !has {
@@ -121,6 +121,6 @@ fn a_player_who_loses_one_of_two_controllers_keeps_the_other() {
     let eve = game.net.client("Eve");
     assert_eq!((eve.owned(), eve.counts().damaged), (&[foe][..], 0));
     assert_eq!(eve.sim().get(foe, game.attribute("Mana")), Ok(80.0));
-    assert_eq!(eve.settled_hash(foe), game.net.server().sim().row_hash_without(foe, &[]).ok());
+    assert_eq!(eve.settled_hash(foe), game.net.server().sim().remote().hash_without(foe, &[]).ok());
     assert!(eve.is_open() && !eve.sim().exists(hero));
 }

@@ -32,7 +32,7 @@ fn apply(sim: &mut Sim, who: ControllerId, name: &str) {
 }
 
 fn seen(sim: &Sim, who: ControllerId) -> Tokens {
-    let mut portable = sim.peek(who).unwrap();
+    let mut portable = sim.remote().snapshot(who).unwrap();
     portable.strip();
     let mut tokens = Tokens::new();
     tokens.write(&portable).unwrap();
@@ -77,7 +77,7 @@ fn a_portable_comes_back_exactly() {
         apply(&mut sim, who, name);
         assert!(sim.advance_to(sim.now() + SimTime::millis(700)).finished);
         let mut tokens = Tokens::new();
-        tokens.write(&sim.peek(who).unwrap()).unwrap();
+        tokens.write(&sim.remote().snapshot(who).unwrap()).unwrap();
         let back: Portable = tokens.read().unwrap();
         let mut again = Tokens::new();
         again.write(&back).unwrap();

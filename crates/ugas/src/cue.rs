@@ -1,5 +1,5 @@
-//! Cues: particles, sounds and icons by tag. The runtime only tells that a cue was triggered; what is seen and heard is
-//! registered here, differs from client to client and cannot touch the game: a cue gets `&Sim` and nothing more.
+//! Cues: particles, sounds and icons by tag. The runtime only reports that a cue was triggered. What a player sees and
+//! hears is registered here, differs from client to client and cannot change the game: a cue gets `&Sim` and nothing more.
 //!
 //! ```compile_fail
 //! use ugas::prelude::*;
@@ -12,18 +12,17 @@
 //! }
 //! ```
 
+use crate::batch::{FactBatch, Occurrence};
 use std::collections::BTreeMap;
-use ugas_core::{
-    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, ParamValue, Rules, Sim, SimTime, TagId,
-};
+use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, ParamValue, Rules, Sim, SimTime, TagId};
 
-/// What a cue may know.
+/// What a cue can read.
 pub struct CueContext<'a> {
-    /// The cue's tag, which may lie below the one that was registered.
+    /// The cue's tag, which may be a descendant of the registered one.
     pub tag: TagId,
-    /// On whom it plays.
+    /// The controller it plays on.
     pub target: ControllerId,
-    /// Who caused it, or [`ControllerId::NONE`].
+    /// The controller that caused it, or [`ControllerId::NONE`].
     pub source: ControllerId,
     /// The effect it comes from, or [`EffectId::NONE`].
     pub effect: EffectId,
@@ -31,32 +30,38 @@ pub struct CueContext<'a> {
     pub key: EffectKey,
     /// When it was triggered.
     pub at: SimTime,
-    /// Where it hit, if the application said so.
+    /// Where it hit, if the application has a hit position.
     pub hit: Option<[f64; 3]>,
-    /// Where it plays: where it hit, or else the target's place.
+    /// Where it plays: the hit position, otherwise the position of the target.
     pub location: Option<[f64; 3]>,
-    /// How long the effect lasts, if it does and ends by itself.
+    /// The effect's total duration, if it is active and expires.
     pub duration: Option<SimTime>,
-    /// The effect's level; 1 if it is over.
+    /// The effect's level; 1 if it is no longer active.
     pub level: u32,
-    /// Everything else, to read.
+    /// The sim, to read everything else.
     pub sim: &'a Sim,
 }
 
-/// A cue that is over when it was triggered: an impact, a flash.
+/// A cue that plays once: an impact, a flash.
 pub trait BurstCue {
-    /// Plays it once.
+    /// Plays the burst.
     fn execute(&mut self, cx: &CueContext<'_>);
+
+    /// Cancels a burst that a client predicted and the server did not confirm. The instance is one of the class, not
+    /// always the one that played: `cx.tag`, `cx.target` and `cx.key` identify the burst. The hit position is not repeated.
+    fn cancel(&mut self, _cx: &CueContext<'_>) {}
 }
 
-/// A cue that lasts: an aura, an icon, the sound of burning.
+/// A cue that plays until it is removed: an aura, an icon, the sound of burning.
 pub trait LoopCue {
-    /// It starts.
+    /// Starts the loop.
     fn add(&mut self, cx: &CueContext<'_>);
-    /// It stops; the instance may be used again.
+    /// Stops the loop. The instance may be reused.
     fn remove(&mut self, cx: &CueContext<'_>);
-    /// A periodic execution of its effect while it plays.
+    /// Runs at each periodic execution of the effect while the loop plays.
     fn execute(&mut self, _cx: &CueContext<'_>) {}
+    /// Cancels a periodic execution that a client predicted and the server did not confirm.
+    fn cancel(&mut self, _cx: &CueContext<'_>) {}
 }
 
 impl<F: FnMut(&CueContext<'_>)> BurstCue for F {
@@ -65,24 +70,26 @@ impl<F: FnMut(&CueContext<'_>)> BurstCue for F {
     }
 }
 
-/// What a manager did so far.
+/// Counters of a [`CueManager`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CueFigures {
-    /// Instances made.
+    /// Instances created.
     pub made: u64,
-    /// Instances taken from a pool instead.
+    /// Instances reused from a pool.
     pub reused: u64,
-    /// Instances that wait in pools.
+    /// Idle instances in pools.
     pub pooled: usize,
-    /// Loops that play.
+    /// Loops playing now.
     pub active: usize,
-    /// Triggers nobody registered for.
+    /// Triggers without a registered cue.
     pub unknown: u64,
+    /// Predicted bursts that were cancelled.
+    pub cancelled: u64,
 }
 
 type Make<'c, T> = Box<dyn FnMut() -> Box<T> + 'c>;
 
-/// One registered class of cues and its idle instances.
+/// A registered class of cues and its idle instances.
 struct Class<'c, T: ?Sized> {
     make: Make<'c, T>,
     idle: Vec<Box<T>>,
@@ -116,14 +123,18 @@ impl<'c, T: ?Sized> Class<'c, T> {
     }
 }
 
-/// A loop that plays: what plays, and the tag its class was registered under.
+/// A loop that plays, and the tag its class is registered under.
 struct Playing {
     cue: Box<dyn LoopCue>,
     class: TagId,
 }
 
-/// Plays registered cues for the facts of a step. Each client has its own, with its own cues; a headless server has
+/// Plays registered cues for the facts of a step. Each client has its own manager with its own cues; a headless server has
 /// none, see [`CueManager::for_host`].
+///
+/// It takes the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]). A predicted cue
+/// plays when it is predicted. It is not played again when the server confirms it. When the prediction was wrong, a loop
+/// is removed and a burst is reported to [`BurstCue::cancel`].
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -135,19 +146,19 @@ struct Playing {
 ///     .build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
 /// let orc = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
-/// let flashes = Rc::new(Cell::new(0));
-/// let seen = flashes.clone();
+/// let impacts = Rc::new(Cell::new(0));
+/// let count = impacts.clone();
 /// let mut cues = CueManager::default();
-/// // Registered for every impact: the nearest registered parent plays.
+/// // Registered for every impact: the nearest registered ancestor plays.
 /// cues.register_burst(rules.tag("GameplayCue.Impact").unwrap(), 4, move || {
-///     let seen = seen.clone();
-///     Box::new(move |_: &ugas::CueContext<'_>| seen.set(seen.get() + 1))
+///     let count = count.clone();
+///     Box::new(move |_: &ugas::CueContext<'_>| count.set(count.get() + 1))
 /// });
 /// sim.apply(&Spec::new(rules.effect("GE_Fire").unwrap(), orc))?;
 /// let mut facts = Facts::default();
 /// sim.take_facts(&mut facts);
 /// cues.dispatch(&sim, &facts);
-/// assert_eq!(flashes.get(), 1);
+/// assert_eq!(impacts.get(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
@@ -156,55 +167,79 @@ pub struct CueManager<'c> {
     loops: BTreeMap<TagId, Class<'c, dyn LoopCue>>,
     playing: BTreeMap<(ControllerId, TagId), Playing>,
     unknown: u64,
+    cancelled: u64,
 }
 
 impl<'c> CueManager<'c> {
-    /// A manager for a host that shows something, or none for a headless one; then `make`, and with it every loader of
-    /// assets, is not even called.
+    /// Returns the manager that `make` builds, or `None` for a headless host. A headless host does not call `make`, so it
+    /// loads no assets.
     pub fn for_host(headless: bool, make: impl FnOnce() -> CueManager<'c>) -> Option<CueManager<'c>> {
         (!headless).then(make)
     }
 
-    /// Registers bursts for a tag and all below it that have none of their own. Up to `pool` idle instances are kept.
+    /// Registers bursts for a tag and its descendants without a registration of their own. Keeps up to `pool` idle instances.
     pub fn register_burst(&mut self, tag: TagId, pool: usize, make: impl FnMut() -> Box<dyn BurstCue> + 'c) {
         self.bursts.insert(tag, Class::new(pool, Box::new(make)));
     }
 
-    /// Registers loops for a tag and all below it that have none of their own. Up to `pool` idle instances are kept.
+    /// Registers loops for a tag and its descendants without a registration of their own. Keeps up to `pool` idle instances.
     pub fn register_loop(&mut self, tag: TagId, pool: usize, make: impl FnMut() -> Box<dyn LoopCue> + 'c) {
         self.loops.insert(tag, Class::new(pool, Box::new(make)));
     }
 
-    /// Plays what the facts trigger, in their order. A restored controller's loops are matched with what it has now.
-    pub fn dispatch(&mut self, sim: &Sim, facts: &Facts) {
-        for fact in facts {
-            match fact.kind {
-                FactKind::Cue { tag, cue, .. } => {
+    /// Plays the cues that the facts trigger, in order. The loops of a restored controller are matched with its state.
+    ///
+    /// Pass the sim that the facts come from; for the facts of a client session that is `client.sim()`.
+    pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {
+        for entry in facts.entries() {
+            let fact = entry.fact;
+            match (fact.kind, entry.occurrence) {
+                // It was played when it was predicted.
+                (_, Occurrence::Confirmed) => {}
+                (FactKind::Cue { tag, cue, .. }, Occurrence::Happened) => {
                     let hit = facts.params(fact).find_map(position);
                     self.notify(context(sim, fact, tag, hit), cue);
                 }
-                FactKind::Restored => self.match_loops(sim, fact.who),
-                FactKind::Despawned => self.stop_all(sim, Some(fact.who)),
+                (FactKind::Cue { tag, cue, .. }, Occurrence::Undone) => self.undo(&context(sim, fact, tag, None), cue),
+                // The loops of a remote actor are not in the sim of a client: the server sends facts of them.
+                (FactKind::Restored, Occurrence::Happened) if !entry.is_replicated => self.match_loops(sim, fact.who),
+                (FactKind::Despawned, Occurrence::Happened) => self.stop_all(sim, Some(fact.who)),
                 _ => {}
             }
         }
     }
 
-    /// Starts the loops of everything that plays already and stops those that do not: for a client that comes late.
+    /// Starts the loops that play already and stops all others, e.g. for a client that joins late.
     pub fn join(&mut self, sim: &Sim) {
+        self.join_with(sim, |who| sim.cues(who).unwrap_or_default());
+    }
+
+    /// Starts the loops that play already in a client session and stops all others: those of owned controllers and those
+    /// the server reported of remote actors.
+    #[cfg(feature = "net")]
+    pub fn join_session(&mut self, client: &ugas_net::client::Client) {
+        let sim = client.sim();
+        self.join_with(sim, |who| {
+            let mut wanted = sim.cues(who).unwrap_or_default();
+            wanted.extend(client.proxies().get(who).into_iter().flat_map(|proxy| proxy.loops()));
+            wanted
+        });
+    }
+
+    fn join_with(&mut self, sim: &Sim, wanted: impl Fn(ControllerId) -> Vec<TagId>) {
         let mut all: Vec<ControllerId> = self.playing.keys().map(|(who, _)| *who).collect();
         all.extend(sim.controllers());
         all.sort();
         all.dedup();
-        all.into_iter().for_each(|who| self.match_loops(sim, who));
+        all.into_iter().for_each(|who| self.set_loops(sim, who, wanted(who)));
     }
 
-    /// Whether a loop of this very tag plays on a controller.
+    /// Returns whether a loop of exactly this tag plays on a controller.
     pub fn is_playing(&self, who: ControllerId, tag: TagId) -> bool {
         self.playing.contains_key(&(who, tag))
     }
 
-    /// What was done so far.
+    /// Returns the counters.
     pub fn figures(&self) -> CueFigures {
         let (mut made, mut reused, mut pooled) = (0, 0, 0);
         for class in self.bursts.values() {
@@ -213,7 +248,8 @@ impl<'c> CueManager<'c> {
         for class in self.loops.values() {
             (made, reused, pooled) = (made + class.made, reused + class.reused, pooled + class.idle.len());
         }
-        CueFigures { made, reused, pooled, active: self.playing.len(), unknown: self.unknown }
+        let (unknown, cancelled) = (self.unknown, self.cancelled);
+        CueFigures { made, reused, pooled, active: self.playing.len(), unknown, cancelled }
     }
 
     fn notify(&mut self, cx: CueContext<'_>, cue: CueType) {
@@ -232,6 +268,29 @@ impl<'c> CueManager<'c> {
             }
             CueType::Add => self.start(&cx),
             CueType::Remove => self.stop(&cx),
+        }
+    }
+
+    /// Reverses a cue that was predicted and did not happen.
+    fn undo(&mut self, cx: &CueContext<'_>, cue: CueType) {
+        let plays = || cx.sim.cues(cx.target).is_ok_and(|cues| cues.contains(&cx.tag));
+        match cue {
+            CueType::Execute => {
+                self.cancelled += 1;
+                let burst = nearest(&self.bursts, cx.sim.rules(), cx.tag);
+                if let Some(class) = burst.and_then(|t| self.bursts.get_mut(&t)) {
+                    let mut cue = class.take();
+                    cue.cancel(cx);
+                    class.give_back(cue);
+                }
+                if let Some(playing) = self.playing.get_mut(&(cx.target, cx.tag)) {
+                    playing.cue.cancel(cx);
+                }
+            }
+            // After the correction something else may still play the loop.
+            CueType::Add if !plays() => self.stop(cx),
+            CueType::Remove if plays() => self.start(cx),
+            CueType::Add | CueType::Remove => {}
         }
     }
 
@@ -261,29 +320,33 @@ impl<'c> CueManager<'c> {
         }
     }
 
-    /// Brings the loops of one controller in line with the cues it has.
+    /// Matches the loops of one controller with the cues that its sim counts.
     fn match_loops(&mut self, sim: &Sim, who: ControllerId) {
-        let wanted = sim.cues(who).unwrap_or_default();
+        self.set_loops(sim, who, sim.cues(who).unwrap_or_default());
+    }
+
+    /// Stops the loops of one controller that are not wanted and starts those that are.
+    fn set_loops(&mut self, sim: &Sim, who: ControllerId, wanted: Vec<TagId>) {
         let mine = self.playing.keys().filter(|(w, _)| *w == who).map(|(_, tag)| *tag);
         let gone: Vec<TagId> = mine.filter(|tag| !wanted.contains(tag)).collect();
         for tag in gone {
-            self.stop(&still(sim, who, tag));
+            self.stop(&plain_context(sim, who, tag));
         }
         for tag in wanted {
-            self.start(&still(sim, who, tag));
+            self.start(&plain_context(sim, who, tag));
         }
     }
 
-    /// Stops every loop, of one controller or of all.
+    /// Stops all loops, of one controller or of all controllers.
     pub fn stop_all(&mut self, sim: &Sim, of: Option<ControllerId>) {
         let all: Vec<_> = self.playing.keys().copied().filter(|(who, _)| of.is_none_or(|w| w == *who)).collect();
         for (who, tag) in all {
-            self.stop(&still(sim, who, tag));
+            self.stop(&plain_context(sim, who, tag));
         }
     }
 }
 
-/// The tag itself if something is registered under it, else its nearest such parent.
+/// Returns the tag itself if something is registered under it, otherwise its nearest ancestor with a registration.
 fn nearest<T>(classes: &BTreeMap<TagId, T>, rules: &Rules, tag: TagId) -> Option<TagId> {
     let mut at = Some(tag);
     while let Some(tag) = at {
@@ -299,7 +362,7 @@ fn place(sim: &Sim, who: ControllerId) -> Option<[f64; 3]> {
     sim.anchor(who).ok().flatten().map(|a| a.position)
 }
 
-/// The place of a hit among the named values of a cue's fact.
+/// The hit position among the named values of a cue fact.
 fn position((name, value): (&str, ParamValue<'_>)) -> Option<[f64; 3]> {
     match value {
         ParamValue::Vector(place) if name == "Position" => Some(place),
@@ -324,8 +387,8 @@ fn context<'a>(sim: &'a Sim, fact: &Fact, tag: TagId, hit: Option<[f64; 3]>) -> 
     }
 }
 
-/// The context of a loop that no fact of this step speaks of.
-fn still(sim: &Sim, who: ControllerId, tag: TagId) -> CueContext<'_> {
+/// The context of a loop that no fact of this step is about.
+fn plain_context(sim: &Sim, who: ControllerId, tag: TagId) -> CueContext<'_> {
     CueContext {
         tag,
         target: who,

@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod batch;
 mod cue;
 mod ids;
 mod load;
@@ -29,6 +30,7 @@ mod observe;
 pub mod simple;
 mod spec;
 
+pub use batch::{BatchEntry, FactBatch, Occurrence};
 pub use cue::{BurstCue, CueContext, CueFigures, CueManager, LoopCue};
 pub use ids::{FromRules, MissingNames};
 pub use load::{LoadFailure, load_folder, load_str};
@@ -38,6 +40,8 @@ pub use spec::SpecHandle;
 pub use ugas_core as core;
 pub use ugas_data as data;
 pub use ugas_doc as doc;
+#[cfg(feature = "net")]
+pub use ugas_net as net;
 
 /// The names most programs need.
 pub mod prelude {
@@ -49,6 +53,13 @@ pub mod prelude {
     };
     pub use ugas_doc::{
         Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,
+    };
+    #[cfg(feature = "net")]
+    pub use ugas_net::{
+        client::{Client, ClientConfig, NetFacts},
+        message::Request,
+        server::{Secret, Server, ServerConfig},
+        types::PeerId,
     };
 }
 

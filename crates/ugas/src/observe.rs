@@ -1,7 +1,8 @@
-//! Observers: callbacks for those who want to be told instead of reading the log. They run after a step, over the
-//! facts that were taken, so nothing inside a sim ever calls out.
+//! Observers: callbacks instead of reading the log. They run after a step, over the facts that were taken, so a sim never
+//! calls into the host.
 
-use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, Facts, Sim, TagId};
+use crate::batch::{FactBatch, Occurrence};
+use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, RemoveReason, Sim, TagId};
 
 /// A registered observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,25 +15,29 @@ enum Subject {
     Effect(EffectId),
     Ability(AbilityId),
     Everything,
+    Confirmed,
+    Undone,
 }
 
-/// What a callback gets: the fact, the sim after the step, and a way to stop being called.
+/// What a callback gets: the fact, the sim after the step, and a way to unregister.
 pub struct Notice<'a> {
     /// What happened.
     pub fact: &'a Fact,
-    /// The sim, with every change of the step already made.
+    /// The sim, with every change of the step applied.
     pub sim: &'a Sim,
+    /// Whether the fact reverses a prediction that was wrong, see [`Observers::dispatch`].
+    pub is_correction: bool,
     id: ObserverId,
     leave: &'a mut Vec<ObserverId>,
 }
 
 impl Notice<'_> {
-    /// Stops this observer; it is not called again, not even for the facts of this step.
+    /// Unregisters this observer. It is not called again, not even for the remaining facts of this step.
     pub fn unregister(&mut self) {
         self.leave.push(self.id);
     }
 
-    /// Stops another observer.
+    /// Unregisters another observer.
     pub fn unregister_other(&mut self, id: ObserverId) {
         self.leave.push(id);
     }
@@ -48,6 +53,8 @@ struct Observer<'c> {
 }
 
 /// Callbacks per attribute, tag, effect or ability, of one controller or of all.
+///
+/// They take the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]).
 ///
 /// ```
 /// use ugas::prelude::*;
@@ -76,7 +83,7 @@ pub struct Observers<'c> {
 }
 
 impl<'c> Observers<'c> {
-    /// Calls back for changes of an attribute, of one controller or of all.
+    /// Registers a callback for changes of an attribute, of one controller or of all.
     pub fn on_attribute(
         &mut self,
         attribute: AttributeId,
@@ -86,7 +93,7 @@ impl<'c> Observers<'c> {
         self.register(Subject::Attribute(attribute), who, Box::new(callback))
     }
 
-    /// Calls back when a tag appears or vanishes.
+    /// Registers a callback for a tag that is added or removed.
     pub fn on_tag(
         &mut self,
         tag: TagId,
@@ -96,7 +103,7 @@ impl<'c> Observers<'c> {
         self.register(Subject::Tag(tag), who, Box::new(callback))
     }
 
-    /// Calls back when an effect is applied, executed, changed or removed.
+    /// Registers a callback for an effect that is applied, executed, changed or removed.
     pub fn on_effect(
         &mut self,
         effect: EffectId,
@@ -106,7 +113,7 @@ impl<'c> Observers<'c> {
         self.register(Subject::Effect(effect), who, Box::new(callback))
     }
 
-    /// Calls back when an ability is granted or revoked, becomes active or ends, casts or gains and loses charges.
+    /// Registers a callback for an ability: granted, revoked, activated, ended, casting, charges changed.
     pub fn on_ability(
         &mut self,
         ability: AbilityId,
@@ -116,13 +123,33 @@ impl<'c> Observers<'c> {
         self.register(Subject::Ability(ability), who, Box::new(callback))
     }
 
-    /// Calls back for every fact.
+    /// Registers a callback for every fact.
     pub fn on_everything(
         &mut self,
         who: Option<ControllerId>,
         callback: impl FnMut(&mut Notice<'_>) + Send + 'c,
     ) -> ObserverId {
         self.register(Subject::Everything, who, Box::new(callback))
+    }
+
+    /// Registers a callback for predicted facts that the server confirmed. Each fact was dispatched before, when it was
+    /// predicted. Only the facts of a client session contain them.
+    pub fn on_confirmed(
+        &mut self,
+        who: Option<ControllerId>,
+        callback: impl FnMut(&mut Notice<'_>) + Send + 'c,
+    ) -> ObserverId {
+        self.register(Subject::Confirmed, who, Box::new(callback))
+    }
+
+    /// Registers a callback for predicted facts that did not happen, as they were predicted. Only the facts of a client
+    /// session contain them.
+    pub fn on_undone(
+        &mut self,
+        who: Option<ControllerId>,
+        callback: impl FnMut(&mut Notice<'_>) + Send + 'c,
+    ) -> ObserverId {
+        self.register(Subject::Undone, who, Box::new(callback))
     }
 
     fn register(&mut self, subject: Subject, who: Option<ControllerId>, callback: Callback<'c>) -> ObserverId {
@@ -132,49 +159,101 @@ impl<'c> Observers<'c> {
         id
     }
 
-    /// Stops an observer; false if it was not there.
+    /// Unregisters an observer. Returns `false` if it was not registered.
     pub fn unregister(&mut self, id: ObserverId) -> bool {
         let before = self.list.len();
         self.list.retain(|o| o.id != id);
         self.list.len() < before
     }
 
-    /// How many are registered.
+    /// Returns how many observers are registered.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether none is registered.
+    /// Returns whether no observer is registered.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Tells everyone what they registered for, in the order of the facts. Observers of a controller that is gone
-    /// hear of its end and are then dropped.
-    pub fn dispatch(&mut self, sim: &Sim, facts: &Facts) {
-        for fact in facts {
-            for observer in &mut self.list {
-                let wanted = observer.who.is_none_or(|w| w == fact.who) && concerns(observer.subject, fact);
-                if wanted && !self.leave.contains(&observer.id) {
-                    let mut notice = Notice { fact, sim, id: observer.id, leave: &mut self.leave };
-                    (observer.callback)(&mut notice);
+    /// Calls the observers of each fact, in the order of the facts. Observers of one controller are unregistered after its
+    /// `Despawned` fact.
+    ///
+    /// In a client session a predicted fact is dispatched when it is predicted and not again when it is confirmed. When the
+    /// prediction was wrong, observers get the reverse change with [`Notice::is_correction`] set: the attribute's value
+    /// now, the tag or effect removed or added again, the ability ended. A callback that follows the values of its facts
+    /// therefore always ends at the value of the sim. What has no reverse, such as an execution, is only passed to
+    /// [`Observers::on_undone`]. `sim` is the sim that the facts come from, for a session `client.sim()`.
+    pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {
+        for entry in facts.entries() {
+            let fact = entry.fact;
+            match entry.occurrence {
+                Occurrence::Happened => self.call(sim, fact, false, |subject| concerns(subject, fact)),
+                Occurrence::Confirmed => self.call(sim, fact, false, |subject| subject == Subject::Confirmed),
+                Occurrence::Undone => {
+                    self.call(sim, fact, true, |subject| subject == Subject::Undone);
+                    if let Some(kind) = reverse(sim, fact) {
+                        let reversed = Fact { kind, ..*fact };
+                        self.call(sim, &reversed, true, |subject| concerns(subject, &reversed));
+                    }
                 }
             }
-            if matches!(fact.kind, FactKind::Despawned) {
-                self.leave.extend(self.list.iter().filter(|o| o.who == Some(fact.who)).map(|o| o.id));
-            }
-            if !self.leave.is_empty() {
-                let leave = &self.leave;
-                self.list.retain(|o| !leave.contains(&o.id));
-                self.leave.clear();
+            if entry.occurrence == Occurrence::Happened && matches!(fact.kind, FactKind::Despawned) {
+                self.list.retain(|o| o.who != Some(fact.who));
             }
         }
+    }
+
+    fn call(&mut self, sim: &Sim, fact: &Fact, is_correction: bool, wants: impl Fn(Subject) -> bool) {
+        for observer in &mut self.list {
+            let wanted = observer.who.is_none_or(|w| w == fact.who) && wants(observer.subject);
+            if wanted && !self.leave.contains(&observer.id) {
+                let mut notice = Notice { fact, sim, is_correction, id: observer.id, leave: &mut self.leave };
+                (observer.callback)(&mut notice);
+            }
+        }
+        if !self.leave.is_empty() {
+            let leave = &self.leave;
+            self.list.retain(|o| !leave.contains(&o.id));
+            self.leave.clear();
+        }
+    }
+}
+
+/// The change that leads from a prediction that was wrong to the state of the sim; `None` if there is none to report.
+fn reverse(sim: &Sim, fact: &Fact) -> Option<FactKind> {
+    let who = fact.who;
+    match fact.kind {
+        FactKind::AttributeChanged { attribute, new: old, new_base: old_base, .. } => {
+            let (new, new_base) = (sim.get(who, attribute).ok()?, sim.base(who, attribute).ok()?);
+            let change = FactKind::AttributeChanged { attribute, old, new, old_base, new_base };
+            ((old, old_base) != (new, new_base)).then_some(change)
+        }
+        FactKind::TagChanged { tag, added, exact, presence } => {
+            let has = sim.has_tag(who, tag).ok()?;
+            (has != added).then_some(FactKind::TagChanged { tag, added: has, exact, presence })
+        }
+        FactKind::EffectApplied { .. } => {
+            let is_gone = !sim.is_instant(fact.effect) && sim.effect(fact.key).is_err();
+            is_gone.then_some(FactKind::EffectRemoved { reason: RemoveReason::Removed })
+        }
+        FactKind::EffectRemoved { .. } => {
+            let active = sim.effect(fact.key).ok()?;
+            Some(FactKind::EffectApplied { level: active.level, stacks: active.stacks })
+        }
+        FactKind::AbilityActivated { ability, grant, activation, .. } => {
+            let is_running = sim.activations(who).is_ok_and(|mut all| all.any(|a| a.key == activation));
+            let ended = FactKind::AbilityEnded { ability, grant, activation, cancelled: true, interrupted: false };
+            (!is_running).then_some(ended)
+        }
+        _ => None,
     }
 }
 
 fn concerns(subject: Subject, fact: &Fact) -> bool {
     match subject {
         Subject::Everything => true,
+        Subject::Confirmed | Subject::Undone => false,
         Subject::Attribute(a) => matches!(fact.kind, FactKind::AttributeChanged { attribute, .. } if attribute == a),
         Subject::Tag(t) => matches!(fact.kind, FactKind::TagChanged { tag, .. } if tag == t),
         Subject::Ability(a) => match fact.kind {

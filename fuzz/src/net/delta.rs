@@ -17,7 +17,7 @@ fn known() -> &'static Tokens {
         server.sim_mut().apply(&Spec::new(poison, own)).expect("it can be applied");
         server.step(&mut NoHost);
         let mut tokens = Tokens::new();
-        tokens.write(&server.sim().peek(own).expect("it is there")).expect("it can be written");
+        tokens.write(&server.sim().remote().snapshot(own).expect("it is there")).expect("it can be written");
         tokens
     })
 }
@@ -45,10 +45,9 @@ pub fn delta(bytes: &[u8], done: Done<'_>) {
         let (server, ..) = session();
         let mut sim = Sim::new(server.sim().rules().clone(), ugas_core::SimConfig::default());
         sim.advance_to(SimTime::frames(1, 60));
-        let mark = sim.mark(portable.id());
-        if let Ok(image) = sim.image_of(&portable, mark) {
-            let stop = [(SimTime::frames(10, 60), mark)];
-            let _ = sim.rerun(&image, &stop, &mut [ugas_core::RowImage::default()]);
+        let mark = sim.remote().journal_end(portable.id());
+        if let Ok(image) = sim.remote_mut().import(&portable, mark) {
+            let _ = sim.resimulate(&image, None, &mut [ugas_core::ResimulationStop::at(SimTime::frames(10, 60))]);
         }
         done("check");
     }

@@ -169,6 +169,27 @@ impl Facts {
         }
     }
 
+    /// Appends a fact with named values as its details. A kind without details drops them.
+    ///
+    /// ```
+    /// use ugas_core::{ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, ParamValue, SimTime, Span, TagId};
+    /// let event = FactKind::GameplayEvent { tag: TagId(1), magnitude: 1.0, detail: Span::default() };
+    /// let (source, key, effect) = (ControllerId::NONE, EffectKey::NONE, EffectId::NONE);
+    /// let at = SimTime::ZERO;
+    /// let fact = Fact { at, who: ControllerId(1), source, key, root: OpId::default(), link: 0, effect, kind: event };
+    /// let mut facts = Facts::default();
+    /// facts.push(fact, &[("Distance", ParamValue::Number(3.0))]);
+    /// assert_eq!(facts.params(&facts.list[0]).next(), Some(("Distance", ParamValue::Number(3.0))));
+    /// ```
+    pub fn push(&mut self, mut fact: Fact, params: &[(&str, ParamValue<'_>)]) {
+        let mut bytes = Vec::new();
+        params.iter().for_each(|(name, value)| put(&mut bytes, name, *value));
+        if let Some(detail) = fact.kind.detail_mut() {
+            *detail = self.keep(&bytes);
+        }
+        self.list.push(fact);
+    }
+
     /// Makes a fact of another log one of this log: its details are copied.
     pub fn take_in(&mut self, fact: &mut Fact, from: &Facts) {
         if let Some(span) = fact.kind.detail_mut()

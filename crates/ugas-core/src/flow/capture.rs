@@ -1,4 +1,4 @@
-//! One row captured, restored and replayed, and the journal that lets a replay do without the rest of the world.
+//! Capture, restore and replay of one row, and the journal that lets a replay run without the rest of the world.
 
 use super::settle::Emit;
 use super::{Flow, Via};
@@ -9,25 +9,25 @@ use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op,
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a journal holds.
+/// An entry of a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
     /// A foreign controller as it was when something from it was looked at.
     Source { source: ControllerId, known: Box<Known> },
-    /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
-    /// for that by themselves; doing it twice changes nothing.
+    /// Tags changed elsewhere and the row's filters and requirements were rechecked. The row's own changes cause that
+    /// by themselves; rechecking twice changes nothing.
     Recheck(Cause),
-    /// A foreign attribute that a live modifier follows has moved.
+    /// An attribute of another controller that a live modifier follows has changed.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
     /// The target of this cast was lost.
     TargetLost { cast: u64, cause: Cause },
-    /// A foreign controller left the sim, with what it showed then, or came back.
+    /// Another controller left the sim, with its last values, or came back.
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
-    /// Work at a frame moment; whose turn comes depends on all rows.
+    /// Frame work; whose turn it is depends on all rows.
     Frame(FrameWork),
-    /// Another row did something to the row.
+    /// Another row acted on the row.
     Arrived(Box<Arrived>),
 }
 
@@ -39,19 +39,19 @@ pub(crate) struct Known {
     position: Option<[f64; 3]>,
 }
 
-/// What another row did to the row, and the point it had come to.
+/// An action of another row on the row, and the point in time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arrived {
     what: Arrival,
     pub(crate) cause: Cause,
     depth: u32,
-    /// Applications of that cause on the row so far, by birth.
+    /// Number of applications of that cause on the row so far, by birth.
     births: Vec<(u64, u32)>,
-    /// Whether the row reacted to anything since the last arrival.
+    /// Whether the row reacted to anything since the last action.
     reacted: bool,
 }
 
-/// What one row does to another.
+/// An action of one row on another.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arrival {
     /// An effect, with its birth.
@@ -60,14 +60,14 @@ pub(crate) enum Arrival {
     Remove(RemoveDef),
 }
 
-/// Work of one row at a frame moment.
+/// Frame work of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FrameWork {
-    /// A task ticked, and whom the host found for it.
+    /// A task ticked, and the controllers that the host found for it.
     Tick { seq: u64, found: Vec<ControllerId> },
-    /// A task was passed over.
+    /// A task was deferred.
     PassedOver(u64),
-    /// Held inputs were tried again under this op.
+    /// Held inputs were retried under this op.
     Retry(OpId),
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct JournalEntry {
     pub(crate) serial: u64,
     /// How many due items of the row had run before it.
     dues: u64,
-    /// Noted once more: it comes before everything else from its serial on.
+    /// Recorded again: it precedes everything else from its serial on.
     again: bool,
     pub(crate) what: JournalWhat,
 }
@@ -88,25 +88,25 @@ pub(crate) struct Journal {
     pub(crate) entries: VecDeque<JournalEntry>,
     pub(crate) next: u64,
     pub(crate) dues: u64,
-    /// Whether the row reacted to anything since the last arrival.
+    /// Whether the row reacted to anything since the last action.
     reacted: bool,
-    /// Entries below this serial fell out of the ring.
+    /// Entries below this serial were dropped from the ring.
     dropped: u64,
 }
 
 impl Journal {
-    /// Forgets everything: what was noted belongs to other rules. Images from before are refused.
+    /// Clears the journal: its entries belong to other rules. Images from before are refused.
     pub(crate) fn forget(&mut self) {
         self.entries.clear();
         (self.dropped, self.reacted) = (self.next, false);
     }
 
-    /// The serial from which on nothing is missing.
+    /// Returns the serial from which the journal is complete.
     pub(crate) fn start(&self) -> u64 {
         self.dropped
     }
 
-    /// Forgets what was noted before a serial.
+    /// Drops the entries before a serial.
     pub(crate) fn forget_before(&mut self, serial: u64) {
         while self.entries.front().is_some_and(|e| e.serial < serial || e.again && e.serial == serial) {
             self.entries.pop_front();
@@ -114,8 +114,8 @@ impl Journal {
         self.dropped = self.dropped.max(serial.min(self.next));
     }
 
-    /// Notes ops once more, before everything from a serial on.
-    pub(crate) fn note_again<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
+    /// Inserts ops that must run again before everything from a serial on.
+    pub(crate) fn requeue<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
         for (id, op) in ops {
@@ -130,8 +130,8 @@ impl Journal {
         }
     }
 
-    /// Takes out an op and what others did to the row because of it.
-    pub(crate) fn strike_out(&mut self, id: OpId) {
+    /// Removes an op and what other rows did to this one because of it.
+    pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
             JournalWhat::Op(op, _) => *op != id,
             JournalWhat::Arrived(arrived) => arrived.cause.root != id,
@@ -148,7 +148,7 @@ impl Journal {
     }
 }
 
-/// A replay under way: whose, from what, and how far its journal was read.
+/// A replay in progress: row, image, and position in the journal.
 #[derive(Clone, Copy)]
 pub(crate) struct Replay<'j> {
     pub(crate) only: ControllerId,
@@ -161,7 +161,7 @@ impl<'j> Replay<'j> {
         Replay { only, journal, cursor: 0 }
     }
 
-    /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
+    /// Returns another controller at this point: the next record of this time, otherwise the last one.
     fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j Known> {
         let of = |e: &'j JournalEntry| match &e.what {
             JournalWhat::Source { source, known } if *source == who => Some(&**known),
@@ -172,7 +172,7 @@ impl<'j> Replay<'j> {
         next.or_else(|| entries.iter().rev().filter(|e| e.serial < self.cursor).find_map(of))
     }
 
-    /// A foreign attribute as it was.
+    /// Returns an attribute of another controller at this point.
     pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
         let values = &self.source(who, now)?.values;
         values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
@@ -183,7 +183,7 @@ impl<'j> Replay<'j> {
         self.source(who, now).map(|known| known.position)
     }
 
-    /// A foreign controller's tags as they were.
+    /// Returns another controller's tags at this point.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
         self.source(who, now).map(|known| &known.tags)
     }
@@ -201,14 +201,14 @@ pub(crate) struct CapturedAt {
     pub(crate) foreign: bool,
 }
 
-/// A row at one instant.
+/// A row at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Captured {
     pub(crate) row: Row,
     pub(crate) taken: CapturedAt,
-    /// The layout the row was read under; its number belongs to one sim.
+    /// The layout of the row; its index is valid in one sim only.
     pub(crate) layout: Arc<Layout>,
-    /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
+    /// Run-time definitions that the row uses, with their fingerprints; their numbers are valid in one sim only.
     pub(crate) definitions: Vec<(u32, u64)>,
 }
 
@@ -219,6 +219,13 @@ impl Captured {
         let definitions = definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
         Captured { row, taken, layout, definitions }
     }
+}
+
+/// A point up to which a row is resimulated: a time, the serial of the first entry after it, and where to capture the row.
+pub(crate) struct Stop<'i> {
+    pub(crate) at: SimTime,
+    pub(crate) until: u64,
+    pub(crate) image: Option<&'i mut RowImage>,
 }
 
 impl Flow<'_> {
@@ -251,7 +258,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes a foreign source as it is, before something from it is looked at.
+    /// Records another controller before something of it is read.
     #[inline]
     pub(crate) fn journal_source(&mut self, target: ControllerId, source: ControllerId) {
         if !self.journals.is_empty() && self.replay.is_none() && target != source {
@@ -286,7 +293,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes that a source of a row's effects left the sim or came back.
+    /// Records that a source of a row's effects left the sim or came back.
     pub(crate) fn journal_gone(&mut self, who: ControllerId, source: ControllerId, frozen: Option<&Frozen>) {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
@@ -330,7 +337,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes what one row is about to do to another.
+    /// Records what one row is about to do to another.
     #[inline]
     pub(crate) fn journal_arrival(&mut self, from: ControllerId, to: ControllerId, what: impl FnOnce() -> Arrival) {
         if self.journals.is_empty() || self.replay.is_some() || from == to {
@@ -345,7 +352,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes that a row reacts to something.
+    /// Records that a row reacts to something.
     #[inline]
     pub(crate) fn journal_reaction(&mut self, who: ControllerId) {
         if !self.journals.is_empty()
@@ -356,12 +363,12 @@ impl Flow<'_> {
         }
     }
 
-    /// Another row does something to this one at this point of the journal. The row's reactions wait: there may be
-    /// more before them.
+    /// Replays an action of another row at this point of the journal. The row's reactions wait: there may be more
+    /// actions before them.
     fn arrive_again(&mut self, who: ControllerId, arrived: &Arrived) {
         (self.cause, self.depth) = (arrived.cause, arrived.depth);
         self.sc.births = arrived.births.iter().map(|&(birth, n)| ((birth, who), n)).collect();
-        // A refusal then is a refusal now.
+        // What was refused then is refused now.
         match &arrived.what {
             Arrival::Apply(spec, birth) => {
                 let _ = self.apply(spec, *birth);
@@ -373,7 +380,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether an entry belongs to what is under way, so that the row's reactions come after it.
+    /// Returns whether an entry belongs to the current operation, so that the row's reactions follow it.
     fn is_amid(&self, entry: &JournalEntry) -> bool {
         match &entry.what {
             JournalWhat::Source { .. } => true,
@@ -382,7 +389,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Frame work at this point of the journal.
+    /// Replays frame work at this point of the journal.
     fn frame_again(&mut self, who: ControllerId, work: &FrameWork) {
         match work {
             FrameWork::Tick { seq, found } => {
@@ -397,7 +404,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Counts a due item of a journalled row.
+    /// Counts a due item of a row with a journal.
     #[inline]
     pub(crate) fn journal_due(&mut self, who: ControllerId) {
         if !self.journals.is_empty()
@@ -408,8 +415,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Puts another row into a slot and brings everything derived up to date. An attribute that would follow itself
-    /// is told and not followed.
+    /// Replaces the row of a slot and updates everything derived. An attribute that would follow itself is reported and
+    /// not followed.
     pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) -> Result<(), AttributeId> {
         self.unlink_row(target);
         row.readers = self.row_mut(target).readers;
@@ -422,12 +429,12 @@ impl Flow<'_> {
         linked
     }
 
-    /// Restores a row; its clock goes on from now, so remaining times are what they were.
+    /// Restores a row; its clock continues from now, so remaining times are as captured.
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
         row.clock.shift(self.st.now.0 - from.taken.at.0);
-        // An image may be of a time when a source was there that is gone now.
+        // A source may have existed at the time of the image and not exist now.
         for e in row.effects.iter_mut().filter(|e| self.st.controllers.slot(e.source).is_none()) {
             let known = self.row(target).find(e.key(who)).and_then(|at| self.row(target).effects[at].frozen());
             if let (None, Some(shown)) = (e.frozen(), known) {
@@ -435,7 +442,7 @@ impl Flow<'_> {
             }
         }
         self.put_image(target, row)?;
-        // What waits for a time of the sim does so on a clock that was shifted.
+        // Waits for a sim time are on a clock that was shifted.
         self.retime(target);
         self.publish(target);
         self.fact(who, Via::NOTHING, FactKind::Restored);
@@ -446,7 +453,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Whether an image fits here: same rules, same controller, same run-time definitions.
+    /// Returns whether an image fits here: same rules, same controller, same run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
         let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
         if from.taken.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
@@ -455,7 +462,7 @@ impl Flow<'_> {
         self.slot(who)
     }
 
-    /// The image's row under this sim's own number of its layout.
+    /// Returns the image's row under this sim's index of its layout.
     fn image_row(&mut self, from: &Captured) -> Result<Row, Refusal> {
         let mut row = from.row.clone();
         let here = self.ix.layouts.get(row.layout as usize).is_some_and(|l| Arc::ptr_eq(l, &from.layout));
@@ -465,7 +472,7 @@ impl Flow<'_> {
         Ok(row)
     }
 
-    /// Replaces a row, or leaves it as it was if the world has moved on so that it would close a circle.
+    /// Replaces a row, or leaves it unchanged if it would now create a dependency cycle.
     fn put_image(&mut self, target: usize, row: Row) -> Result<(), Refusal> {
         let before = (row.live > 0).then(|| self.row(target).clone());
         let linked = self.replace_row(target, row);
@@ -477,43 +484,35 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Puts a row back to an image and runs it forward alone, from its journal.
-    pub(crate) fn replay_row(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<(), Refusal> {
-        let now = self.begin_replay(from, journal, to)?;
-        let mut done = from.taken.dues;
-        self.replay_part(from, journal, from.taken.serial..u64::MAX, to, &mut done);
-        self.end_replay(from.row.id, now);
-        Ok(())
-    }
-
-    /// The same in parts: each stop is a time and the serial of the first entry that comes after it. What the row is at
-    /// each stop goes into the image beside it.
-    pub(crate) fn rerun(
+    /// Restores a row to an image and resimulates it alone from a journal, up to each stop in turn.
+    pub(crate) fn resimulate(
         &mut self,
         from: &Captured,
         journal: &Journal,
-        stops: &[(SimTime, u64)],
-        images: &mut [RowImage],
+        stops: &mut [Stop<'_>],
     ) -> Result<(), Refusal> {
-        let last = stops.last().map_or(from.taken.at, |s| s.0);
-        if stops.windows(2).any(|w| w[0] > w[1]) || stops.first().is_some_and(|s| s.0 < from.taken.at) {
+        let last = stops.last().map_or(from.taken.at, |s| s.at);
+        let is_unordered = |w: &[Stop<'_>]| (w[0].at, w[0].until) > (w[1].at, w[1].until);
+        if stops.windows(2).any(is_unordered) || stops.first().is_some_and(|s| s.at < from.taken.at) {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
         let now = self.begin_replay(from, journal, last)?;
-        let (mut done, mut serial) = (from.taken.dues, from.taken.serial);
-        for (&(at, next), image) in stops.iter().zip(images) {
-            self.replay_part(from, journal, serial..next, at, &mut done);
-            serial = next;
+        let (mut dues, mut serial) = (from.taken.dues, from.taken.serial);
+        for Stop { at, until, image } in stops {
+            self.replay_part(from, journal, serial..*until, *at, &mut dues);
+            serial = *until;
             let Ok(slot) = self.slot(from.row.id) else { break };
-            let row = self.st.controllers.row(slot).clone();
-            let taken = CapturedAt { at, serial, dues: done, ..from.taken };
-            image.inner = Some(Captured::new(row, taken, self.ix, &self.st.definitions));
+            if let Some(image) = image {
+                let row = self.st.controllers.row(slot).clone();
+                let taken = CapturedAt { at: *at, serial, dues, ..from.taken };
+                image.inner = Some(Captured::new(row, taken, self.ix, &self.st.definitions));
+            }
         }
         self.end_replay(from.row.id, now);
         Ok(())
     }
 
-    /// Puts the image in its place and turns the time back; the time it was.
+    /// Restores the image, sets the time back and returns the previous time.
     fn begin_replay(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<SimTime, Refusal> {
         let target = self.check_image(from.row.id, from)?;
         let now = self.st.now;
@@ -529,7 +528,7 @@ impl Flow<'_> {
         Ok(now)
     }
 
-    /// Runs what the journal holds between two serials, and then what falls due up to a time.
+    /// Replays the journal between two serials, and then runs what falls due up to a time.
     fn replay_part(
         &mut self,
         from: &Captured,
@@ -555,7 +554,7 @@ impl Flow<'_> {
             self.read_to(entry.serial + 1);
             match &entry.what {
                 JournalWhat::Op(id, op) => {
-                    // A refusal then is a refusal now; what differs is what the replay is for.
+                    // What was refused then is refused now; differences are the purpose of the replay.
                     let _ = self.run(*id, op);
                 }
                 JournalWhat::Follow { source, attribute, value, cause, via } => {
@@ -597,7 +596,7 @@ impl Flow<'_> {
 
     fn end_replay(&mut self, who: ControllerId, now: SimTime) {
         self.st.now = now;
-        // A frame planned in the past would be made up for.
+        // A frame planned in the past would run again.
         if self.ix.next_frame <= now {
             self.ix.next_frame = SimTime::NEVER;
         }
@@ -614,7 +613,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs one row's due work up to a time; of what is due at that very moment only up to the given count.
+    /// Runs one row's due work up to a time; of the work due exactly then only up to the given count.
     fn run_row(&mut self, who: ControllerId, until: SimTime, count: Option<u64>, done: &mut u64) {
         while let Some(target) = self.st.controllers.slot(who) {
             let row = self.row(target);
@@ -630,7 +629,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A followed foreign attribute moved at this point of the journal.
+    /// Replays a change of a followed attribute of another controller.
     fn follow_again(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId, value: f64, via: Via) {
         let Some(target) = self.st.controllers.slot(who) else {
             return;

@@ -1,4 +1,4 @@
-//! One controller taken out of a sim and put into another, with everything in flight.
+//! A controller moved from one sim to another, with everything in flight.
 
 use super::Sim;
 use crate::check::{Check, closes_circle};
@@ -9,9 +9,10 @@ use crate::{ControllerId, FactKind, InsertError, LimitKind, RUNTIME_BIT, Refusal
 use ugas_doc::Doc;
 
 impl Sim {
-    /// Takes a controller out of the sim with everything in flight. What followed it keeps its last value.
+    /// Removes a controller from the sim and returns it with everything in flight. Live modifiers of other controllers that
+    /// follow it keep their last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
-        let portable = self.peek(who)?;
+        let portable = self.remote().snapshot(who)?;
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, who);
@@ -22,7 +23,19 @@ impl Sim {
         Ok(portable)
     }
 
-    /// Puts an extracted controller into this sim. It keeps its id; its times shift by the difference of the clocks.
+    /// A row as it leaves the sim: with its sets, tags and run-time definitions by name, at the time of the sim.
+    pub(super) fn pack(&self, row: Row) -> Result<Portable, Refusal> {
+        let sets = self.layout(&row).sets.to_vec();
+        let mut definitions = Vec::new();
+        for (id, d) in self.state.definitions.used_by(&row) {
+            definitions.push((id, serde_json::to_string(&d.doc).map_err(|_| Refusal::Mismatch)?));
+        }
+        let tags = row.tags.to_list(&self.rules.tags);
+        let (rules, at) = (self.rules.fingerprint(), self.state.now);
+        Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
+    }
+
+    /// Inserts an extracted controller. It keeps its id; its times shift by the difference of the clocks.
     pub fn insert(&mut self, from: &Portable) -> Result<ControllerId, InsertError> {
         let who = from.row.id;
         self.check_origin(from)?;
@@ -62,7 +75,7 @@ impl Sim {
         }
         flow.st.hash_dirty.push(who);
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
-        // Nothing closes a circle: that was looked at before.
+        // Nothing closes a circle: that was checked before.
         let _ = flow.link_row(target);
         flow.relisten(target);
         flow.retime(target);
@@ -72,7 +85,7 @@ impl Sim {
         Ok(who)
     }
 
-    /// Whether a portable is of this release's format and of these rules.
+    /// Checks that a portable has this release's format and these rules.
     pub(super) fn check_origin(&self, from: &Portable) -> Result<(), InsertError> {
         if from.version != PORTABLE_VERSION {
             return Err(InsertError::Damaged("the version"));
@@ -84,8 +97,8 @@ impl Sim {
         Ok(())
     }
 
-    /// The row a portable carries, under this sim's numbers and checked; its run-time definitions are here then. `is_told` if
-    /// it is what an authority tells its owner.
+    /// Returns the checked row of a portable under this sim's numbers, and adopts its run-time definitions. `is_told` says
+    /// that it is a server's snapshot for the owning client.
     pub(super) fn sound_row(&mut self, from: &Portable, is_told: bool) -> Result<Row, InsertError> {
         let mut row = from.row.clone();
         row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
@@ -106,7 +119,7 @@ impl Sim {
         }
     }
 
-    /// Brings the run-time definitions a portable carries; one that exists here under another number is renumbered.
+    /// Adopts the run-time definitions of a portable. One that exists here under another number is renumbered.
     fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<(), InsertError> {
         let mut new = Vec::new();
         let mut renumber: Vec<(u32, u32)> = Vec::new();

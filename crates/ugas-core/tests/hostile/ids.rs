@@ -4,8 +4,8 @@ use crate::common::*;
 use ugas_core::{
     AbilityGrant, AbilityId, ActorId, AttributeId, Change, ChannelId, ControllerId, CurveId, DefId, EffectFilter,
     EffectId, EffectKey, Hit, HookId, InputId, KeyId, NameKind, Op, OpId, RUNTIME_BIT, Rate, ReadError, Refusal,
-    RowImage, RowJournal, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId, TagQuery,
-    TemplateId,
+    ResimulationStop, RowImage, RowJournal, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId,
+    TagQuery, TemplateId,
 };
 use ugas_doc::{Ability, Controller, Doc, Effect, Magnitude};
 
@@ -238,7 +238,10 @@ fn reads_of_what_does_not_exist_say_so() {
     }
     let empty = RowImage::default();
     assert_eq!(sim.restore(hero, &empty).err(), Some(Refusal::Mismatch));
-    assert_eq!(sim.replay_row(&empty, &RowJournal::default(), SimTime::ZERO).err(), Some(Refusal::Mismatch));
+    assert_eq!(
+        sim.resimulate(&empty, Some(&RowJournal::default()), &mut [ResimulationStop::at(SimTime::ZERO)]).err(),
+        Some(Refusal::Mismatch)
+    );
 }
 
 #[test]

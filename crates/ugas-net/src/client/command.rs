@@ -5,13 +5,11 @@ use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
 use crate::authority::check_numbers;
 use crate::echo::is_shown;
 use crate::message::{Command, Request, encode};
+use crate::policy::policy_of;
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
 use crate::view::burst_key;
-use ugas_core::{
-    AbilityId, ActivationKey, BadValue, ControllerId, CueType, FactKind, InputId, OpId, Outcome, Refusal, SimTime,
-    Target,
-};
+use ugas_core::{ActivationKey, BadValue, CueType, FactKind, OpId, Outcome, Refusal, SimTime, Target};
 use ugas_doc::NetExecution;
 
 impl Client {
@@ -56,7 +54,10 @@ impl Client {
         }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
         self.drain();
-        let policy = self.policy(&request)?;
+        if let Request::Aim { key, target } = request {
+            self.sim.remote().check_aim(key, target)?;
+        }
+        let policy = policy_of(&self.sim, &request)?;
         if policy == NetExecution::LocalOnly {
             let done = self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
             self.watch();
@@ -77,7 +78,7 @@ impl Client {
             let outcome = match self.sim.run_as(id, &command.request.op(level)) {
                 Ok(outcome) => outcome,
                 Err(refusal) => {
-                    self.sim.strike_out(id);
+                    self.sim.remote_mut().discard_op(id);
                     return Err(refusal);
                 }
             };
@@ -110,7 +111,7 @@ impl Client {
     /// What predicted ticks aimed at: the server's are to aim there too. What the first tick of the ability that a command
     /// itself activated aims at goes with the command, so that the server's first tick knows it.
     pub(super) fn take_aims(&mut self, done: Option<&Outcome>) -> Option<Target> {
-        self.sim.take_aims(&mut self.aimed);
+        self.sim.remote_mut().take_aims(&mut self.aimed);
         let first = match done? {
             Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } => *key,
             _ => return None,
@@ -160,43 +161,6 @@ impl Client {
             // An ability that is not granted any more has nothing to clean up.
             let _ = self.command(request);
         }
-    }
-
-    /// Where a request runs first.
-    pub(super) fn policy(&self, request: &Request) -> Result<NetExecution, Refusal> {
-        let ability = match request {
-            Request::Activate { ability, .. } | Request::Commit { ability, .. } | Request::End { ability, .. } => {
-                ability
-            }
-            Request::Cancel { ability, .. } => {
-                let may = self.sim.ability_doc(*ability).is_none_or(|d| d.client_may_cancel != Some(false));
-                return if may { Ok(self.execution(*ability)) } else { Err(Refusal::Authority) };
-            }
-            Request::Press { who, input, .. } => return self.policy_of_input(*who, *input),
-            Request::Aim { key, target } => {
-                return self.sim.may_aim(*key, *target).map(|()| NetExecution::LocalPredicted);
-            }
-            _ => return Ok(NetExecution::LocalPredicted),
-        };
-        match self.execution(*ability) {
-            NetExecution::ServerOnly => Err(Refusal::Authority),
-            other => Ok(other),
-        }
-    }
-
-    /// Where an input runs first: as the first ability bound to it that is not played ahead says.
-    fn policy_of_input(&self, who: ControllerId, input: InputId) -> Result<NetExecution, Refusal> {
-        let grants = self.sim.grants(who)?;
-        let mut bound = grants.iter().filter(|g| g.input == input).map(|g| self.execution(g.ability));
-        match bound.find(|&policy| policy != NetExecution::LocalPredicted) {
-            Some(NetExecution::ServerOnly) => Err(Refusal::Authority),
-            Some(policy) => Ok(policy),
-            None => Ok(NetExecution::LocalPredicted),
-        }
-    }
-
-    pub(super) fn execution(&self, ability: AbilityId) -> NetExecution {
-        self.sim.ability_doc(ability).map_or(NetExecution::default(), |d| d.net_execution)
     }
 
     pub(super) fn level_of(&self, request: &Request) -> u32 {

@@ -4,7 +4,7 @@
 use crate::types::Tick;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{AttributeId, ControllerId, JournalMark, RowImage, Rules};
+use ugas_core::{AttributeId, ControllerId, JournalPosition, RowImage, Rules};
 
 /// States of the server's that differences may refer to.
 const KEPT: usize = 128;
@@ -13,7 +13,7 @@ const KEPT: usize = 128;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop {
     pub(crate) tick: Tick,
-    pub(crate) mark: JournalMark,
+    pub(crate) mark: JournalPosition,
     pub(crate) image: RowImage,
 }
 
@@ -85,7 +85,7 @@ impl History {
     }
 
     /// The tick is settled: what is older is forgotten. Gives the mark of the journal then.
-    pub(crate) fn settle(&mut self, tick: Tick, image: RowImage) -> Option<JournalMark> {
+    pub(crate) fn settle(&mut self, tick: Tick, image: RowImage) -> Option<JournalPosition> {
         let mut mark = None;
         while self.stops.front().is_some_and(|s| s.tick <= tick) {
             if let Some(stop) = self.stops.pop_front() {

@@ -3,7 +3,8 @@
 
 use super::told::{Certainty, NetFacts};
 use crate::message::Request;
-use ugas_core::{AbilityId, ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime, Target};
+use crate::policy::execution;
+use ugas_core::{ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime, Target, TriggerAction};
 use ugas_doc::NetExecution;
 
 /// The sim of what is local.
@@ -27,8 +28,8 @@ impl Local {
         }
         let running = sim.activations(who).is_ok_and(|mut list| list.next().is_some());
         if !running {
-            sim.hide(who);
-            sim.insert(&from.peek(who)?).map_err(|_| Refusal::Mismatch)?;
+            sim.remote_mut().remove_silently(who);
+            sim.insert(&from.remote().snapshot(who)?).map_err(|_| Refusal::Mismatch)?;
             sim.take_facts(&mut self.facts);
         }
         self.ops += 1;
@@ -40,12 +41,12 @@ impl Local {
     /// What was told of an own controller sets off abilities that run here only, and ends those that last with a tag that
     /// is gone.
     pub(crate) fn watch(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
-        let is_local = |a: AbilityId| from.ability_doc(a).is_some_and(|d| d.net_execution == NetExecution::LocalOnly);
+        let is_local = |ability| execution(from, ability) == NetExecution::LocalOnly;
         for grant in from.grants(fact.who).unwrap_or_default().iter().filter(|g| is_local(g.ability)) {
             let (who, ability) = (fact.who, grant.ability);
-            let request = match from.set_off_by(ability, fact) {
-                Some(true) => Request::Activate { who, ability, target: Target::None },
-                Some(false) => Request::Cancel { who, ability },
+            let request = match from.remote().triggered_by(ability, fact) {
+                Some(TriggerAction::Activate) => Request::Activate { who, ability, target: Target::None },
+                Some(TriggerAction::Cancel) => Request::Cancel { who, ability },
                 None => continue,
             };
             // What cannot start is no mistake: nobody asked for it.
@@ -61,7 +62,7 @@ impl Local {
         let Some(sim) = &mut self.sim else { return };
         for who in sim.controllers().collect::<Vec<ControllerId>>() {
             if sim.activations(who).is_ok_and(|mut list| list.next().is_none()) {
-                sim.hide(who);
+                sim.remote_mut().remove_silently(who);
             }
         }
     }

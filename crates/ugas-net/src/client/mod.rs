@@ -45,8 +45,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use told::Waiting;
 use ugas_core::{
-    ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalMark, NoHost, OpId, Outcome, Role, Rules, Sim,
-    SimConfig, SimTime, Target,
+    ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, NoHost, OpId, Outcome, Role, Rules,
+    Sim, SimConfig, SimTime, Target,
 };
 
 /// Commands that may wait for a verdict.
@@ -180,7 +180,7 @@ pub struct Client {
     proxies: Proxies,
     places: Places,
     /// Marks of journals of proxies something was done to here, by tick.
-    touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalMark)>>,
+    touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalPosition)>>,
     pending: VecDeque<Pending>,
     carried: VecDeque<(u64, Vec<(u32, u16)>)>,
     base: u32,
@@ -327,15 +327,16 @@ impl Client {
 
     /// What is kept because the server may still speak about it: journals, ticks, facts. For tests of bounds.
     pub fn held(&self) -> usize {
-        let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.journal_len(r.who)).sum();
-        let proxies: usize = self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.journal_len(who)).sum();
+        let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.remote().journal_len(r.who)).sum();
+        let proxies: usize =
+            self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.remote().journal_len(who)).sum();
         rows + proxies + self.pending.len() + self.waiting.len()
     }
 
     /// Journal entries of own and other controllers: what would be run again.
     pub fn journalled(&self) -> usize {
-        let rows: usize = self.rows.iter().map(|r| self.sim.journal_len(r.who)).sum();
-        rows + self.touched.keys().map(|&who| self.sim.journal_len(who)).sum::<usize>()
+        let rows: usize = self.rows.iter().map(|r| self.sim.remote().journal_len(r.who)).sum();
+        rows + self.touched.keys().map(|&who| self.sim.remote().journal_len(who)).sum::<usize>()
     }
 
     /// Swaps out what happened since this was last asked. Whoever does not ask for too long loses the oldest.
@@ -403,7 +404,7 @@ impl Client {
                 continue;
             }
             let mut stop = row.new_stop();
-            (stop.tick, stop.mark) = (self.tick, self.sim.mark(row.who));
+            (stop.tick, stop.mark) = (self.tick, self.sim.remote().journal_end(row.who));
             if self.sim.capture(row.who, &mut stop.image).is_ok() {
                 row.stops.push_back(stop);
                 row.keep_stops(window);

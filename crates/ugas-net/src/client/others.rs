@@ -8,7 +8,8 @@ use crate::view::{Change, burst_key, read_next};
 use crate::wire::bits::{BitReader, WireError};
 use std::collections::VecDeque;
 use ugas_core::{
-    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, OpId, ProxyRow, RemoveReason, RowImage, Simulated,
+    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, OpId, ParamValue, ProxyRow, RemoveReason,
+    ResimulationStop, Simulated,
 };
 
 impl Client {
@@ -63,7 +64,27 @@ impl Client {
                 other.forget(burst_key(fact.key, fact.root, fact.who), tag);
             }
         }
+        self.tell_kept(&undone);
         self.tell_moved(before, undone);
+    }
+
+    /// Reports loops and effects of others that a wrong prediction hid: while the prediction waited, the same change heard
+    /// from the server was not reported.
+    fn tell_kept(&mut self, undone: &[Fact]) {
+        for fact in undone {
+            let Some(other) = self.proxies.get(fact.who) else { continue };
+            let kept = match fact.kind {
+                FactKind::Cue { tag, cue: CueType::Add | CueType::Remove, .. } if other.loops().any(|t| t == tag) => {
+                    Change::Loop { cue: tag, added: true }
+                }
+                FactKind::EffectApplied { .. } | FactKind::EffectRemoved { .. } => match other.effect(fact.key) {
+                    Some(effect) => Change::Effect(*effect),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            self.tell_change(fact.who, &kept);
+        }
     }
 
     /// Tells what is shown otherwise than before and nothing else has told.
@@ -105,10 +126,10 @@ impl Client {
             tags: &snapshot.tags,
             anchor: self.places.newest(who),
         };
-        let start = self.sim.journal_start(who);
-        let image = self.sim.image_of_proxy(&row, mark.map_or(start, |m| m.max(start)));
-        let end = (self.sim.now(), self.sim.mark(who));
-        let done = image.and_then(|image| self.sim.rerun(&image, &[end], &mut [RowImage::default()]));
+        let start = self.sim.remote().journal_start(who);
+        let image = self.sim.remote_mut().import_proxy(&row, mark.map_or(start, |m| m.max(start)));
+        let end = ResimulationStop::at(self.sim.now());
+        let done = image.and_then(|image| self.sim.resimulate(&image, None, &mut [end]));
         self.sim.take_facts(&mut self.facts);
         if done.is_err() {
             self.counts.damaged += 1;
@@ -125,7 +146,7 @@ impl Client {
             return;
         }
         self.drain();
-        if self.sim.simulate(who, what).is_err() {
+        if self.sim.remote_mut().simulate(who, what).is_err() {
             self.counts.damaged += 1;
         }
         self.sim.take_facts(&mut self.facts);
@@ -147,7 +168,7 @@ impl Client {
         self.places.forget(who);
         self.touched.remove(&who);
         if self.sim.exists(who) {
-            self.sim.hide(who);
+            self.sim.remote_mut().remove_silently(who);
             let fact = plain(self.sim.now(), who, FactKind::Despawned);
             self.out.push(fact, None, Certainty::Server);
         }
@@ -165,7 +186,7 @@ impl Client {
     /// are kept at most; what is older will not be played again, as with own controllers.
     pub(super) fn mark_proxies(&mut self, most: usize) {
         for (&who, marks) in &mut self.touched {
-            let mark = self.sim.mark(who);
+            let mark = self.sim.remote().journal_end(who);
             // Where nothing was noted since, the older mark says the same.
             if marks.back().is_none_or(|(_, last)| *last != mark) {
                 marks.push_back((self.tick, mark));
@@ -173,12 +194,12 @@ impl Client {
             while marks.len() > most
                 && let Some((_, oldest)) = marks.pop_front()
             {
-                self.sim.forget_journal(who, oldest);
+                self.sim.remote_mut().trim_journal(who, oldest);
             }
         }
-        let journalled = self.proxies.iter().map(|p| p.who()).filter(|&who| self.sim.journal_len(who) > 0);
+        let journalled = self.proxies.iter().map(|p| p.who()).filter(|&who| self.sim.remote().journal_len(who) > 0);
         for who in journalled.collect::<Vec<_>>() {
-            let mark = self.sim.mark(who);
+            let mark = self.sim.remote().journal_end(who);
             self.touched.entry(who).or_insert_with(|| VecDeque::from([(self.tick, mark)]));
         }
     }
@@ -194,12 +215,12 @@ impl Client {
                 settled = marks.pop_front().map(|(_, mark)| mark);
             }
             if let Some(mark) = settled {
-                self.sim.forget_journal(who, mark);
+                self.sim.remote_mut().trim_journal(who, mark);
             }
             if settled.is_some() || struck {
                 self.show(who, tick);
             }
-            if self.sim.journal_len(who) == 0 {
+            if self.sim.remote().journal_len(who) == 0 {
                 self.touched.remove(&who);
             }
         }
@@ -253,7 +274,10 @@ impl Client {
             }
             Change::Burst(burst) => {
                 let kind = FactKind::Cue { tag: burst.cue, cue: CueType::Execute, detail: Default::default() };
-                put(kind, burst.key, no_effect);
+                let place = burst.place.map(|place| ("Position", ParamValue::Vector(place)));
+                let mut details = Facts::default();
+                details.push(Fact { key: burst.key, ..plain(at, who, kind) }, place.as_slice());
+                details.list.iter().for_each(|fact| self.out.push(*fact, Some(&details), Certainty::Server));
             }
         }
     }
@@ -301,8 +325,12 @@ mod tests {
             let ana = net.client("Ana");
             assert!(marks(ana) <= ana.window() as usize, "{} marks of {} ticks", marks(ana), ana.window());
             // Fifteen of them run at once, each every third tick.
-            assert!(ana.sim.journal_len(foe) <= 6 * ana.window() as usize, "{}", ana.sim.journal_len(foe));
-            assert!(ana.held() >= marks(ana) + ana.sim.journal_len(foe), "what is kept is counted");
+            assert!(
+                ana.sim.remote().journal_len(foe) <= 6 * ana.window() as usize,
+                "{}",
+                ana.sim.remote().journal_len(foe)
+            );
+            assert!(ana.held() >= marks(ana) + ana.sim.remote().journal_len(foe), "what is kept is counted");
             most = most.max(marks(ana));
         }
         assert!(most > 10, "there was something to keep");

@@ -6,6 +6,7 @@ use super::history::History;
 use super::shown::plain;
 use super::told::Certainty;
 use crate::types::Tick;
+use crate::view::Change;
 use ugas_core::FactKind;
 
 impl Client {
@@ -15,7 +16,7 @@ impl Client {
         self.proxies.remove(who, tick);
         self.places.forget(who);
         self.touched.remove(&who);
-        self.sim.hide(who);
+        self.sim.remote_mut().remove_silently(who);
     }
 
     /// The own controllers that are there, in the order the server named them.
@@ -34,10 +35,13 @@ impl Client {
         let who = row.who;
         self.rows[at] = History::new(who);
         self.list_owned();
-        self.sim.hide(who);
+        self.sim.remote_mut().remove_silently(who);
         self.waiting.undo(|f| f.who == who, &mut self.out);
         let fact = plain(self.sim.now(), who, FactKind::Despawned);
         self.out.push(fact, None, Certainty::Server);
         self.show(who, tick);
+        // Whoever follows the facts has dropped everything of it: what others see of it begins anew.
+        let loops: Vec<_> = self.proxies.get(who).into_iter().flat_map(|proxy| proxy.loops()).collect();
+        loops.into_iter().for_each(|cue| self.tell_change(who, &Change::Loop { cue, added: true }));
     }
 }

@@ -61,7 +61,7 @@ impl Client {
             self.places.push(who, at, Pose::get(from)?, self.config.proxies);
             if !self.owned.contains(&who) {
                 // One of which nothing else is known yet is placed when it is shown.
-                let _ = self.sim.place_proxy(who, self.places.newest(who));
+                let _ = self.sim.remote_mut().move_proxy(who, self.places.newest(who));
             }
         }
         Ok(())

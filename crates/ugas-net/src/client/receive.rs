@@ -69,7 +69,7 @@ impl Client {
                 }
                 (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
                 self.base = base;
-                self.sim.seed_client(client, seed);
+                self.sim.remote_mut().set_client_seed(client, seed);
                 self.rows = owned.into_iter().map(History::new).collect();
                 self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.proxies);
                 self.pace = Some(Pace::new(length));
@@ -85,7 +85,7 @@ impl Client {
                 let fits = || self.defined.saturating_add(doc.len()) <= MAX_DEFINED;
                 let read = serde_json::from_str(&doc).ok().filter(|_| fits());
                 self.defined += doc.len();
-                let adopted = read.map(|doc| self.sim.adopt_definition(id, &doc));
+                let adopted = read.map(|doc| self.sim.remote_mut().adopt_definition(id, &doc));
                 if !matches!(adopted, Some(Ok(()))) {
                     self.counts.damaged += 1;
                 }
@@ -194,7 +194,7 @@ impl Client {
                 self.counts.refused += 1;
                 if pending.played {
                     struck = true;
-                    self.sim.strike_out(id);
+                    self.sim.remote_mut().discard_op(id);
                     undone.extend(self.waiting.undo(|f| f.root == id, &mut self.out));
                     self.note_mispredicted(id, &pending.command);
                 }

@@ -8,7 +8,7 @@ use crate::message::Request;
 use crate::types::Tick;
 use crate::wire::bits::WireError;
 use crate::wire::token::Tokens;
-use ugas_core::{Fact, FactKind, JournalMark, Op, OpId, Portable, RowImage, SimTime};
+use ugas_core::{Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage};
 
 impl Client {
     /// A tick of an own controller is settled.
@@ -18,7 +18,7 @@ impl Client {
             return;
         }
         if let Some(mark) = row.settle(tick, image) {
-            self.sim.forget_journal(row.who, mark);
+            self.sim.remote_mut().trim_journal(row.who, mark);
         }
         let (who, client, pending) = (row.who, self.client, &self.pending);
         let owned = &self.owned;
@@ -48,10 +48,12 @@ impl Client {
         portable.set_at(tick.time(self.length));
         let mark = match &row.settled {
             // Ticks before the first that was played here, and those that fell out of the window, have no mark.
-            Some(_) => row.stop(tick).map_or_else(|| self.sim.mark_at(row.who, tick.time(self.length)), |s| s.mark),
-            None => JournalMark::default(),
+            Some(_) => {
+                row.stop(tick).map_or_else(|| self.sim.remote().journal_at(row.who, tick.time(self.length)), |s| s.mark)
+            }
+            None => JournalPosition::default(),
         };
-        let image = self.sim.image_of(&portable, mark).map_err(|_| bad)?;
+        let image = self.sim.remote_mut().import(&portable, mark).map_err(|_| bad)?;
         Ok(Some(Told { image, mark }))
     }
 
@@ -94,12 +96,12 @@ impl Client {
 
     /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
     /// until their verdict comes. Whether there are any.
-    pub(super) fn play_late_again(&mut self, at: usize, tick: Tick, mark: JournalMark) -> bool {
+    pub(super) fn play_late_again(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
         let open = self.pending.iter().filter(|p| p.played && p.command.tick <= tick);
         let level = |request: &Request| self.level_of(request);
         let late: Vec<(OpId, Op)> =
             open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request)))).collect();
-        self.sim.journal_again(self.rows[at].who, mark, tick.time(self.length), &late);
+        self.sim.remote_mut().requeue_ops(self.rows[at].who, mark, tick.time(self.length), &late);
         !late.is_empty()
     }
 
@@ -107,8 +109,7 @@ impl Client {
         let who = self.rows[at].who;
         if let Some((_, image)) = &self.rows[at].settled {
             // A row that was just checked finds its place.
-            let stop = [(self.sim.now(), JournalMark::default())];
-            let _ = self.sim.rerun(image, &stop, &mut [RowImage::default()]);
+            let _ = self.sim.resimulate(image, None, &mut [ResimulationStop::at(self.sim.now())]);
         }
         let _ = self.sim.keep_journal(who);
         self.rows[at].hidden = hidden_from_owners(self.sim.rules());
@@ -120,16 +121,15 @@ impl Client {
         let who = row.who;
         let Some((settled, image)) = &row.settled else { return };
         let before = Shown::of(&self.sim, who);
-        let end = (self.sim.now(), self.sim.mark(who));
-        let mut stops: Vec<(SimTime, JournalMark)> =
-            row.stops.iter().map(|s| (s.tick.time(self.length), s.mark)).collect();
-        stops.push(end);
-        let mut images: Vec<RowImage> = row.stops.iter_mut().map(|s| std::mem::take(&mut s.image)).collect();
-        images.push(RowImage::default());
-        let done = self.sim.rerun(image, &stops, &mut images);
-        for (stop, image) in row.stops.iter_mut().zip(images) {
-            stop.image = image;
-        }
+        let length = self.length;
+        let mut stops: Vec<ResimulationStop<'_>> = row
+            .stops
+            .iter_mut()
+            .map(|s| ResimulationStop { at: s.tick.time(length), until: s.mark, image: Some(&mut s.image) })
+            .collect();
+        stops.push(ResimulationStop::at(self.sim.now()));
+        let done = self.sim.resimulate(image, None, &mut stops);
+        drop(stops);
         self.counts.rerun += row.stops.len() as u64;
         self.counts.longest = self.counts.longest.max(row.stops.len() as u64);
         let after = *settled;
@@ -152,5 +152,5 @@ impl Client {
 pub(super) struct Told {
     pub(super) image: RowImage,
     /// The end of the journal at its tick.
-    pub(super) mark: JournalMark,
+    pub(super) mark: JournalPosition,
 }

@@ -4,7 +4,8 @@ use super::Blend;
 use super::told::{Certainty, NetFacts};
 use crate::view::Proxy;
 use ugas_core::{
-    AttributeId, Cause, ControllerId, EffectId, EffectKey, Fact, FactKind, RemoveReason, Sim, SimTime, TagId,
+    AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, RemoveReason, Sim, SimTime, Span,
+    TagId,
 };
 
 /// A fact with nothing but who and what.
@@ -20,6 +21,8 @@ pub(super) struct Shown {
     values: Vec<(AttributeId, f64, f64)>,
     tags: Vec<TagId>,
     effects: Vec<(EffectKey, EffectId, u32, u32)>,
+    /// Looping cues, by rising tag.
+    loops: Vec<TagId>,
 }
 
 impl Shown {
@@ -30,7 +33,8 @@ impl Shown {
         let tags = sim.tags(who).unwrap_or_default().into_iter().map(|(tag, _)| tag).collect();
         let effects = sim.effects(who).unwrap_or_default();
         let effects = effects.into_iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect();
-        Shown { who, values, tags, effects }
+        let loops = sim.cues(who).unwrap_or_default();
+        Shown { who, values, tags, effects, loops }
     }
 
     /// Of somebody else only what the server shows; his effects are told of as they come.
@@ -40,6 +44,7 @@ impl Shown {
         // Only what the value comes to is shown.
         shown.values.iter_mut().for_each(|v| v.1 = v.2);
         shown.effects.clear();
+        shown.loops.clear();
         shown
     }
 
@@ -71,6 +76,17 @@ impl Shown {
             let about = |k: &FactKind| matches!(k, FactKind::TagChanged { tag: t, .. } if *t == tag);
             if !told(&about) {
                 let kind = FactKind::TagChanged { tag, added, exact: true, presence: true };
+                out.push(plain(at, self.who, kind), None, Certainty::Server);
+            }
+        }
+        let gone = self.loops.iter().filter(|t| !now.loops.contains(t)).map(|t| (*t, CueType::Remove));
+        let new = now.loops.iter().filter(|t| !self.loops.contains(t)).map(|t| (*t, CueType::Add));
+        for (tag, cue) in gone.chain(new) {
+            // A prediction that is undone says the contrary of what it was.
+            let about =
+                |k: &FactKind| matches!(k, FactKind::Cue { tag: t, cue, .. } if *t == tag && *cue != CueType::Execute);
+            if !told(&about) {
+                let kind = FactKind::Cue { tag, cue, detail: Span::default() };
                 out.push(plain(at, self.who, kind), None, Certainty::Server);
             }
         }

@@ -4,7 +4,7 @@ use crate::echo::echo_of;
 use crate::types::Tick;
 use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
-use ugas_core::{AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, SimTime};
+use ugas_core::{AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, Params, SimTime};
 
 /// Facts told ahead that may wait for the server.
 const MAX_WAITING: usize = 16_384;
@@ -29,12 +29,15 @@ pub enum Certainty {
 /// `at` of a fact is a time of the clock that both sides share, as the client has it: of what was played ahead the time at which
 /// it happens on the server too, also when it is told again as confirmed or undone; of what was heard from the server first the
 /// time at which it was heard.
+///
+/// The facts cannot be taken without their certainty: whoever reacts to each fact of a list would react to a predicted one
+/// twice. `CueManager` and `Observers` of the crate `ugas` take the whole batch.
 #[derive(Clone, Debug, Default)]
 pub struct NetFacts {
     /// The facts. Those that are confirmed or undone have no details: they were told before.
-    pub facts: Facts,
+    pub(crate) facts: Facts,
     /// How sure each is.
-    pub certainty: Vec<Certainty>,
+    pub(crate) certainty: Vec<Certainty>,
 }
 
 impl NetFacts {
@@ -45,6 +48,21 @@ impl NetFacts {
     /// ```
     pub fn iter(&self) -> impl Iterator<Item = (&Fact, Certainty)> {
         self.facts.list.iter().zip(self.certainty.iter().copied())
+    }
+
+    /// Returns the named values of a fact of this batch, e.g. where a cue plays. A confirmed or undone fact has none.
+    pub fn params(&self, fact: &Fact) -> Params<'_> {
+        self.facts.params(fact)
+    }
+
+    /// Returns how many facts there are.
+    pub fn len(&self) -> usize {
+        self.certainty.len()
+    }
+
+    /// Returns whether there are no facts.
+    pub fn is_empty(&self) -> bool {
+        self.certainty.is_empty()
     }
 
     pub(crate) fn push(&mut self, mut fact: Fact, from: Option<&Facts>, certainty: Certainty) {

@@ -190,14 +190,14 @@ impl Server {
     /// A session about a sim. The sim's role becomes that of an authority. What clients roll comes out of the secret: on a
     /// public host, sixteen bytes from the operating system.
     pub fn new(mut sim: Sim, config: ServerConfig, secret: Secret) -> Server {
-        sim.set_role(ugas_core::Role::Authority);
+        sim.remote_mut().set_role(ugas_core::Role::Authority);
         let board = Board::new(sim.rules().clone(), config.length);
         let effects = Whitelist::of(&sim);
         let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
         // A sim that was served before tells only what changes; who stands still is shown all the same.
         let remade = sim.controllers().collect();
         Server {
-            departed: sim.departed(),
+            departed: sim.remote().removed_count(),
             hidden: hidden_from_owners(sim.rules()),
             board,
             effects,
@@ -305,7 +305,7 @@ impl Server {
     /// The hash of a controller as its owner may know it, after the last tick: what its client's
     /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        self.sim.row_hash_without(who, &self.hidden)
+        self.sim.remote().hash_without(who, &self.hidden)
     }
 
     /// Peers that play.
@@ -357,7 +357,7 @@ impl Server {
                     let _ = self.sim.run(Op::Release { who, input });
                 }
             }
-            self.sim.unseed_client(gone.number.client);
+            self.sim.remote_mut().clear_client_seed(gone.number.client);
             self.numbers.give_back(gone.number.client, gone.last_base());
         }
     }

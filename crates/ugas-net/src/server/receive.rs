@@ -67,7 +67,7 @@ impl Server {
                 p.phase = Phase::Playing;
                 let Number { client, base, serial } = p.number;
                 let seed = self.secret.seed_of(serial);
-                self.sim.seed_client(client, seed);
+                self.sim.remote_mut().set_client_seed(client, seed);
                 // All of them, whatever their modes: those it is not told everything of are away for it.
                 p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
                 ToClient::Welcome { client, base, length: self.config.length, seed, owned: p.owned.clone() }

@@ -88,13 +88,13 @@ impl Server {
         };
         let result = match aim {
             Some(aim) => {
-                let (result, aimed) = self.sim.run_aimed(key, &op, ago, aim);
+                let (result, aimed) = self.sim.remote_mut().run_aimed(key, &op, ago, aim);
                 if let Err(refusal) = aimed {
                     self.counts.add(misaimed(refusal).0);
                 }
                 result
             }
-            None => self.sim.run_late(key, &op, ago),
+            None => self.sim.remote_mut().run_late(key, &op, ago),
         };
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
@@ -107,7 +107,7 @@ impl Server {
     pub(super) fn collect(&mut self) {
         let mut facts = std::mem::take(&mut self.noted);
         self.sim.take_facts(&mut facts);
-        self.sim.take_changed(&mut self.changed);
+        self.sim.remote_mut().take_changed(&mut self.changed);
         self.remove_gone();
         for &who in &self.changed {
             if self.sim.exists(who) && self.board.mode(who).is_none() {
@@ -130,7 +130,7 @@ impl Server {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
                 // What did not change is what it was.
                 let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
-                let hash = || self.sim.row_hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
+                let hash = || self.sim.remote().hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
                 let is_there = is_exact(mode) && self.sim.exists(row.who);
                 row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
             }
@@ -177,7 +177,7 @@ impl Server {
 
     /// Controllers that are no more are shown no more.
     pub(super) fn remove_gone(&mut self) {
-        if std::mem::replace(&mut self.departed, self.sim.departed()) == self.departed {
+        if std::mem::replace(&mut self.departed, self.sim.remote().removed_count()) == self.departed {
             return;
         }
         let mut at = 0;

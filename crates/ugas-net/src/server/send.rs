@@ -43,7 +43,7 @@ impl Server {
 
     /// Tells a client of definitions made at run time that it does not have.
     pub(super) fn define(&mut self, id: PeerId) {
-        let given = self.sim.definitions_given();
+        let given = self.sim.remote().definition_count();
         let Some(p) = self.peers.get_mut(&id) else { return };
         while let Some((_, many)) = p.defining.pop_front_if(|(message, _)| p.carrier.has_arrived(*message)) {
             p.arrived = many;
@@ -56,7 +56,7 @@ impl Server {
             ugas_core::DefId::Effect(e) => e.0,
             ugas_core::DefId::Ability(a) => a.0,
         };
-        for (def, doc) in self.sim.definitions().filter(|(def, _)| number(def) >= known) {
+        for (def, doc) in self.sim.remote().definitions().filter(|(def, _)| number(def) >= known) {
             let Ok(doc) = serde_json::to_string(doc) else { continue };
             // What else must arrive does not wait behind all of them.
             if p.carrier.queued() > BULK.min(self.config.carrier.backlog / 2) {
@@ -119,7 +119,7 @@ impl Server {
                     mode.is_some_and(|mode| is_seen(sim.rules(), sets, mode, eye, attribute))
                 };
                 // Most packets: the client has played everything right, as of the packet's tick. One bit says so of all.
-                let is_right = |row: &Owned| row.is_right(tick) && !sim.awaits_validation(row.who);
+                let is_right = |row: &Owned| row.is_right(tick) && !sim.remote().awaits_validation(row.who);
                 let all_right = rows.iter().all(is_right);
                 if !rows.is_empty() {
                     writer.bit(all_right);
@@ -127,17 +127,18 @@ impl Server {
                 let mut written = false;
                 for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
                     // Who plays ahead of a validation knows better what will be.
-                    if sim.awaits_validation(row.who) {
+                    if sim.remote().awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
                     // What names a definition that has not arrived cannot be read, and neither can the rest of its packet,
                     // in which the definition may be.
-                    if sim.definitions_given() > arrived && sim.definitions_needed(row.who) > arrived {
+                    if sim.remote().definition_count() > arrived && sim.remote().required_definitions(row.who) > arrived
+                    {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    let peek = |who| sim.peek_without(who, hidden, &knows);
+                    let peek = |who| sim.remote().snapshot_without(who, hidden, &knows);
                     match row.write(sim, peek, tick, coder, writer, reserved) {
                         Ok(Written::Word) => {}
                         Ok(Written::State) => written = true,

@@ -87,7 +87,7 @@ impl Script {
         if shown.now() > self.before {
             let time = self.now;
             *sim = shown.clone();
-            sim.set_role(Role::Authority);
+            sim.remote_mut().set_role(Role::Authority);
             sim.advance_to(time);
         }
     }

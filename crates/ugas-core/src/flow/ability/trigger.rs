@@ -1,17 +1,73 @@
-//! What a row is told after a verb: first what it cancels, then who waited for it, then whom it triggers, then passive
-//! abilities that may run now. An ability that is cancelled must not wake first.
+//! Event handling of a row after an operation: first cancellations, then waiting tasks, then triggers, then passive
+//! abilities that may start. A cancelled ability must not wake first.
 
 use super::super::{AbilityNews, Flow, Notice, Since, child_birth};
 use super::activate::Wish;
-use crate::rules::{AbilityDef, TriggerDef};
-use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, GrantId, Refusal, Role, TagId, Target};
+use crate::rules::{AbilityDef, TagTable, TriggerDef};
+use crate::{
+    AttributeId, ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, Fact, FactKind, GrantId, Refusal, Role,
+    TagId, Target,
+};
 use ugas_doc::{GroupPolicy, NetExecution};
 
-/// In the birth of an activation that a notice caused.
+/// Marks the birth of a triggered activation.
 const TRIGGER: u64 = 33;
 
+/// A change that triggers are matched with, whether this sim made it or a client was sent a fact of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TriggerCause {
+    Event(TagId),
+    Tag { tag: TagId, added: bool },
+    Attribute { attribute: AttributeId, old: f64, new: f64 },
+    EffectApplied(EffectId),
+    Died,
+}
+
+impl TriggerCause {
+    fn of_notice(notice: &Notice) -> Option<TriggerCause> {
+        match *notice {
+            Notice::Event(ref e) => Some(TriggerCause::Event(e.tag)),
+            Notice::Tag { tag, added } => Some(TriggerCause::Tag { tag, added }),
+            Notice::Attribute { attribute, old, new } => Some(TriggerCause::Attribute { attribute, old, new }),
+            Notice::Effect { effect, applied: true, .. } => Some(TriggerCause::EffectApplied(effect)),
+            Notice::Died { .. } => Some(TriggerCause::Died),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn of_fact(fact: &Fact) -> Option<TriggerCause> {
+        match fact.kind {
+            FactKind::GameplayEvent { tag, .. } => Some(TriggerCause::Event(tag)),
+            FactKind::TagChanged { tag, added, presence: true, .. } => Some(TriggerCause::Tag { tag, added }),
+            FactKind::AttributeChanged { attribute, old, new, .. } => {
+                Some(TriggerCause::Attribute { attribute, old, new })
+            }
+            FactKind::EffectApplied { .. } => Some(TriggerCause::EffectApplied(fact.effect)),
+            FactKind::Died { .. } => Some(TriggerCause::Died),
+            _ => None,
+        }
+    }
+
+    /// Whether the change fires a trigger. The only place where triggers are matched.
+    pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
+        match (*trigger, self) {
+            (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),
+            (TriggerDef::TagAdded(t) | TriggerDef::TagPresent(t), TriggerCause::Tag { tag, added: true }) => tag == t,
+            (TriggerDef::Below(a, v), TriggerCause::Attribute { attribute, old, new }) => {
+                attribute == a && old >= v && new < v
+            }
+            (TriggerDef::Above(a, v), TriggerCause::Attribute { attribute, old, new }) => {
+                attribute == a && old <= v && new > v
+            }
+            (TriggerDef::EffectApplied(e), TriggerCause::EffectApplied(effect)) => effect == e,
+            (TriggerDef::Died, TriggerCause::Died) => true,
+            _ => false,
+        }
+    }
+}
+
 impl Flow<'_> {
-    /// What a row is told after a verb.
+    /// Handles an event of a row after an operation.
     pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: &Since) {
         match notice {
             Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
@@ -33,7 +89,7 @@ impl Flow<'_> {
         self.publish(target);
     }
 
-    /// Activates what a notice triggers, in grant order.
+    /// Activates the abilities that an event triggers, in grant order.
     fn trigger(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
         for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
@@ -49,22 +105,12 @@ impl Flow<'_> {
 
     fn sets_off(&self, slot: usize, trigger: &TriggerDef, notice: &Notice, grant: GrantId) -> bool {
         match (*trigger, notice) {
-            (TriggerDef::Event(of), Notice::Event(e)) => self.rules.tags.is_under(e.tag, of),
-            (TriggerDef::TagAdded(t) | TriggerDef::TagPresent(t), Notice::Tag { tag, added: true }) => *tag == t,
             (TriggerDef::TagPresent(t), Notice::Granted { grant: new }) => *new == grant && self.has(slot, t),
-            (TriggerDef::Below(a, v), Notice::Attribute { attribute, old, new }) => {
-                *attribute == a && *old >= v && *new < v
-            }
-            (TriggerDef::Above(a, v), Notice::Attribute { attribute, old, new }) => {
-                *attribute == a && *old <= v && *new > v
-            }
-            (TriggerDef::EffectApplied(e), Notice::Effect { effect, applied: true, .. }) => *effect == e,
-            (TriggerDef::Died, Notice::Died { .. }) => true,
-            _ => false,
+            _ => TriggerCause::of_notice(notice).is_some_and(|cause| cause.fires(trigger, &self.rules.tags)),
         }
     }
 
-    /// Whom a triggered ability aims at, with what event, and who caused it.
+    /// Returns the target, event and source of a triggered ability.
     fn aim_of<'n>(&self, notice: &'n Notice) -> (Target, Option<&'n EventData>, Option<ControllerId>) {
         let aim = |who: ControllerId| who.some().map_or(Target::None, Target::Controller);
         match notice {
@@ -90,7 +136,7 @@ impl Flow<'_> {
         }
         let row = self.row(slot);
         let who = row.id;
-        // The row's next number keeps births of one cause apart, however often it sets the ability off.
+        // The row's next number keeps births of one cause distinct, however often it triggers the ability.
         let parent = EffectKey { birth: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
         let birth = child_birth(parent, TRIGGER, row.next_seq as u32, position);
         if let Err(refusal @ (Refusal::Limit { .. } | Refusal::Cycle { .. })) =
@@ -100,8 +146,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether what nobody asked for by an op may start an ability in this sim: a client plays ahead only what is played
-    /// ahead, an authority leaves to players' machines what runs there only.
+    /// Returns whether an event, as opposed to an op, may start an ability in this sim: a client starts only predicted
+    /// abilities, and an authoritative sim leaves local-only abilities to the clients.
     pub(crate) fn starts_here(&self, slot: usize, grant: GrantId) -> bool {
         let row = self.row(slot);
         let def = row.grant(grant).and_then(|at| self.ability(row.grants[at].ability));
@@ -113,7 +159,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Passive abilities that do not run start if nothing speaks against it.
+    /// Starts passive abilities that are not active and whose checks pass.
     fn try_passives(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let row = self.row(slot);
         let idle = |g: &&crate::state::Grant| {
@@ -135,9 +181,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether this can have kept a passive ability from running until now. Tags that one owns itself are no reason to
-    /// try it, nor is its own end: else whatever ends it would start it. Nor is the end of what did not stand in its
-    /// way: those that replace each other would take turns for ever.
+    /// Returns whether the event can have kept a passive ability from starting until now. Its owned tags and its own
+    /// end are no reason to try it: otherwise whatever ends it would start it. Neither is the end of an ability that
+    /// did not block it: abilities that replace each other would alternate forever.
     fn is_reason(&self, def: &AbilityDef, grant: GrantId, notice: &Notice) -> bool {
         match notice {
             Notice::Tag { tag, .. } => {
@@ -151,7 +197,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether one ability, while it runs, keeps the other from starting.
+    /// Returns whether one active ability keeps the other from starting.
     fn stood_in_way(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
         let blocks = |mine: TagId| other.blocks.iter().any(|&of| self.rules.tags.is_under(mine, of));
         let excludes =

@@ -1,25 +1,25 @@
-//! What bystanders see of abilities of others. A sim that neither decides about a controller nor plays it ahead knows
-//! nothing of its abilities; it is told when one ticks, is cancelled or interrupted, and runs the lists meant for it.
+//! Abilities of remote actors as observers see them. A client that neither owns nor predicts a controller does not have its
+//! abilities. The server reports when one ticks, is cancelled or interrupted, and the client runs the matching list.
 
-use super::Sim;
+use super::RemoteMut;
 use crate::flow::{Journal, Replay};
 use crate::{AbilityId, ControllerId, OpId, Refusal, Target};
 use serde::{Deserialize, Serialize};
 
-/// Something of an ability that bystanders see.
+/// An event of an ability that observers see.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {
-    /// Which ability.
+    /// The ability.
     pub ability: AbilityId,
-    /// What happened to it.
+    /// What happened.
     pub step: SimulatedStep,
     /// Its level.
     pub level: u32,
-    /// At what it aims.
+    /// Its target.
     pub target: Target,
 }
 
-/// What of an ability bystanders see.
+/// What observers see of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SimulatedStep {
     /// It ticks: 0 is the first.
@@ -30,13 +30,13 @@ pub enum SimulatedStep {
     Interrupt,
 }
 
-impl Sim {
-    /// Runs what bystanders see of an ability on a controller that another sim decides about: its `OnSimulatedTick`,
-    /// `OnSimulatedCancel` or `OnSimulatedInterrupt`. What that does to others is muted, and nothing of it is journalled.
+impl RemoteMut<'_> {
+    /// Runs what observers see of an ability on a remote actor: its `OnSimulatedTick`, `OnSimulatedCancel` or
+    /// `OnSimulatedInterrupt`. What that does to other controllers is suppressed, and nothing is journalled.
     pub fn simulate(&mut self, who: ControllerId, what: &Simulated) -> Result<(), Refusal> {
-        let slot = self.flow().slot(who)?;
+        let slot = self.sim.slot(who)?;
         let empty = Journal::default();
-        let mut flow = self.flow();
+        let mut flow = self.sim.flow();
         flow.replay = Some(Replay::new(who, &empty));
         flow.start(OpId::default(), who);
         flow.run_simulated(slot, what);

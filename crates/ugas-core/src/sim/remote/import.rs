@@ -1,0 +1,145 @@
+//! Controllers of another sim: imported with their exact state, or as a proxy row with what is known of them.
+
+use super::{JournalPosition, RemoteMut};
+use crate::check::closes_circle;
+use crate::flow::{Captured, CapturedAt, Via};
+use crate::image::{Portable, RowImage};
+use crate::sim::Sim;
+use crate::state::{Attr, Row};
+use crate::time::Clock;
+use crate::{
+    AttributeId, BadValue, ControllerId, FactKind, InsertError, LimitKind, NameKind, OpId, Refusal, SetId, SimTime,
+    SpawnSpec, TagId,
+};
+
+/// What is known of a remote actor: a controller that another sim decides about.
+#[derive(Clone, Copy, Debug)]
+pub struct ProxyRow<'a> {
+    /// The controller.
+    pub who: ControllerId,
+    /// The time of the state.
+    pub at: SimTime,
+    /// Its attribute sets.
+    pub sets: &'a [SetId],
+    /// The known values; the other attributes have their defaults.
+    pub values: &'a [(AttributeId, f64)],
+    /// Its tags.
+    pub tags: &'a [TagId],
+    /// Its position, if known.
+    pub anchor: Option<crate::Anchor>,
+}
+
+impl RemoteMut<'_> {
+    /// Returns the image of a controller as another sim has it, for [`Sim::resimulate`]. The state is checked like a saved
+    /// game. The journal's entries after the position are resimulated on top of it.
+    pub fn import(&mut self, from: &Portable, after: JournalPosition) -> Result<RowImage, InsertError> {
+        self.sim.check_origin(from)?;
+        if from.at > self.sim.state.now || from.at < SimTime::ZERO {
+            return Err(InsertError::Damaged("the time"));
+        }
+        let row = self.sim.sound_row(from, true)?;
+        Ok(self.sim.imported(row, from.at, after))
+    }
+
+    /// Returns the image of a remote actor: sets, values, tags and position, nothing else.
+    pub fn import_proxy(&mut self, proxy: &ProxyRow<'_>, after: JournalPosition) -> Result<RowImage, Refusal> {
+        let sim = &mut *self.sim;
+        let unknown = proxy.tags.iter().find(|t| sim.rules.tags.def(**t).is_none());
+        if let Some(tag) = unknown {
+            return Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 });
+        }
+        if proxy.at > sim.state.now || proxy.at < SimTime::ZERO {
+            return Err(Refusal::BadValue { what: BadValue::Time });
+        }
+        // Spawned under a spare id, so that rows are made in one place.
+        let spare = ControllerId(sim.state.next_id);
+        let spec = SpawnSpec {
+            sets: proxy.sets.to_vec(),
+            base: proxy.values.to_vec(),
+            tags: proxy.tags.to_vec(),
+            anchor: proxy.anchor,
+            id: Some(spare),
+            ..SpawnSpec::default()
+        };
+        let (next_id, facts) = (sim.state.next_id, sim.log.facts.list.len());
+        let diagnostics = sim.log.diagnostics.len();
+        let mut flow = sim.flow();
+        flow.start(OpId::default(), spare);
+        let made = flow.spawn(&spec);
+        flow.react();
+        let row = made.ok().and_then(|_| flow.slot(spare).ok()).and_then(|slot| flow.drop_row(slot));
+        sim.log.facts.list.truncate(facts);
+        sim.log.diagnostics.truncate(diagnostics);
+        sim.state.next_id = next_id;
+        let mut row = row.ok_or(made.err().unwrap_or(Refusal::StaleHandle))?;
+        row.id = proxy.who;
+        row.clock = Clock::starting(SimTime::ZERO);
+        row.effects.iter_mut().for_each(|e| e.source = proxy.who);
+        // Received values are final, whatever bounds and derived values this sim computes from what it does not know.
+        let layout = &sim.index.layouts[row.layout as usize];
+        for &(attribute, value) in proxy.values.iter().filter(|(_, value)| value.is_finite()) {
+            if let Some(slot) = layout.slot(attribute) {
+                row.attrs[slot] = Attr { base: value, current: value };
+            }
+        }
+        Ok(sim.imported(row, proxy.at, after))
+    }
+
+    /// Moves a remote actor. Nothing is journalled: the position is received, not simulated.
+    pub fn move_proxy(&mut self, who: ControllerId, anchor: Option<crate::Anchor>) -> Result<(), Refusal> {
+        let mut flow = self.sim.flow();
+        if flow.ix.casters_at(who).next().is_some() {
+            flow.start(OpId::default(), who);
+        }
+        let moved = flow.move_to(who, anchor);
+        flow.react();
+        moved
+    }
+
+    /// Removes a controller without emitting facts, e.g. one that is no longer relevant to a client.
+    pub fn remove_silently(&mut self, who: ControllerId) {
+        let facts = self.sim.log.facts.list.len();
+        let mut flow = self.sim.flow();
+        if let Ok(slot) = flow.slot(who) {
+            flow.drop_row(slot);
+        }
+        self.sim.log.facts.list.truncate(facts);
+        self.sim.journals.remove(&who);
+    }
+}
+
+impl Sim {
+    fn imported(&self, mut row: Row, at: SimTime, after: JournalPosition) -> RowImage {
+        row.rebuild();
+        row.readers = 0;
+        let JournalPosition { serial, dues } = after;
+        let taken = CapturedAt { at, rules: self.rules.image_print(), serial, dues, foreign: true };
+        RowImage { inner: Some(Captured::new(row, taken, &self.index, &self.state.definitions)) }
+    }
+
+    /// Creates a controller that is not in this sim.
+    pub(super) fn make_room(&mut self, row: &Row) -> Result<(), Refusal> {
+        let who = row.id;
+        let mut flow = self.flow();
+        if flow.slot(who).is_ok() {
+            return Ok(());
+        }
+        let max = flow.limits.controllers;
+        // Another sim assigns the ids, however large they are; the last ones stay free for rows that are being made.
+        if flow.st.controllers.len() as u32 >= max || who.0 >= u32::MAX - 2 {
+            return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: 0 });
+        }
+        let target = flow.st.controllers.insert(row.clone(), &flow.rules.tags);
+        if closes_circle(&flow, who) {
+            flow.st.controllers.remove(who);
+            return Err(Refusal::Mismatch);
+        }
+        flow.st.hash_dirty.push(who);
+        flow.st.next_id = flow.st.next_id.max(who.0 + 1);
+        // Nothing closes a circle: that was checked before.
+        let _ = flow.link_row(target);
+        flow.thaw_readers(who);
+        flow.fact(who, Via::NOTHING, FactKind::Restored);
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! The journal of a controller, and resimulation from it.
+
+use super::{Remote, RemoteMut};
+use crate::flow::{Journal, Replay, Stop};
+use crate::image::{RowImage, RowJournal};
+use crate::sim::Sim;
+use crate::{ControllerId, Op, OpId, Refusal, SimTime};
+
+/// A position in a controller's journal, between two entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JournalPosition {
+    pub(super) serial: u64,
+    pub(super) dues: u64,
+}
+
+impl JournalPosition {
+    /// The end of any journal.
+    pub const END: JournalPosition = JournalPosition { serial: u64::MAX, dues: u64::MAX };
+}
+
+/// A point up to which [`Sim::resimulate`] runs a controller.
+#[derive(Debug)]
+pub struct ResimulationStop<'i> {
+    /// The time of the stop.
+    pub at: SimTime,
+    /// The journal's position at that time: entries before it belong to this stop, later ones to the next.
+    pub until: JournalPosition,
+    /// Where to capture the controller as it is at the stop.
+    pub image: Option<&'i mut RowImage>,
+}
+
+impl ResimulationStop<'_> {
+    /// A stop at a time that takes everything left in the journal up to then and captures nothing.
+    pub fn at(at: SimTime) -> ResimulationStop<'static> {
+        ResimulationStop { at, until: JournalPosition::END, image: None }
+    }
+}
+
+impl Sim {
+    /// Restores a controller to an image and resimulates it from a journal, up to each stop in turn: `None` is the journal
+    /// that the sim keeps for the controller ([`Sim::keep_journal`]).
+    ///
+    /// Only that controller changes: values of other controllers come from the journal, and what it would do to others is
+    /// suppressed. An image that was imported from another sim creates the controller if it is missing. Returns
+    /// [`Refusal::Mismatch`] for an image or journal that does not fit, and [`Refusal::BadValue`] for stops that are not in
+    /// order, before the image, or later than now.
+    pub fn resimulate(
+        &mut self,
+        from: &RowImage,
+        journal: Option<&RowJournal>,
+        stops: &mut [ResimulationStop<'_>],
+    ) -> Result<(), Refusal> {
+        let from = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
+        let who = from.row.id;
+        if from.taken.foreign {
+            self.make_room(&from.row)?;
+        }
+        // The sim's own journal is read while the sim changes.
+        let kept = if journal.is_none() { self.journals.remove(&who) } else { None };
+        let empty = Journal::default();
+        let read = journal.map(|j| &j.inner).or(kept.as_ref()).unwrap_or(&empty);
+        let mut parts: Vec<Stop<'_>> =
+            stops.iter_mut().map(|s| Stop { at: s.at, until: s.until.serial, image: s.image.as_deref_mut() }).collect();
+        let mut flow = self.flow();
+        flow.replay = Some(Replay::new(who, read));
+        let result = flow.resimulate(from, read, &mut parts);
+        drop(parts);
+        if let Some(journal) = kept {
+            self.journals.insert(who, journal);
+        }
+        result
+    }
+}
+
+impl Remote<'_> {
+    /// Returns the end of a controller's journal; its start if none is kept.
+    pub fn journal_end(&self, who: ControllerId) -> JournalPosition {
+        let end = |j: &Journal| JournalPosition { serial: j.next, dues: j.dues };
+        self.sim.journals.get(&who).map_or(JournalPosition::default(), end)
+    }
+
+    /// Returns the first position of a journal from which on it is complete.
+    pub fn journal_start(&self, who: ControllerId) -> JournalPosition {
+        let start = |j: &Journal| JournalPosition { serial: j.start(), dues: 0 };
+        self.sim.journals.get(&who).map_or(JournalPosition::default(), start)
+    }
+
+    /// Returns the position between the entries before a time and those at or after it.
+    pub fn journal_at(&self, who: ControllerId, at: SimTime) -> JournalPosition {
+        let Some(journal) = self.sim.journals.get(&who) else { return JournalPosition::default() };
+        let next = journal.entries.iter().find(|e| e.at >= at).map_or(journal.next, |e| e.serial);
+        JournalPosition { serial: next.max(journal.start()), dues: 0 }
+    }
+
+    /// Returns how many entries a journal has.
+    pub fn journal_len(&self, who: ControllerId) -> usize {
+        self.sim.journals.get(&who).map_or(0, |j| j.entries.len())
+    }
+}
+
+impl RemoteMut<'_> {
+    /// Drops the entries of a journal before a position.
+    pub fn trim_journal(&mut self, who: ControllerId, before: JournalPosition) {
+        if let Some(journal) = self.sim.journals.get_mut(&who) {
+            journal.forget_before(before.serial);
+        }
+    }
+
+    /// Inserts ops on a controller right after a position of its journal: the server has not processed them yet, so they
+    /// are resimulated on top of its state. An op that is already recorded there is not inserted again.
+    pub fn requeue_ops(&mut self, who: ControllerId, after: JournalPosition, at: SimTime, ops: &[(OpId, Op)]) {
+        if let Some(journal) = self.sim.journals.get_mut(&who) {
+            let ops = ops.iter().filter(|(_, op)| op.target() == who);
+            journal.requeue(after.serial, at, ops);
+        }
+    }
+
+    /// Removes an op from every journal, with what it made other controllers do, e.g. one that the server rejected.
+    pub fn discard_op(&mut self, id: OpId) {
+        for journal in self.sim.journals.values_mut() {
+            journal.discard_op(id);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Where the request of an owning client runs. Client and server ask the same function: the client to decide what it
+//! predicts, the server to decide what it accepts.
+
+use crate::message::Request;
+use ugas_core::{AbilityId, ControllerId, InputId, Refusal, Sim};
+use ugas_doc::NetExecution;
+
+/// Returns the net execution policy of an ability.
+pub(crate) fn execution(sim: &Sim, ability: AbilityId) -> NetExecution {
+    sim.ability_doc(ability).map_or(NetExecution::default(), |doc| doc.net_execution)
+}
+
+/// Returns where a request runs: predicted by the client, on the server first, or on the client only.
+/// [`Refusal::Authority`] if a client may not request it.
+pub(crate) fn policy_of(sim: &Sim, request: &Request) -> Result<NetExecution, Refusal> {
+    match *request {
+        Request::Activate { ability, .. }
+        | Request::Commit { ability, .. }
+        | Request::End { ability, .. }
+        | Request::Apply { ability, .. } => allowed(execution(sim, ability)),
+        Request::Cancel { ability, .. } => cancel_policy(sim, ability),
+        Request::Press { who, input, .. } => input_policy(sim, who, input),
+        Request::Complete { key, .. } => {
+            let tasks = sim.tasks(key.who)?;
+            let Some(task) = tasks.iter().find(|t| t.key == key) else { return Ok(NetExecution::LocalPredicted) };
+            match allowed(execution(sim, task.ability))? {
+                // The answer to a question of a server-initiated ability is predicted: the client knows what it answers.
+                NetExecution::ServerInitiated => Ok(NetExecution::LocalPredicted),
+                policy => Ok(policy),
+            }
+        }
+        // Only what was predicted can have been mispredicted.
+        Request::Mispredicted { ability, .. } => match execution(sim, ability) {
+            NetExecution::LocalPredicted => Ok(NetExecution::LocalPredicted),
+            _ => Err(Refusal::Authority),
+        },
+        Request::Release { .. } | Request::Move { .. } | Request::Aim { .. } => Ok(NetExecution::LocalPredicted),
+    }
+}
+
+/// Whether the server runs a request with this policy for a client.
+pub(crate) fn is_for_server(policy: NetExecution) -> bool {
+    match policy {
+        NetExecution::LocalPredicted | NetExecution::ServerInitiated => true,
+        NetExecution::LocalOnly | NetExecution::ServerOnly => false,
+    }
+}
+
+fn allowed(policy: NetExecution) -> Result<NetExecution, Refusal> {
+    match policy {
+        NetExecution::ServerOnly => Err(Refusal::Authority),
+        other => Ok(other),
+    }
+}
+
+/// A client may cancel any of its abilities unless the ability says otherwise; what the server activated it cancels first.
+fn cancel_policy(sim: &Sim, ability: AbilityId) -> Result<NetExecution, Refusal> {
+    if sim.ability_doc(ability).is_some_and(|doc| doc.client_may_cancel == Some(false)) {
+        return Err(Refusal::Authority);
+    }
+    Ok(match execution(sim, ability) {
+        NetExecution::ServerOnly => NetExecution::ServerInitiated,
+        other => other,
+    })
+}
+
+/// An input may activate every ability bound to it, so the strictest policy among them counts.
+fn input_policy(sim: &Sim, who: ControllerId, input: InputId) -> Result<NetExecution, Refusal> {
+    let grants = sim.grants(who)?;
+    let bound = grants.iter().filter(|g| g.input == input && input != InputId::NONE);
+    let mut strictest = NetExecution::LocalPredicted;
+    for grant in bound {
+        let policy = allowed(execution(sim, grant.ability))?;
+        if policy == NetExecution::LocalOnly || strictest == NetExecution::LocalPredicted {
+            strictest = policy;
+        }
+    }
+    Ok(strictest)
+}

@@ -1,0 +1,70 @@
+//! Batches of facts: the log of a sim, or the facts of a client session with what became of each prediction.
+
+use ugas_core::{Fact, Facts, Params};
+
+/// What a fact of a batch means to whoever reacts to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// It happened: a sim emitted it, the client predicted it, the server reported it first, or it is local to the client.
+    Happened,
+    /// The server confirmed a prediction. The fact was dispatched when it was predicted.
+    Confirmed,
+    /// A prediction was wrong. The fact was dispatched when it was predicted.
+    Undone,
+}
+
+/// One fact of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchEntry<'a> {
+    /// The fact.
+    pub fact: &'a Fact,
+    /// What it means.
+    pub occurrence: Occurrence,
+    /// Whether the server reported it first, so that this client's sim need not contain what it is about.
+    pub is_replicated: bool,
+}
+
+/// Facts that [`CueManager`](crate::CueManager) and [`Observers`](crate::Observers) dispatch: [`Facts`] of a sim, or with
+/// the feature `net` the `NetFacts` of a client session.
+pub trait FactBatch: private::Sealed {
+    /// The facts in order.
+    fn entries(&self) -> impl Iterator<Item = BatchEntry<'_>>;
+    /// The named values of a fact of this batch.
+    fn params(&self, fact: &Fact) -> Params<'_>;
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for ugas_core::Facts {}
+    #[cfg(feature = "net")]
+    impl Sealed for ugas_net::client::NetFacts {}
+}
+
+impl FactBatch for Facts {
+    fn entries(&self) -> impl Iterator<Item = BatchEntry<'_>> {
+        self.list.iter().map(|fact| BatchEntry { fact, occurrence: Occurrence::Happened, is_replicated: false })
+    }
+
+    fn params(&self, fact: &Fact) -> Params<'_> {
+        Facts::params(self, fact)
+    }
+}
+
+#[cfg(feature = "net")]
+impl FactBatch for ugas_net::client::NetFacts {
+    fn entries(&self) -> impl Iterator<Item = BatchEntry<'_>> {
+        use ugas_net::client::Certainty;
+        self.iter().map(|(fact, certainty)| {
+            let occurrence = match certainty {
+                Certainty::Predicted | Certainty::Server | Certainty::Local => Occurrence::Happened,
+                Certainty::Confirmed => Occurrence::Confirmed,
+                Certainty::Undone => Occurrence::Undone,
+            };
+            BatchEntry { fact, occurrence, is_replicated: certainty == Certainty::Server }
+        })
+    }
+
+    fn params(&self, fact: &Fact) -> Params<'_> {
+        ugas_net::client::NetFacts::params(self, fact)
+    }
+}
