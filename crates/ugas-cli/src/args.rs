@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Explain why an ability cannot be activated
     WhyNot(WhyNotArgs),
+    /// Preview what an effect or an ability would do, without changing the world
+    Preview(PreviewArgs),
     /// Check documents and scenarios without running them
     Check(CheckArgs),
     /// Write the JSON Schemas of the documents
@@ -215,6 +217,52 @@ pub(crate) struct WhyNotArgs {
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("of").required(true).args(["effect", "ability"]))]
+pub(crate) struct PreviewArgs {
+    /// Scenario file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Actor that receives the effect or activates the ability
+    #[arg(long, value_name = "A")]
+    pub(crate) actor: String,
+    /// Effect to preview
+    #[arg(long, value_name = "E")]
+    pub(crate) effect: Option<String>,
+    /// Source actor of the effect
+    #[arg(long, value_name = "A", requires = "effect")]
+    pub(crate) from: Option<String>,
+    /// Level of the effect
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
+    pub(crate) level: u32,
+    /// Stacks of the effect
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
+    pub(crate) stacks: u32,
+    /// Ability to preview
+    #[arg(long, value_name = "G")]
+    pub(crate) ability: Option<String>,
+    /// Target of the activation
+    #[arg(long, value_name = "A", requires = "ability")]
+    pub(crate) target: Option<String>,
+    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
+    #[arg(long, value_name = "T")]
+    pub(crate) at: String,
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
+    /// Select the output format
+    #[arg(long, value_enum, default_value_t = PreviewFormat::Table)]
+    pub(crate) format: PreviewFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PreviewFormat {
+    /// Every attribute before and after, tags and effects
+    Table,
+    /// One JSON object
+    Json,
 }
 
 #[derive(Debug, clap::Args)]

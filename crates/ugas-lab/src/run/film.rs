@@ -41,7 +41,12 @@ pub struct Film {
 impl Scenario {
     /// Runs the scenario and records it; with several machines, the server is recorded.
     pub fn film(&self, seed: Option<u64>) -> Result<Film, Vec<ReadError>> {
-        let options = RunOptions { seed, keep_facts: true, ..RunOptions::default() };
+        self.film_with(RunOptions { seed, ..RunOptions::default() })
+    }
+
+    /// Plays it with options and keeps every fact.
+    pub fn film_with(&self, options: RunOptions) -> Result<Film, Vec<ReadError>> {
+        let options = RunOptions { keep_facts: true, ..options };
         let mut moments: Vec<Sim> = Vec::new();
         let mut failed = Vec::new();
         let runner = Runner::played(self, options, &mut |runner| {

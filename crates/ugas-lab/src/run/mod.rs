@@ -57,6 +57,8 @@ pub struct RunOptions {
     pub keep_facts: bool,
     /// Stops at this time, after its timeline entry.
     pub until: Option<SimTime>,
+    /// Switches the runtime's fast paths off; see [`SimConfig::slow_path`]. For tests.
+    pub slow_path: bool,
 }
 
 /// The error of a timeline that needs more steps than a run may take.
@@ -195,6 +197,7 @@ impl<'a> Runner<'a> {
             seed: options.seed.unwrap_or(scenario.seed),
             trace: keeps.trace,
             frame: scenario.frame,
+            slow_path: options.slow_path,
             ..SimConfig::default()
         };
         let mut runner = Runner {
