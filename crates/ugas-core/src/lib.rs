@@ -60,8 +60,8 @@ pub use image::{Portable, RowImage, RowJournal};
 pub use limits::Limits;
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{
-    AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
-    Target, Which,
+    AbilityGrant, Anchor, Answer, DefId, EffectFilter, EffectUpdate, EventData, Hit, Op, Outcome, SpawnSpec, Spec,
+    SpecExtra, Target, Which,
 };
 pub use query::{ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{
@@ -71,8 +71,8 @@ pub use read_error::ReadError;
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
-    DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
-    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, Wake, tag_parents, tag_segments,
+    DamageCx, HookCx, HookReads, LoadError, LoadIssue, Next, Progression, Read, ReadKey, Resume, Rules, RulesBuilder,
+    Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, tag_parents, tag_segments,
 };
 pub use sim::{
     Host, JournalPosition, NoHost, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role, Sim, SimConfig,

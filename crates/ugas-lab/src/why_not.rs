@@ -52,7 +52,7 @@ pub fn why_not(
         ExplainError::Unknown(format!("{actor} is not there at {at}: {}", runner.describe(refusal)))
     })?;
     let line = |reason: &ugas_core::Reason| {
-        let heals = reason.heals.map_or(String::new(), |t| format!(" (until {t})"));
+        let heals = reason.clears_at.map_or(String::new(), |t| format!(" (until {t})"));
         format!("{}: {}{heals}", reason.refusal.kind(), runner.describe(reason.refusal))
     };
     Ok(reasons.iter().map(line).collect())

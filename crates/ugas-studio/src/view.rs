@@ -261,7 +261,7 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
                 .map(|r| Reason {
                     kind: r.refusal.kind(),
                     text: r.refusal.describe(rules),
-                    ready_in: r.heals.map(|t| (t - now).as_seconds()),
+                    ready_in: r.clears_at.map(|t| (t - now).as_seconds()),
                 })
                 .collect(),
             cooldown: timer.map(|t| Progress { name: format!("{:.1}", t.remaining.as_seconds()), share: t.fraction() }),

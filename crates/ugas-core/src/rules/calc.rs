@@ -330,7 +330,7 @@ pub struct AfterCx<'a> {
 
 impl AfterCx<'_> {
     /// Returns the context of a before-hook, with the state after the application.
-    pub fn see(&self) -> &HookCx<'_> {
+    pub fn context(&self) -> &HookCx<'_> {
         &self.see
     }
     /// Applies a further effect to the same target, from the same source, as a reaction.

@@ -29,7 +29,7 @@ pub enum Progression {
 
 /// The kinds of events that can wake a custom task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum WakeKind {
     /// Tags that are added or removed.
     Tags,
     /// Attributes that change.
@@ -44,7 +44,7 @@ pub enum News {
 
 /// An event on its owner that wakes a custom task.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wake<'a> {
+pub enum WakeEvent<'a> {
     /// A tag was added or removed.
     Tag {
         /// The tag.
@@ -172,7 +172,7 @@ pub trait CustomTask: Send + Sync + 'static {
     fn activate(&self, state: &mut Self::State, cx: &TaskCx<'_>) -> Progression;
 
     /// Handles an event that the task listens to.
-    fn wake(&self, _state: &mut Self::State, _news: Wake<'_>, _cx: &TaskCx<'_>) -> Progression {
+    fn wake(&self, _state: &mut Self::State, _news: WakeEvent<'_>, _cx: &TaskCx<'_>) -> Progression {
         Progression::Wait
     }
 
@@ -185,7 +185,7 @@ pub trait CustomTask: Send + Sync + 'static {
     fn end(&self, _state: &mut Self::State, _completed: bool, _cx: &TaskCx<'_>) {}
 
     /// Returns the kinds of events that wake the task.
-    fn hears(&self) -> &[News] {
+    fn wakes_on(&self) -> &[WakeKind] {
         &[]
     }
 
@@ -204,7 +204,7 @@ pub trait CustomTask: Send + Sync + 'static {
 #[derive(Clone, Copy)]
 pub(crate) enum Call<'a> {
     Activate,
-    Wake(Wake<'a>),
+    WakeEvent(WakeEvent<'a>),
     Tick(SimTime),
     End(bool),
 }
@@ -212,7 +212,7 @@ pub(crate) enum Call<'a> {
 /// A custom task whose state is bytes.
 pub(crate) trait ErasedTask: Send + Sync {
     fn call(&self, state: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression;
-    fn hears(&self) -> &[News];
+    fn wakes_on(&self) -> &[WakeKind];
     fn interval(&self) -> Option<SimTime>;
     fn priority(&self) -> i32;
 }
@@ -242,8 +242,8 @@ impl<T: CustomTask> ErasedTask for T {
         }
         said
     }
-    fn hears(&self) -> &[News] {
-        CustomTask::hears(self)
+    fn wakes_on(&self) -> &[WakeKind] {
+        CustomTask::wakes_on(self)
     }
     fn interval(&self) -> Option<SimTime> {
         CustomTask::interval(self)

@@ -47,7 +47,7 @@ pub use builder::RulesBuilder;
 pub use by_name::UnknownName;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
 pub(crate) use code::{Call, CustomDef, TaskCode};
-pub use code::{CustomTask, News, Progression, TaskCx, Wake};
+pub use code::{CustomTask, Progression, TaskCx, WakeEvent, WakeKind};
 pub(crate) use coded::{AbilityCode, Act};
 pub use coded::{AbilityCx, CodedAbility, Next, Resume};
 pub use error::{LoadError, LoadIssue, Severity};

@@ -3,7 +3,7 @@
 use super::make::{self, MARK_SECONDS, TAGS};
 use super::play::{Mark, NAMES, Swarm};
 use ugas_core::{
-    AbilityId, Anchor, Change, ControllerId, DefId, EffectFilter, EffectKey, EventData, InputId, Op, Rate, Sim,
+    AbilityId, Anchor, ControllerId, DefId, EffectFilter, EffectKey, EffectUpdate, EventData, InputId, Op, Rate, Sim,
     SimTime, Spec, Target,
 };
 use ugas_doc::Effect;
@@ -105,7 +105,7 @@ impl Swarm {
             0..5 => Op::Apply(Spec::new(effect, who).from(from)),
             5 => Op::Apply(Spec::new(rules.effect("GE_Roll").unwrap(), who)),
             6 | 7 => Op::RemoveMatching { who, filter },
-            8 => Op::ChangeMatching { who, filter, change: Change::Extend(SimTime::millis(300)) },
+            8 => Op::ChangeMatching { who, filter, change: EffectUpdate::Extend(SimTime::millis(300)) },
             9 | 10 => {
                 self.tally.put("sets", 1);
                 Op::AddSet { who, set }

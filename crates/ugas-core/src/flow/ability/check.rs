@@ -77,9 +77,9 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
     (Check::Charges, |v, t| {
         let c = v.charges_of(t.slot, t.grant)?;
-        let heals = v.charged_in(t.slot, t.def, &c).map_or(SimTime::NEVER, |wait| v.local(t.slot) + wait);
+        let clears_at = v.charged_in(t.slot, t.def, &c).map_or(SimTime::NEVER, |wait| v.local(t.slot) + wait);
         let left = c.left.unwrap_or(SimTime::NEVER);
-        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, heals))
+        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, clears_at))
     }),
     (Check::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
     (Check::Cooldown, |v, t| v.cooled(t).err()),
@@ -338,13 +338,14 @@ impl<'a> View<'a> {
         let clock = &self.row(t.slot).clock;
         for (check, failed) in &CHECKS {
             if t.skip & check.bit() == 0
-                && let Some((refusal, heals)) = failed(self, t)
+                && let Some((refusal, clears_at)) = failed(self, t)
             {
-                let heals = (heals != SimTime::NEVER).then(|| clock.due(heals)).filter(|&at| at != SimTime::NEVER);
-                into.push(Reason { refusal, heals });
+                let clears_at =
+                    (clears_at != SimTime::NEVER).then(|| clock.due(clears_at)).filter(|&at| at != SimTime::NEVER);
+                into.push(Reason { refusal, clears_at });
             }
         }
-        into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, heals: None }));
+        into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, clears_at: None }));
     }
 
     /// Returns the failing checks of those in `mask` as bits, and when the last of them passes; never if one does not
@@ -357,9 +358,9 @@ impl<'a> View<'a> {
         let (mut bits, mut ready) = (0, SimTime::ZERO);
         while asked != 0 {
             let (check, failed) = &CHECKS[asked.trailing_zeros() as usize];
-            if let Some((_, heals)) = failed(self, t) {
+            if let Some((_, clears_at)) = failed(self, t) {
                 bits |= check.bit();
-                ready = ready.max(heals);
+                ready = ready.max(clears_at);
             }
             asked &= asked - 1;
         }

@@ -89,7 +89,7 @@ impl View<'_> {
             }
         }
         if asked & Check::Cooldown.bit() != 0
-            && let Err((refusal, heals)) = self.cooled(&t)
+            && let Err((refusal, clears_at)) = self.cooled(&t)
         {
             if let Refusal::Cooldown { tag, .. } = refusal
                 && fails == 0
@@ -97,7 +97,7 @@ impl View<'_> {
             {
                 fails |= JUST_COOLDOWN;
             }
-            (fails, ready_at) = (fails | Check::Cooldown.bit(), ready_at.max(heals));
+            (fails, ready_at) = (fails | Check::Cooldown.bit(), ready_at.max(clears_at));
         }
         if fails != 0 && self.is_sure(&t, fails) {
             fails |= SURE;

@@ -153,7 +153,7 @@ impl Flow<'_> {
         let def = row.grant(grant).and_then(|at| self.ability(row.grants[at].ability));
         let Some(policy) = def.map(|d| d.doc.net_execution) else { return false };
         match self.work.role {
-            Role::Whole => true,
+            Role::Standalone => true,
             Role::Client => policy == NetExecution::LocalPredicted,
             Role::Authority => policy != NetExecution::LocalOnly,
         }

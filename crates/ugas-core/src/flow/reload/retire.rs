@@ -35,7 +35,7 @@ impl Flow<'_> {
                 break;
             }
         }
-        restless.map_or(Ok(()), |who| Err(ReloadError::Restless { who }))
+        restless.map_or(Ok(()), |who| Err(ReloadError::Unstable { who }))
     }
 
     /// Retires one row; returns whether anything was removed.

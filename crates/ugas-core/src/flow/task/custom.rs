@@ -2,19 +2,19 @@
 
 use super::{Step, Strand};
 use crate::flow::{Flow, Notice};
-use crate::rules::{AbilityDef, Call, CustomDef, News, OnFail, Progression, TaskCx, TaskDef, TaskKind, Wake};
+use crate::rules::{AbilityDef, Call, CustomDef, OnFail, Progression, TaskCx, TaskDef, TaskKind, WakeEvent, WakeKind};
 use crate::state::{Task, alert};
 use crate::{SimTime, TaskKey, TaskResult, TaskState};
 
 /// Returns the alert bits of a custom task.
 pub(super) fn alerts(custom: &CustomDef) -> u8 {
-    custom.code.hears().iter().fold(0, |bits, news| {
+    custom.code.wakes_on().iter().fold(0, |bits, news| {
         bits | match news {
-            News::Tags => alert::TAG,
-            News::Attributes => alert::ATTRIBUTE,
-            News::Effects => alert::EFFECT,
-            News::Events => alert::EVENT,
-            News::Input => alert::INPUT,
+            WakeKind::Tags => alert::TAG,
+            WakeKind::Attributes => alert::ATTRIBUTE,
+            WakeKind::Effects => alert::EFFECT,
+            WakeKind::Events => alert::EVENT,
+            WakeKind::Input => alert::INPUT,
         }
     })
 }
@@ -115,18 +115,20 @@ impl Flow<'_> {
 }
 
 /// Converts an event for custom tasks, if the task listens to its kind.
-pub(super) fn heard<'n>(custom: &CustomDef, notice: &'n Notice) -> Option<Wake<'n>> {
+pub(super) fn heard<'n>(custom: &CustomDef, notice: &'n Notice) -> Option<WakeEvent<'n>> {
     let (kind, wake) = match notice {
-        Notice::Tag { tag, added } => (News::Tags, Wake::Tag { tag: *tag, added: *added }),
+        Notice::Tag { tag, added } => (WakeKind::Tags, WakeEvent::Tag { tag: *tag, added: *added }),
         Notice::Attribute { attribute, old, new } => {
-            (News::Attributes, Wake::Attribute { attribute: *attribute, old: *old, new: *new })
+            (WakeKind::Attributes, WakeEvent::Attribute { attribute: *attribute, old: *old, new: *new })
         }
-        Notice::Effect { effect, applied, .. } => (News::Effects, Wake::Effect { effect: *effect, applied: *applied }),
-        Notice::Event(e) => (News::Events, Wake::Event(e)),
+        Notice::Effect { effect, applied, .. } => {
+            (WakeKind::Effects, WakeEvent::Effect { effect: *effect, applied: *applied })
+        }
+        Notice::Event(e) => (WakeKind::Events, WakeEvent::Event(e)),
         Notice::Input { input, pressed, held, .. } => {
-            (News::Input, Wake::Input { input: *input, pressed: *pressed, held: *held })
+            (WakeKind::Input, WakeEvent::Input { input: *input, pressed: *pressed, held: *held })
         }
         _ => return None,
     };
-    custom.code.hears().contains(&kind).then_some(wake)
+    custom.code.wakes_on().contains(&kind).then_some(wake)
 }

@@ -108,7 +108,7 @@ impl<'r> Flow<'r> {
             ListKind::Mispredicted => [entry.mispredicted, NO_PC, NO_PC],
         };
         let starts = match self.work.role {
-            Role::Whole => [common, ahead, decided],
+            Role::Standalone => [common, ahead, decided],
             Role::Authority => [common, NO_PC, decided],
             Role::Client => [common, ahead, NO_PC],
         };
