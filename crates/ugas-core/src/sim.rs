@@ -17,7 +17,8 @@ pub use remote::{
 };
 
 use crate::flow::{
-    Captured, CapturedAt, Doubts, Flow, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op,
+    Captured, CapturedAt, Flow, FrameConfig, Log, NonFiniteConditions, Reach, Scratch, Stand, State, Strike, View,
+    server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -110,7 +111,7 @@ impl Sim {
             replay: None,
             root: OpId::default(),
             link: 0,
-            doubts: None,
+            non_finite: None,
             sure: false,
         }
     }
@@ -129,14 +130,14 @@ impl Sim {
             replay: None,
             cause: Cause::default(),
             depth: 0,
-            work: Work {
+            work: FrameConfig {
                 frame: self.config.frame,
                 budget: self.config.task_budget,
                 timelines: self.config.timelines,
                 role: self.config.role,
             },
             back: SimTime::ZERO,
-            doubts: Doubts::default(),
+            non_finite: NonFiniteConditions::default(),
             host: None,
         }
     }

@@ -1,6 +1,6 @@
 //! Functions for abilities: each is a shorthand for an op.
 
-use crate::flow::Again;
+use crate::flow::CachedRefusal;
 use crate::rules::AbilityDef;
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, Cause, ControllerId, EventData, GrantId, InputId, Op,
@@ -63,7 +63,7 @@ impl Sim {
         let cause = self.door(who);
         if matches!(target, Target::None)
             && !self.is_watched()
-            && let Some(refusal) = self.refused_again(who, ability)
+            && let Some(refusal) = self.cached_refusal(who, ability)
         {
             return Err(refusal);
         }
@@ -86,10 +86,10 @@ impl Sim {
 
     /// Returns the cached refusal of an activation without target, if it is still valid.
     #[inline(always)]
-    fn refused_again(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
-        let again = Again::of(self.state(), self.rules(), who, ability)?;
+    fn cached_refusal(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
+        let cached = CachedRefusal::of(self.state(), self.rules(), who, ability)?;
         let (now, layouts) = (self.now(), self.layouts());
-        again.remembered(again.first(), now, layouts).or_else(|| self.refused_by(who, again.def, again.first()))
+        cached.remembered(cached.first(), now, layouts).or_else(|| self.refused_by(who, cached.def, cached.first()))
     }
 
     #[inline(never)]

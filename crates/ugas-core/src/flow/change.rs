@@ -75,13 +75,13 @@ impl Flow<'_> {
             EffectUpdate::Level(level) => {
                 let mut spec = self.spec_of(target, seq);
                 spec.level = level;
-                self.evaluate_again(target, seq, &spec, true)?;
+                self.reevaluate(target, seq, &spec, true)?;
                 self.changed_fact(target, seq, EffectChange::Level);
             }
             EffectUpdate::SetByCaller(key, value) => {
                 let mut spec = self.spec_of(target, seq);
                 spec.put(key, value);
-                self.evaluate_again(target, seq, &spec, true)?;
+                self.reevaluate(target, seq, &spec, true)?;
                 self.changed_fact(target, seq, EffectChange::SetByCaller);
             }
             EffectUpdate::Remaining(t) => {
@@ -117,7 +117,7 @@ impl Flow<'_> {
 
     /// Sets an active effect's level, source, set-by-caller values and stacks, and evaluates its magnitudes again. With
     /// `keep_frozen`, the stored values of a source that left the sim are kept.
-    pub(crate) fn evaluate_again(
+    pub(crate) fn reevaluate(
         &mut self,
         target: usize,
         seq: u64,

@@ -85,7 +85,7 @@ impl Flow<'_> {
         if self.row(target).alert & alert::EFFECT != 0 {
             self.because(crate::state::CauseWhat::Applied(def.id), spec.target, spec.source);
         }
-        self.tell_applied(target, via, spec.level, spec.stacks);
+        self.emit_applied(target, via, spec.level, spec.stacks);
         self.finish_verb();
         self.cause = cause;
         Ok(key)
