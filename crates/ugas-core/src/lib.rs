@@ -57,7 +57,7 @@ pub use ids::{
     TemplateId, TimelineId,
 };
 pub use image::{Portable, RowImage, RowJournal};
-pub use limits::Limits;
+pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{
     AbilityGrant, Anchor, Answer, DefId, EffectFilter, EffectUpdate, EventData, Hit, Op, Outcome, SpawnSpec, Spec,
@@ -75,8 +75,8 @@ pub use rules::{
     Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, tag_parents, tag_segments,
 };
 pub use sim::{
-    Host, JournalPosition, NoHost, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role, Sim, SimConfig,
-    Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
+    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,
+    Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

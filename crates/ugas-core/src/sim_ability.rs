@@ -62,12 +62,12 @@ impl Sim {
     ) -> Result<ActivationKey, Refusal> {
         let cause = self.door(who);
         if matches!(target, Target::None)
-            && !self.is_watched()
+            && self.fast_paths_open()
             && let Some(refusal) = self.cached_refusal(who, ability)
         {
             return Err(refusal);
         }
-        self.activate_long(cause, who, Which::Ability(ability), target)
+        self.activate_slow(cause, who, Which::Ability(ability), target)
     }
 
     /// Activates by grant, input or ability.
@@ -81,7 +81,7 @@ impl Sim {
             return self.activate(who, ability, target);
         }
         let cause = self.door(who);
-        self.activate_long(cause, who, which, target)
+        self.activate_slow(cause, who, which, target)
     }
 
     /// Returns the cached refusal of an activation without target, if it is still valid.
@@ -98,7 +98,7 @@ impl Sim {
     }
 
     #[inline(never)]
-    fn activate_long(
+    fn activate_slow(
         &mut self,
         cause: Cause,
         who: ControllerId,

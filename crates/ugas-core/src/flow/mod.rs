@@ -13,6 +13,7 @@ mod cue;
 mod define;
 mod depend;
 mod execute;
+mod fast_path;
 mod grant;
 mod lifecycle;
 mod magnitude;
@@ -27,7 +28,7 @@ mod remove;
 mod set;
 mod set_grant;
 mod settle;
-mod strike;
+
 mod task;
 mod view;
 mod write;
@@ -37,12 +38,12 @@ pub use combat::ChargeView;
 pub(crate) use ability::{CachedRefusal, PredictedTargets, TriggerCause};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
 pub(crate) use define::compile;
+pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, RowEvent};
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
-pub(crate) use strike::{Reach, Stand, Strike};
 pub(crate) use task::{FrameConfig, ListKind};
 pub(crate) use view::{NonFiniteConditions, View};
 
@@ -178,6 +179,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) work: FrameConfig,
     /// How long ago the op was requested: cooldowns count from then.
     pub(crate) back: SimTime,
+    /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
+    pub(crate) fast: bool,
     /// Conditions with a part that is not finite, until the operation is done.
     pub(crate) non_finite: NonFiniteConditions,
     /// The host inside a step; none outside an advance.
