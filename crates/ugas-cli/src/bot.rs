@@ -111,7 +111,7 @@ impl Player<'_> {
                 (_, ClientState::Denied(denial)) => {
                     return Err(format!("{denial}. Does the server play this very file?"));
                 }
-                (_, ClientState::Lost(loss)) => return Err(loss.to_string()),
+                (_, ClientState::Disconnected(loss)) => return Err(loss.to_string()),
                 // The server leaves last; what it confirmed until then counts.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
                 (State::Disconnected(gone), _) => return Err(why_gone(gone, args, is_playing)),

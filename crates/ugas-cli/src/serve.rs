@@ -195,7 +195,7 @@ impl Host<'_> {
 
     /// Plays tick by tick, as time goes by.
     fn run_timeline(&mut self) -> Result<(), String> {
-        let length = to_real(self.part.server().length());
+        let length = to_real(self.part.server().tick_length());
         let mut next = self.watch.total() + length;
         while !self.part.is_over() {
             std::thread::sleep(next.saturating_sub(self.watch.total()));
@@ -210,7 +210,7 @@ impl Host<'_> {
     /// The last tick is over: everybody hears of it, and leaves.
     fn settle(&mut self) -> Result<(), String> {
         let begun = self.watch.total();
-        let length = to_real(self.part.server().length());
+        let length = to_real(self.part.server().tick_length());
         while !self.here.is_empty() && self.watch.total() - begun < SETTLE {
             self.send();
             std::thread::sleep(length);

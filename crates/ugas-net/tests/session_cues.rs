@@ -128,15 +128,20 @@ impl Host {
         (0..ticks).for_each(|_| self.step(game));
     }
 
-    /// Activates an ability as soon as the prediction window is open.
-    fn cast(&mut self, game: &mut Game, name: &str, target: Target) {
+    /// Runs until the prediction window is open.
+    fn wait(&mut self, game: &mut Game) {
         for _ in 0..600 {
-            if game.cast(name, target).is_ok() {
-                return self.dispatch(game);
+            if game.ana().can_predict() {
+                return;
             }
             self.step(game);
         }
         panic!("the prediction window never opens");
+    }
+
+    fn cast(&mut self, game: &mut Game, name: &str, target: Target) {
+        game.cast(name, target).unwrap();
+        self.dispatch(game);
     }
 }
 
@@ -162,6 +167,8 @@ fn play(profile: LinkProfile, seed: u64, is_affordable: bool) -> (Game, Host) {
     let mut game = game(profile, seed);
     let mut host = Host::new(&game);
     host.run(&mut game, 60);
+    host.wait(&mut game);
+    *host.seen.lock().unwrap() = Seen::default();
     if !is_affordable {
         let drain = Spec::new(game.effect("GE_Drain"), game.hero);
         game.net.server_mut().sim_mut().apply(&drain).unwrap();
@@ -194,15 +201,15 @@ fn a_confirmed_cue_plays_once_over_every_link() {
             let (mut game, mut host) = play(profile, seed, true);
             host.run(&mut game, 90);
             // Where six of ten packets are lost a command may come too late: then it is rejected.
-            let is_rejected = game.ana().counts().refused > 0;
-            if !is_rejected && game.ana().unanswered() == 0 {
+            let is_rejected = game.ana().counts().rejected > 0;
+            if !is_rejected && game.ana().pending_commands() == 0 {
                 assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{about}: the remote loop goes on");
                 assert!(is_playing(&host, &game, game.hero, OWN_LOOP), "{about}: the own loop goes on");
                 assert!(host.seen.lock().unwrap().confirmed > 0, "{about}: {:?}", host.seen);
             }
-            game.net.heal();
+            game.net.restore_links();
             host.run(&mut game, 180);
-            let is_rejected = game.ana().counts().refused > 0;
+            let is_rejected = game.ana().counts().rejected > 0;
             assert!(!is_rejected || profile == LinkProfile::TORTURE, "{about}");
             let bursts = Calls { bursts: 1, cancelled: u32::from(is_rejected), ..Calls::default() };
             assert_eq!(host.calls(0), bursts, "{about}");
@@ -224,16 +231,16 @@ fn an_undone_cue_stops_over_every_link() {
             let about = format!("{name}, seed {seed}");
             let (mut game, mut host) = play(profile, seed, false);
             let mut ticks = 0;
-            while game.ana().unanswered() > 0 && ticks < 600 {
+            while game.ana().pending_commands() > 0 && ticks < 600 {
                 host.step(&mut game);
                 ticks += 1;
             }
-            assert_eq!((game.ana().unanswered(), game.ana().counts().refused), (0, 1), "{about}");
+            assert_eq!((game.ana().pending_commands(), game.ana().counts().rejected), (0, 1), "{about}");
             let stopped = Calls { added: 1, removed: 1, ..Calls::default() };
             assert_eq!(host.calls(0), Calls { bursts: 1, cancelled: 1, ..Calls::default() }, "{about}");
             assert_eq!([host.calls(1), host.calls(2)], [stopped; 2], "{about}: with the verdict, not with their time");
             assert_eq!((host.cues.figures().active, host.cues.figures().cancelled), (0, 1), "{about}");
-            game.net.heal();
+            game.net.restore_links();
             host.run(&mut game, 180);
             assert_eq!(host.calls(0), Calls { bursts: 1, cancelled: 1, ..Calls::default() }, "{about}");
             assert_eq!([host.calls(1), host.calls(2)], [stopped; 2], "{about}: nothing plays later");
@@ -278,6 +285,7 @@ fn a_loop_of_the_server_outlives_a_wrong_prediction_of_it() {
     let mut game = game(LinkProfile::round_trip(100, 0), 3);
     let mut host = Host::new(&game);
     host.run(&mut game, 30);
+    host.wait(&mut game);
     // The server starts both loops itself and will reject the ability; the client predicts them before it hears of that.
     let (aura, burning, drain) = (game.effect("GE_Aura"), game.effect("GE_Burning"), game.effect("GE_Drain"));
     let sim = game.net.server_mut().sim_mut();
@@ -287,7 +295,7 @@ fn a_loop_of_the_server_outlives_a_wrong_prediction_of_it() {
     let target = Target::Controller(game.foe);
     host.cast(&mut game, "GA_Blaze", target);
     host.run(&mut game, 120);
-    assert_eq!((game.ana().unanswered(), game.ana().counts().refused), (0, 1));
+    assert_eq!((game.ana().pending_commands(), game.ana().counts().rejected), (0, 1));
     assert!(is_playing(&host, &game, game.hero, OWN_LOOP), "{:?}", host.calls(2));
     assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{:?}", host.calls(1));
     assert_eq!(host.calls(2), Calls { added: 1, ..Calls::default() }, "the own loop does not even flicker");

@@ -5,7 +5,7 @@ use super::ability::OfAbility;
 use super::world::World;
 use crate::scenario::{Found, Scenario, did_you_mean};
 use ugas_core::{AttributeId, EffectFilter, EffectId, EffectState, EffectView, Refusal, SimTime};
-use ugas_net::view::EffectSeen;
+use ugas_net::client::ProxyEffect;
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq)]
@@ -275,8 +275,8 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
 }
 
 /// What a client was told of effects on somebody who is not its own.
-fn effects_seen(all: &[EffectSeen], id: EffectId, of: OfEffects, now: SimTime) -> Found {
-    let (queued, here): (Vec<&EffectSeen>, Vec<&EffectSeen>) =
+fn effects_seen(all: &[ProxyEffect], id: EffectId, of: OfEffects, now: SimTime) -> Found {
+    let (queued, here): (Vec<&ProxyEffect>, Vec<&ProxyEffect>) =
         all.iter().filter(|e| e.effect == id).partition(|e| e.state == EffectState::Queued);
     match of {
         OfEffects::Count => Found::Number(here.len() as f64),

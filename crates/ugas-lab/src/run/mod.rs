@@ -27,7 +27,7 @@ use ugas_core::{
     ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
-use ugas_net::view::Snapshot;
+use ugas_net::client::ProxySnapshot;
 use world::{World, Wrong};
 
 /// Strides of time that one scenario may take; more is a mistake in its `At` or `Step`.
@@ -84,7 +84,7 @@ pub(crate) struct Runner<'a> {
     handles: BTreeMap<String, Handle>,
     marks: BTreeMap<String, u64>,
     /// What a client was told of controllers that are not its own: effects and cues of theirs do not run there.
-    seen: BTreeMap<ControllerId, Snapshot>,
+    seen: BTreeMap<ControllerId, ProxySnapshot>,
     keeps: Keeps,
     buffer: Facts,
     facts: Facts,

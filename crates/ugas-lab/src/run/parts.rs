@@ -130,7 +130,7 @@ impl Scenario {
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
         let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
-        let config = ServerConfig { length: network.tick, ..ServerConfig::default() };
+        let config = ServerConfig { tick_length: network.tick, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
         let (server, facts, wires) = (Server::new(sim, config, secret), Facts::default(), Vec::new());
         let mut part = ServerPart { runner, server, due, end, facts, wires };
@@ -232,7 +232,7 @@ impl<'s> ServerPart<'s> {
 
     /// The tick at which a time is reached.
     pub(super) fn last_tick_at(&self, time: SimTime) -> Tick {
-        tick_at(time, self.server.length())
+        tick_at(time, self.server.tick_length())
     }
 
     /// Shows the runner with the session's sim.
@@ -251,7 +251,7 @@ impl<'s> ServerPart<'s> {
                 && self.server.sim().exists(who)
                 && self.server.mode(who) != mode
             {
-                self.server.set_mode(who, mode);
+                self.server.set_replication(who, mode);
             }
         }
     }
@@ -343,7 +343,7 @@ impl ClientPart<'_> {
 
     /// Whether the server has spoken about everything up to the last tick.
     pub fn is_over(&self) -> bool {
-        let is_settled = |&who: &ControllerId| self.client.settled(who).is_some_and(|tick| tick >= self.end);
+        let is_settled = |&who: &ControllerId| self.client.confirmed_tick(who).is_some_and(|tick| tick >= self.end);
         self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
     }
 
@@ -382,7 +382,7 @@ impl ClientPart<'_> {
             let time = tick.time(self.length().unwrap_or_default());
             let why = match self.client.state() {
                 ClientState::Denied(denial) => format!("the server does not have it: {denial}"),
-                ClientState::Lost(loss) => format!("it has left: {loss}"),
+                ClientState::Disconnected(loss) => format!("it has left: {loss}"),
                 _ if self.is_cut => "it was disconnected and has not joined again; `Reconnect` it earlier".to_owned(),
                 _ => "it has not joined yet: it takes about two round trips".to_owned(),
             };
@@ -404,7 +404,7 @@ impl ClientPart<'_> {
     /// What the server confirmed last of the client's own controllers: actors and hashes.
     pub fn hashes(&self) -> Vec<(String, u64)> {
         let name = |who: &ControllerId| self.runner.who_is.get(who).cloned().unwrap_or_default();
-        let hash = |who: &ControllerId| Some((name(who), self.client.settled_hash(*who)?));
+        let hash = |who: &ControllerId| Some((name(who), self.client.confirmed_hash(*who)?));
         self.client.owned().iter().filter_map(hash).collect()
     }
 

@@ -9,4 +9,4 @@ mod packets;
 mod policy;
 mod refusals;
 mod rig;
-mod wishes;
+mod requests;

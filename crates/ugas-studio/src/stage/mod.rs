@@ -281,7 +281,7 @@ impl Stage {
         }
         let profile = profile(self.link_of(client));
         // As far ahead as the figures are told for: half a second.
-        let config = ClientConfig { window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
+        let config = ClientConfig { prediction_window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
     }
 
@@ -459,6 +459,6 @@ fn forgetful(seed: u64) -> SimConfig {
 
 /// A server whose chance follows from the seed: nobody outside plays here, and a moment must be found again.
 fn server(sim: Sim, seed: u64) -> Server {
-    let config = ServerConfig { length: TICK, mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let config = ServerConfig { tick_length: TICK, replication: ControllerReplication::Full, ..ServerConfig::default() };
     Server::new(sim, config, Secret::known(seed))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ugas_core::{
     AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Rules, Sim, SimTime, SpawnSpec, TagId, Target,
 };
-use ugas_net::client::{Certainty, ClientConfig, Commanded, NetFacts};
+use ugas_net::client::{Certainty, ClientConfig, CommandStatus, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -69,7 +69,7 @@ impl Range {
         let base = health.into_iter().flatten().collect();
         let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets(vec![body]) })?;
         let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
-        let client = ClientConfig { window: SimTime::millis(500), sim: super::forgetful(0), ..ClientConfig::default() };
+        let client = ClientConfig { prediction_window: SimTime::millis(500), sim: super::forgetful(0), ..ClientConfig::default() };
         for (name, shooter) in NAMES.iter().zip(&shooters) {
             let links = [LinkProfile::round_trip(100, 0); 2];
             net.join_over(name, client.clone(), links, &[shooter.who]).map_err(|e| e.to_string())?;
@@ -99,12 +99,12 @@ impl Range {
         for (at, name) in NAMES.iter().enumerate() {
             let (who, bolt) = (self.shooters[at].who, self.bolt);
             let client = self.net.client_mut(name);
-            let settled = client.settled(who).map_or(0, |t| t.0);
+            let settled = client.confirmed_tick(who).map_or(0, |t| t.0);
             let heard = self.shooters[at].last.is_none_or(|last| settled >= last + self.ticks);
             let may = client.sim().check(who, bolt, target).is_ok();
             if may
                 && (at == 0 || heard)
-                && let Ok(Commanded::Predicted(..)) = client.command(Request::Activate { who, ability: bolt, target })
+                && let Ok(CommandStatus::Predicted(..)) = client.command(Request::Activate { who, ability: bolt, target })
             {
                 self.shooters[at].last = Some(client.tick().0 + 1);
             }

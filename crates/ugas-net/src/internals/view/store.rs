@@ -1,0 +1,342 @@
+//! The server's side: one record per replicated controller, by rising id.
+
+use super::code::Cx;
+use super::record::{Memo, Record, Scratch};
+use super::{Pose, Shape, Shapes};
+use crate::types::Tick;
+use crate::wire::bits::BitWriter;
+use std::sync::Arc;
+use ugas_core::{
+    ControllerId, CueType, EffectKey, FactKind, Facts, OpId, ParamValue, Refusal, Rules, Sim, SimTime, TagId,
+};
+use ugas_doc::ControllerReplication;
+
+/// What observers see of every replicated controller, and when it changed.
+///
+/// ```
+/// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec};
+/// use ugas_doc::{Attribute, AttributeSet, ControllerReplication};
+/// use ugas_net::types::Tick;
+/// use ugas_net::internals::view::ReplicationStore;
+/// use ugas_net::internals::wire::bits::BitWriter;
+/// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
+/// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+/// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()]))?;
+/// let (mut store, mut out) = (ReplicationStore::new(rules, SimTime::millis(20)), BitWriter::new());
+/// store.add(&sim, who, ControllerReplication::Full, Tick(1))?;
+/// store.update(&sim, Tick(1), &[who]);
+/// assert!(store.write(who, Tick(0), &mut out), "whoever knows nothing is told everything");
+/// assert!(!store.write(who, Tick(1), &mut out), "whoever is at tick 1 knows it already");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReplicationStore {
+    shapes: Shapes,
+    length: SimTime,
+    tick: Tick,
+    /// Rising. The lists after it lie alongside.
+    ids: Vec<ControllerId>,
+    /// When observers were last given anything new.
+    stamps: Vec<Tick>,
+    /// When its shape last changed.
+    shaped: Vec<Tick>,
+    poses: Vec<Option<Pose>>,
+    moved: Vec<Tick>,
+    slots: Vec<u32>,
+    records: Vec<Option<Record>>,
+    free: Vec<u32>,
+    roster: u64,
+    /// Places of those that changed or moved, in the last tick and in this one.
+    news: Vec<u32>,
+    /// How many of them are of the last tick, and how many were before.
+    old_news: usize,
+    told_news: u64,
+    /// What was written in this tick, for the next client that needs the same.
+    written: BitWriter,
+    scratch: Scratch,
+}
+
+impl ReplicationStore {
+    /// An empty one, for ticks of this length.
+    pub fn new(rules: Arc<Rules>, length: SimTime) -> ReplicationStore {
+        ReplicationStore {
+            shapes: Shapes::new(rules),
+            length,
+            tick: Tick(0),
+            ids: Vec::new(),
+            stamps: Vec::new(),
+            shaped: Vec::new(),
+            poses: Vec::new(),
+            moved: Vec::new(),
+            slots: Vec::new(),
+            records: Vec::new(),
+            free: Vec::new(),
+            roster: 0,
+            news: Vec::new(),
+            old_news: 0,
+            told_news: 1,
+            written: BitWriter::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    // Who ---------------------------------------------------------------------------------------------------------
+
+    /// Takes a controller in, or gives it another mode, as of the tick under way: one for which nothing was written yet.
+    /// A controller that is not replicated at all is left out; says whether it is in.
+    pub fn add(
+        &mut self,
+        sim: &Sim,
+        who: ControllerId,
+        mode: ControllerReplication,
+        tick: Tick,
+    ) -> Result<bool, Refusal> {
+        if mode == ControllerReplication::None {
+            self.remove(who);
+            return Ok(false);
+        }
+        self.begin(tick);
+        let shape = self.shapes.of(sim.set_list(who)?, mode);
+        let at = match self.ids.binary_search(&who) {
+            Ok(at) => at,
+            Err(at) => {
+                self.insert(at, who, Record::new(shape, tick));
+                at
+            }
+        };
+        if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
+            record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
+        }
+        self.stamps[at] = tick;
+        self.news.push(at as u32);
+        self.refresh(sim, at)?;
+        Ok(true)
+    }
+
+    fn insert(&mut self, at: usize, who: ControllerId, record: Record) {
+        let slot = self.free.pop().unwrap_or(self.records.len() as u32);
+        if slot as usize == self.records.len() {
+            self.records.push(None);
+        }
+        self.records[slot as usize] = Some(record);
+        self.ids.insert(at, who);
+        self.stamps.insert(at, Tick(0));
+        self.shaped.insert(at, Tick(0));
+        self.poses.insert(at, None);
+        self.moved.insert(at, Tick(0));
+        self.slots.insert(at, slot);
+        self.rearranged();
+    }
+
+    /// Forgets a controller; nothing if it is not in.
+    pub fn remove(&mut self, who: ControllerId) {
+        let Ok(at) = self.ids.binary_search(&who) else { return };
+        let slot = self.slots.remove(at);
+        self.records[slot as usize] = None;
+        self.free.push(slot);
+        self.ids.remove(at);
+        self.stamps.remove(at);
+        self.shaped.remove(at);
+        self.poses.remove(at);
+        self.moved.remove(at);
+        self.rearranged();
+    }
+
+    /// Somebody came or went: places are others now, and news told before is of no use.
+    fn rearranged(&mut self) {
+        self.roster += 1;
+        self.told_news = self.news() + 1;
+        self.news.clear();
+        self.old_news = 0;
+    }
+
+    /// Everybody who is in, by rising id.
+    pub fn ids(&self) -> &[ControllerId] {
+        &self.ids
+    }
+
+    /// For each of [`ReplicationStore::ids`] the tick of the last change that observers see.
+    pub fn stamps(&self) -> &[Tick] {
+        &self.stamps
+    }
+
+    /// For each of [`ReplicationStore::ids`] the tick at which its sets or its mode last changed. Only who has confirmed a section of
+    /// that tick or later may be sent less than everything: without it nothing can be read.
+    pub fn shaped(&self) -> &[Tick] {
+        &self.shaped
+    }
+
+    /// For each of [`ReplicationStore::ids`] the tick it last moved.
+    pub fn moved(&self) -> &[Tick] {
+        &self.moved
+    }
+
+    /// Another number than before if somebody came or went.
+    pub fn roster(&self) -> u64 {
+        self.roster
+    }
+
+    /// How often somebody changed or moved so far, visibly to observers.
+    pub fn news(&self) -> u64 {
+        self.told_news + self.news.len() as u64
+    }
+
+    /// Who changed or moved since [`ReplicationStore::news`] was this number: places among [`ReplicationStore::ids`], in no order, some perhaps
+    /// twice. None if that was before the last tick, or somebody came or went since; 0 is before everything.
+    pub fn news_after(&self, count: u64) -> Option<&[u32]> {
+        self.news.get(usize::try_from(count.checked_sub(self.told_news)?).ok()?..)
+    }
+
+    /// How a controller is replicated; none if it is not in.
+    pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
+        let at = self.ids.binary_search(&who).ok()?;
+        self.records.get(self.slots[at] as usize)?.as_ref().map(|r| r.shape.mode)
+    }
+
+    /// Where a controller stands, rounded as observers see it.
+    pub fn pose(&self, who: ControllerId) -> Option<Pose> {
+        self.pose_at(self.ids.binary_search(&who).ok()?)
+    }
+
+    /// The same for a place among [`ReplicationStore::ids`].
+    pub fn pose_at(&self, at: usize) -> Option<Pose> {
+        self.poses.get(at).copied().flatten()
+    }
+
+    // What --------------------------------------------------------------------------------------------------------
+
+    /// A tick began: what was written for the last one cannot be copied any more.
+    fn begin(&mut self, tick: Tick) {
+        if self.tick != tick {
+            self.tick = tick;
+            self.written.clear();
+            self.news.drain(..self.old_news);
+            self.told_news += self.old_news as u64;
+            self.old_news = self.news.len();
+        }
+    }
+
+    /// Takes over what the rows show that changed since the last tick; of others nothing is looked at. A change that
+    /// observers do not see leaves no trace.
+    pub fn update(&mut self, sim: &Sim, tick: Tick, changed: &[ControllerId]) {
+        self.begin(tick);
+        for &who in changed {
+            if let Ok(at) = self.ids.binary_search(&who) {
+                // A row that is gone stays as it was until somebody removes it here too.
+                let _ = self.refresh(sim, at);
+            }
+        }
+    }
+
+    fn refresh(&mut self, sim: &Sim, at: usize) -> Result<(), Refusal> {
+        let (who, tick) = (self.ids[at], self.tick);
+        let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
+            return Ok(());
+        };
+        let mut is_news = record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))?;
+        if is_news {
+            self.stamps[at] = tick;
+            record.memos.clear();
+        }
+        self.shaped[at] = record.shaped;
+        let pose = sim.anchor(who)?.map(Pose::from);
+        if pose != self.poses[at] {
+            (self.poses[at], self.moved[at]) = (pose, tick);
+            is_news = true;
+        }
+        self.news.extend(is_news.then_some(at as u32));
+        Ok(())
+    }
+
+    /// Takes over the cues that play once, after [`ReplicationStore::update`] for the same tick.
+    pub fn bursts(&mut self, facts: &Facts) {
+        for fact in &facts.list {
+            if let FactKind::Cue { tag, cue: CueType::Execute, .. } = fact.kind {
+                let place = facts.params(fact).find_map(|(name, value)| match value {
+                    ParamValue::Vector(place) if name == "Position" => Some(place),
+                    _ => None,
+                });
+                self.burst(fact.who, burst_key(fact.key, fact.root, fact.who), tag, place);
+            }
+        }
+    }
+
+    /// What observers see of a controller; none if they see nothing.
+    pub(crate) fn shape(&self, who: ControllerId) -> Option<&Shape> {
+        let record = self.ids.binary_search(&who).ok().and_then(|at| self.records.get(self.slots[at] as usize));
+        record.and_then(Option::as_ref).map(|r| &*r.shape)
+    }
+
+    /// Takes over one cue that plays once.
+    pub fn burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, place: Option<[f64; 3]>) {
+        let Ok(at) = self.ids.binary_search(&who) else { return };
+        if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
+            record.burst(key, cue, place, self.tick);
+            record.memos.clear();
+            self.stamps[at] = self.tick;
+            self.news.push(at as u32);
+        }
+    }
+
+    // Bits --------------------------------------------------------------------------------------------------------
+
+    /// Writes everything that observers see of a controller and that changed after a tick. Values are absolute, so it may
+    /// be written again from an older tick; from tick 0, or a tick whose past is forgotten, everything is written anew.
+    /// Nothing and `false` if nothing changed or it is not in.
+    ///
+    /// The reader must take it as of the tick of the last [`ReplicationStore::update`].
+    pub fn write(&mut self, who: ControllerId, since: Tick, out: &mut BitWriter) -> bool {
+        let Some(memo) = self.section(who, since) else { return false };
+        memo.bits > 0 && out.append(self.written.finish(), memo.begin, memo.bits).is_ok()
+    }
+
+    /// How many bits [`ReplicationStore::write`] would write.
+    pub fn size(&mut self, who: ControllerId, since: Tick) -> usize {
+        self.section(who, since).map_or(0, |memo| memo.bits)
+    }
+
+    /// The same for a place among [`ReplicationStore::ids`].
+    pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
+        self.section_at(at, since).map_or(0, |memo| memo.bits)
+    }
+
+    /// Where the section of a controller for clients at a tick lies; it is written if it is not there yet.
+    fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
+        self.section_at(self.ids.binary_search(&who).ok()?, since)
+    }
+
+    fn section_at(&mut self, at: usize, since: Tick) -> Option<Memo> {
+        if *self.stamps.get(at)? <= since && since != Tick(0) {
+            return None;
+        }
+        let record = self.records.get_mut(self.slots[at] as usize)?.as_mut()?;
+        if record.memo_of != self.tick {
+            record.memo_of = self.tick;
+            record.memos.clear();
+        }
+        if let Some(known) = record.memos.iter().find(|m| m.since == since) {
+            return Some(*known);
+        }
+        let cx = Cx {
+            rules: self.shapes.rules(),
+            tag_bits: self.shapes.tag_bits,
+            effect_bits: self.shapes.effect_bits,
+            tick: self.tick,
+            length: self.length,
+        };
+        let begin = self.written.bit_len();
+        record.write(&cx, since, &mut self.written);
+        let memo = Memo { since, begin, bits: self.written.bit_len() - begin };
+        record.memos.push(memo);
+        Some(memo)
+    }
+}
+
+/// What a burst goes by. A cue of an ability has no application; the op at its root stands for it.
+pub(crate) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
+    if key == EffectKey::NONE {
+        EffectKey { birth: root.0, target: who, ordinal: 0 }
+    } else {
+        EffectKey { target: who, ..key }
+    }
+}
