@@ -35,7 +35,7 @@ impl Duel {
         let rules = Rules::builder().add(set).add(calculation).add(effect).build().map_err(|e| e.to_string())?;
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let (a, b) = (spawn(&mut sim, &rules)?, spawn(&mut sim, &rules)?);
-        let effect: EffectId = rules.effect("GE_Hit").ok_or("the effect is missing")?;
+        let effect: EffectId = rules.find_effect("GE_Hit").ok_or("the effect is missing")?;
         let mut duel = Duel { sim, spec: Spec::new(effect, b).from(a), facts: Facts::default() };
         // Buffers grow while they are first used.
         duel.hits(1_000)?;
@@ -63,8 +63,8 @@ impl Duel {
 }
 
 fn spawn(sim: &mut Sim, rules: &Arc<Rules>) -> Result<ControllerId, String> {
-    let set = rules.set("S").ok_or("the set is missing")?;
-    sim.spawn(SpawnSpec::sets(vec![set])).map_err(|refusal| format!("{refusal:?}"))
+    let set = rules.find_set("S").ok_or("the set is missing")?;
+    sim.spawn(SpawnSpec::sets([set])).map_err(|refusal| format!("{refusal:?}"))
 }
 
 /// Nanoseconds of one evaluation.

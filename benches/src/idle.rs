@@ -4,7 +4,7 @@
 use crate::count;
 use crate::plan::FRAME;
 use crate::workload::measured_section;
-use ugas_core::{AbilityId, ControllerId, Facts, NoHost, Rules, Sim, SimConfig, SimTime, Spec, Target};
+use ugas_core::{AbilityId, ControllerId, Facts, Rules, Sim, SimConfig, SimTime, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Controller, Effect, TagRegistry};
 
 /// The first argument of the child whose instructions are counted.
@@ -35,7 +35,7 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
     let mut facts = Facts::default();
     let due = measured_section(std::hint::black_box(&mut sim), |sim| {
         (0..STEPS).fold(0, |due, _| {
-            let progress = sim.advance_to(SimTime(sim.now().0 + FRAME), &mut NoHost);
+            let progress = sim.advance_to(SimTime(sim.now().0 + FRAME));
             sim.take_facts(&mut facts);
             due + progress.due
         })
@@ -68,12 +68,13 @@ fn world(controllers: u32, waiting: bool) -> Result<Sim, String> {
         .build()
         .map_err(|error| told(&error))?;
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let template = rules.template(if waiting { "Waiting" } else { "Bare" }).ok_or("the idle world: no template")?;
+    let template =
+        rules.find_template(if waiting { "Waiting" } else { "Bare" }).ok_or("the idle world: no template")?;
     sim.spawn_many(template, controllers).map_err(|error| told(&error))?;
-    let hour = rules.effect("GE_Hour").ok_or("the idle world: no effect")?;
+    let hour = rules.find_effect("GE_Hour").ok_or("the idle world: no effect")?;
     sim.apply(&Spec::new(hour, ControllerId(0))).map_err(|error| told(&error))?;
     if waiting {
-        let abilities: Vec<AbilityId> = WAITING.iter().filter_map(|name| rules.ability(name)).collect();
+        let abilities: Vec<AbilityId> = WAITING.iter().filter_map(|name| rules.find_ability(name)).collect();
         for who in (0..controllers).map(ControllerId) {
             for &ability in &abilities {
                 sim.activate(who, ability, Target::None).map_err(|error| told(&error))?;
@@ -86,7 +87,7 @@ fn world(controllers: u32, waiting: bool) -> Result<Sim, String> {
         }
     }
     // Both worlds have taken a step and handed out their facts before anything is counted.
-    sim.advance_to(SimTime(FRAME), &mut NoHost);
+    sim.advance_to(SimTime(FRAME));
     sim.take_facts(&mut Facts::default());
     Ok(sim)
 }

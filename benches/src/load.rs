@@ -157,10 +157,10 @@ fn reload_in(folder: &Path, texts: &[String], repetitions: usize) -> Result<f64,
     let slip = |findings: Vec<Diagnostic>| findings.first().map_or(String::new(), |f| f.message.clone());
     let mut reloader = Reloader::open(folder).map_err(slip)?;
     let rules = reloader.rules().clone();
-    let set = rules.set("Set7").ok_or("the generated project has no Set7")?;
+    let set = rules.find_set("Set7").ok_or("the generated project has no Set7")?;
     let mut sim = Sim::new(rules, SimConfig::default());
     for _ in 0..100 {
-        sim.spawn(SpawnSpec::sets(vec![set])).map_err(|r| r.to_string())?;
+        sim.spawn(SpawnSpec::sets([set])).map_err(|r| r.to_string())?;
     }
     let mut best = f64::INFINITY;
     for n in 0..repetitions {

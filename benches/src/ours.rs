@@ -7,7 +7,7 @@ use crate::subject::{Answer, Subject};
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 use ugas_core::{
-    AbilityId, AttributeId, ControllerId, EffectId, EffectKey, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime,
+    AbilityId, AttributeId, ControllerId, EffectId, EffectKey, Facts, Refusal, Rules, Sim, SimConfig, SimTime,
     SpawnSpec, Spec, TagId, Target, TemplateId,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect, Modifier, TagRegistry};
@@ -147,7 +147,7 @@ struct Ours {
 
 /// No operation of the plan is refused; one that is would make the measurement worthless.
 #[inline]
-fn accepted<T>(result: Result<T, Refusal>) -> T {
+fn accepted<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|refusal| panic!("refused: {refusal}"))
 }
 
@@ -214,7 +214,7 @@ impl Subject for Ours {
 
     #[inline]
     fn remove(&mut self, key: EffectKey) {
-        accepted(self.sim.remove(key, -1));
+        accepted(self.sim.remove(key));
     }
 
     #[inline]
@@ -243,7 +243,7 @@ impl Subject for Ours {
 
     fn advance(&mut self, frames: i64) {
         let until = SimTime(self.sim.now().0 + frames * FRAME);
-        let progress = self.sim.advance_to(until, &mut NoHost);
+        let progress = self.sim.advance_to(until);
         assert!(progress.finished, "the budget of one advance is larger than any step of the plan");
         self.due += progress.due;
     }

@@ -6,8 +6,8 @@
 mod alloc;
 
 use ugas_core::{
-    AbilityGrant, ControllerId, EffectKey, GrantId, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-    Target, Timer, Which,
+    AbilityGrant, ControllerId, EffectKey, GrantId, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+    Timer, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, Stacking};
 
@@ -58,7 +58,7 @@ fn a_hud_reads_what_is_left_without_allocating() {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()])).unwrap();
     let grants = ["GA_Bolt", "GA_Dash", "GA_Chant"].map(|name| {
         let ability = rules.ability(name).unwrap();
         let grant = sim.grant(who, AbilityGrant::new(ability)).unwrap();
@@ -66,7 +66,7 @@ fn a_hud_reads_what_is_left_without_allocating() {
         grant
     });
     let ward = sim.apply(&Spec::new(rules.effect("GE_Ward").unwrap(), who).stacks(3)).unwrap();
-    sim.advance_to(SimTime::seconds(1.5), &mut NoHost);
+    sim.advance_to(SimTime::seconds(1.5));
 
     let hud = read(&sim, who, grants, ward).unwrap();
     assert_eq!(shown(hud.cooldown), Some((3.5, 5.0, 0.7)));

@@ -90,7 +90,7 @@ fn sections() -> (f64, f64) {
     // Tags alone: in this mode others are not told of effects.
     board.add(arena.server.sim(), one, ControllerReplication::Mixed, Tick(62)).expect("it exists");
     let key = arena.server.sim().effects(one).expect("it exists")[0].key;
-    arena.server.sim_mut().remove(key, -1).expect("it is there");
+    arena.server.sim_mut().remove(key).expect("it is there");
     board.update(arena.server.sim(), Tick(63), &[one]);
     (observer, written(&mut board, &[one], Tick(62)) as f64 / 8.0)
 }

@@ -70,7 +70,7 @@ impl Duel {
 pub(crate) fn replay() -> (f64, f64) {
     let rules = rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").expect("it is there")])).expect("it can be spawned");
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").expect("it is there")])).expect("it can be spawned");
     let (rage, nudge) = (rules.ability("GA_Rage").expect("there"), rules.effect("GE_Nudge").expect("there"));
     sim.run(Op::Grant { who, grant: AbilityGrant::new(rage) }).expect("it can be granted");
     let mut server = Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));

@@ -2,14 +2,18 @@
 //!
 //! Definition ids are dense, given append-only by name when rules are built, and stay the same across rebuilds. A
 //! definition made at run time has [`RUNTIME_BIT`] set and lives in the sim's state.
+//!
+//! `Display` writes kind and number (`effect 3`); `describe` writes the name that rules know it by.
 
+use crate::Rules;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Set in the id of a definition that was made at run time.
 pub const RUNTIME_BIT: u32 = 1 << 31;
 
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $what:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[repr(transparent)]
@@ -19,47 +23,79 @@ macro_rules! ids {
             #[inline]
             pub fn index(self) -> usize { self.0 as usize }
         }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($what, " {}"), self.0)
+            }
+        }
     )*};
 }
 ids! {
     /// An attribute by name: `Health` of one set and `Health` of another share it.
-    AttributeId;
+    AttributeId "attribute";
     /// An attribute set.
-    SetId;
+    SetId "attribute set";
     /// A tag.
-    TagId;
+    TagId "tag";
     /// An effect definition.
-    EffectId;
+    EffectId "effect";
     /// An ability definition.
-    AbilityId;
+    AbilityId "ability";
     /// A curve.
-    CurveId;
+    CurveId "curve";
     /// A registered calculator.
-    CalcId;
+    CalcId "calculation";
     /// A registered hook, requirement or validator.
-    HookId;
+    HookId "hook";
     /// A compiled controller template.
-    TemplateId;
+    TemplateId "controller template";
     /// A set-by-caller key.
-    KeyId;
+    KeyId "set-by-caller key";
     /// A multiply channel: a hash of its name, so that it does not depend on load order.
-    ChannelId;
+    ChannelId "channel";
     /// An input binding name.
-    InputId;
+    InputId "input";
     /// A controller: rising, never reused.
-    ControllerId;
+    ControllerId "controller";
     /// A granted ability of one controller: rising, never reused on it.
-    GrantId;
+    GrantId "grant";
     /// A global cooldown group or an activation group: a hash of its name.
-    GroupId;
+    GroupId "group";
     /// A parameter of a granted ability, a payload entry or a restriction: a hash of its name.
-    ParamId;
+    ParamId "parameter";
     /// A task type.
-    TaskKindId;
+    TaskKindId "task type";
     /// An ability set.
-    AbilitySetId;
+    AbilitySetId "ability set";
     /// A timeline.
-    TimelineId;
+    TimelineId "timeline";
+}
+
+macro_rules! described {
+    ($($name:ident $lookup:ident;)*) => {$(
+        impl $name {
+            /// Returns its name in these rules; kind and number if the rules have no name for it.
+            pub fn describe(self, rules: &Rules) -> String {
+                rules.$lookup(self).map_or_else(|| self.to_string(), str::to_owned)
+            }
+        }
+    )*};
+}
+described! {
+    AttributeId attribute_name;
+    SetId set_name;
+    TagId tag_name;
+    EffectId effect_name;
+    AbilityId ability_name;
+    CalcId calculator_name;
+    HookId hook_name;
+    KeyId key_name;
+    InputId input_name;
+    GroupId group_name;
+    ParamId param_name;
+    TaskKindId task_kind_name;
+    AbilitySetId ability_set_name;
+    TimelineId timeline_name;
 }
 
 macro_rules! hashed {
@@ -223,7 +259,53 @@ impl TaskKey {
     pub const NONE: TaskKey = TaskKey { seq: 0, who: ControllerId::NONE };
 }
 
+impl fmt::Display for ActorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "actor {:016x}", self.0)
+    }
+}
+impl fmt::Display for OpId {
+    /// Writes `op 12` for an op of the sim itself, `op 3:7.1` for client 3, frame 7, position 1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.client() {
+            0 => write!(f, "op {}", self.0),
+            client => write!(f, "op {client}:{}.{}", self.base(), self.sub()),
+        }
+    }
+}
+impl fmt::Display for EffectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "effect {:x}.{} on {}", self.birth, self.ordinal, self.target)
+    }
+}
+impl fmt::Display for ActivationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "activation {:x}.{} of {}", self.birth, self.ordinal, self.who)
+    }
+}
+impl fmt::Display for TaskKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "task {} of {}", self.seq, self.who)
+    }
+}
+
 /// FNV-1a over bytes.
 pub(crate) fn fnv64(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_written_with_their_kind_or_their_name() {
+        let rules = Rules::builder().add(ugas_doc::Effect::instant("GE_Hit")).build().unwrap();
+        let hit = rules.effect("GE_Hit").unwrap();
+        assert_eq!((hit.describe(&rules), EffectId(900).describe(&rules)), ("GE_Hit".into(), "effect 900".into()));
+        assert_eq!(ControllerId(4).to_string(), "controller 4");
+        assert_eq!(OpId::new(3, 7, 1).to_string(), "op 3:7.1");
+        let key = EffectKey { birth: 10, target: ControllerId(4), ordinal: 2 };
+        assert_eq!(key.to_string(), "effect a.2 on controller 4");
+    }
 }

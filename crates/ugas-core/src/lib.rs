@@ -17,7 +17,7 @@
 //!     .add(Effect::infinite("GE_Strength").multiply("AttackPower", 0.25))
 //!     .build()?;
 //! let mut sim = Sim::new(rules.clone(), SimConfig::default());
-//! let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()]))?;
+//! let hero = sim.spawn(SpawnSpec::sets([rules.set("Combat").unwrap()]))?;
 //! sim.apply(&Spec::new(rules.effect("GE_Strength").unwrap(), hero))?;
 //! let power = sim.explain(hero, rules.attribute("AttackPower").unwrap())?;
 //! assert_eq!(power.short(), "AttackPower 12.5 = 10 × 1.25 (GE_Strength)");
@@ -37,6 +37,7 @@ mod limits;
 mod migration;
 mod op;
 mod query;
+mod read_error;
 mod refusal;
 mod rng;
 mod rules;
@@ -66,11 +67,12 @@ pub use query::{ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
 };
+pub use read_error::ReadError;
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
     DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
-    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, Wake, tag_parents, tag_segments,
+    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, Wake, tag_parents, tag_segments,
 };
 pub use sim::{
     Host, JournalPosition, NoHost, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role, Sim, SimConfig,

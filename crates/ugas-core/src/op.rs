@@ -130,15 +130,15 @@ impl Spec {
         }
     }
 
-    /// Replaces the duration.
-    pub fn lasting(mut self, duration: SimTime) -> Spec {
-        self.extra().duration = Some(duration);
+    /// Replaces the duration: seconds, or an exact [`SimTime`].
+    pub fn lasting(mut self, duration: impl Into<SimTime>) -> Spec {
+        self.extra().duration = Some(duration.into());
         self
     }
 
-    /// Replaces the period.
-    pub fn every(mut self, period: SimTime) -> Spec {
-        self.extra().period = Some(period);
+    /// Replaces the period: seconds, or an exact [`SimTime`].
+    pub fn every(mut self, period: impl Into<SimTime>) -> Spec {
+        self.extra().period = Some(period.into());
         self
     }
 
@@ -170,7 +170,7 @@ impl Spec {
 ///
 /// ```
 /// use ugas_core::{SetId, SpawnSpec, TagId};
-/// let hero = SpawnSpec::sets(vec![SetId(0)]).tag(TagId(1));
+/// let hero = SpawnSpec::sets([SetId(0)]).tag(TagId(1));
 /// assert_eq!(hero.tags.len(), 1);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -224,9 +224,9 @@ impl SpawnSpec {
         SpawnSpec { template: Some(template), ..SpawnSpec::default() }
     }
 
-    /// From sets.
-    pub fn sets(sets: Vec<SetId>) -> SpawnSpec {
-        SpawnSpec { sets, ..SpawnSpec::default() }
+    /// Builds a controller from attribute sets.
+    pub fn sets(sets: impl IntoIterator<Item = SetId>) -> SpawnSpec {
+        SpawnSpec { sets: sets.into_iter().collect(), ..SpawnSpec::default() }
     }
 
     /// Adds an innate tag.
@@ -357,8 +357,8 @@ pub enum Op {
     Remove {
         /// Which.
         key: EffectKey,
-        /// How many.
-        stacks: i32,
+        /// How many, at least one; all of them if `None`.
+        stacks: Option<u32>,
     },
     /// Removes all effects that match, clearing sequence queues first.
     RemoveMatching {

@@ -6,9 +6,15 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a door can be asked for by id.
+/// The kinds of definition that rules give ids to.
+///
+/// ```
+/// assert_eq!(ugas_core::NameKind::AbilitySet.to_string(), "ability set");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NameKind {
+    /// An attribute.
+    Attribute,
     /// An effect.
     Effect,
     /// An ability.
@@ -23,6 +29,39 @@ pub enum NameKind {
     Template,
     /// A run-time definition.
     Definition,
+    /// A timeline.
+    Timeline,
+    /// A task type.
+    TaskKind,
+    /// A curve.
+    Curve,
+    /// A calculation.
+    Calculation,
+    /// A set-by-caller key.
+    Key,
+    /// An input.
+    Input,
+}
+
+impl std::fmt::Display for NameKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            NameKind::Attribute => "attribute",
+            NameKind::Effect => "effect",
+            NameKind::Ability => "ability",
+            NameKind::Tag => "tag",
+            NameKind::Set => "attribute set",
+            NameKind::AbilitySet => "ability set",
+            NameKind::Template => "controller template",
+            NameKind::Definition => "run-time definition",
+            NameKind::Timeline => "timeline",
+            NameKind::TaskKind => "task type",
+            NameKind::Curve => "curve",
+            NameKind::Calculation => "calculation",
+            NameKind::Key => "set-by-caller key",
+            NameKind::Input => "input",
+        })
+    }
 }
 
 /// Which number was bad.
@@ -32,7 +71,7 @@ pub enum BadValue {
     Level,
     /// Stacks of 0, or above the limit.
     Stacks,
-    /// A stack count to remove that is neither −1 nor above 0.
+    /// A stack count to remove that is 0.
     RemoveCount,
     /// A negative or overlong duration.
     Duration,
@@ -328,6 +367,11 @@ pub enum Refusal {
         /// How far it may be.
         max: f64,
     },
+    /// The client is a whole prediction window ahead of the last confirmed tick: nothing more is predicted until the
+    /// server answers.
+    PredictionWindowClosed,
+    /// A late command claims a tick at which the ability's own cooldown was still running.
+    ClaimedDuringCooldown,
 }
 
 impl Refusal {
@@ -383,6 +427,8 @@ impl Refusal {
             Refusal::Cooldown { .. } => "Cooldown",
             Refusal::NoTarget => "NoTarget",
             Refusal::OutOfRange { .. } => "OutOfRange",
+            Refusal::PredictionWindowClosed => "PredictionWindowClosed",
+            Refusal::ClaimedDuringCooldown => "ClaimedDuringCooldown",
         }
     }
 
@@ -437,7 +483,7 @@ impl Refusal {
             Refusal::BadValue { what } => match what {
                 BadValue::Level => "a level is at least 1".into(),
                 BadValue::Stacks => "stacks are at least 1 and at most the limit".into(),
-                BadValue::RemoveCount => "remove −1 (all) or at least 1 stack".into(),
+                BadValue::RemoveCount => "remove at least 1 stack".into(),
                 BadValue::Duration => "a duration is not negative and at most about 400 years".into(),
                 BadValue::Period => "a period is at least 1 ms".into(),
                 BadValue::Rate => "a clock rate lies between 0 and 1000".into(),
@@ -501,6 +547,10 @@ impl Refusal {
             Refusal::OutOfRange { distance, max } => {
                 format!("the target is {distance:.2} away, at most {max} is allowed")
             }
+            Refusal::PredictionWindowClosed => {
+                "the prediction window is full: wait until the server confirms earlier commands".into()
+            }
+            Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick the command claims".into(),
         }
     }
 }

@@ -1,161 +1,31 @@
-//! A sim: one running world. Rules, state, clock and log; every change goes through a door of this file.
+//! A sim: one running world of rules, state, clock and log. Every change of it enters through a function of this file
+//! and becomes an op.
 
+mod config;
+mod figures;
+mod host;
 mod portable;
+mod reads;
 mod reload;
 mod remote;
 
+pub use config::{Role, SimConfig};
+pub use figures::{TaskFigures, TaskRecord};
+pub use host::{Host, NoHost, SpaceQuery};
 pub use remote::{
     JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
 };
 
 use crate::flow::{Flow, ImageStamp, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};
-use crate::limits::Limits;
-use crate::rng::mix;
 use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
 use crate::{
-    ActorId, Anchor, AttributeId, Cause, ControllerId, DefId, Diagnostic, EffectId, EffectKey, Facts, Op, OpId,
-    Outcome, Rate, Refusal, SetId, SimTime, SpawnSpec, Spec, TaskKindId, TemplateId, Trace,
+    Cause, ControllerId, DefId, EffectKey, Op, OpId, Outcome, ReadError, Refusal, SimTime, SpawnSpec, Spec, TemplateId,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Doc;
-
-/// Whose truth a sim holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
-    /// The only one: it decides and plays locally.
-    #[default]
-    Whole,
-    /// It decides; others play ahead of it.
-    Authority,
-    /// It plays ahead of an authority. Effects that are for the authority only are refused here, and calculations that
-    /// may not be run ahead are left to it.
-    Client,
-}
-
-/// How a sim is set up.
-///
-/// ```
-/// let config = ugas_core::SimConfig { seed: 7, ..Default::default() };
-/// assert!(!config.trace);
-/// ```
-#[derive(Clone, Debug)]
-pub struct SimConfig {
-    /// Seed of the random stream.
-    pub seed: u64,
-    /// Limits on everything.
-    pub limits: Limits,
-    /// Whether lifecycle steps and refusals are traced.
-    pub trace: bool,
-    /// Length of a frame: tasks that tick do so at whole multiples of it.
-    pub frame: SimTime,
-    /// How many tasks may tick in one frame; the others grow more urgent.
-    pub task_budget: u32,
-    /// Whether timelines of the data play and answer waiting tasks. An engine that plays animations itself says no.
-    pub timelines: bool,
-    /// Whose truth it holds.
-    pub role: Role,
-}
-
-impl Default for SimConfig {
-    fn default() -> SimConfig {
-        SimConfig {
-            seed: 0,
-            limits: Limits::default(),
-            trace: false,
-            frame: SimTime::frames(1, 60),
-            task_budget: u32::MAX,
-            timelines: true,
-            role: Role::Whole,
-        }
-    }
-}
-
-/// What a task that looks around asks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SpaceQuery {
-    /// Whose task.
-    pub who: ControllerId,
-    /// Where it stands, if the sim knows.
-    pub anchor: Option<Anchor>,
-    /// How far it looks; infinite if the task does not say.
-    pub range: f64,
-}
-
-/// Ticks of one task type in one frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskRecord {
-    /// The task type.
-    pub task: TaskKindId,
-    /// The frame.
-    pub at: SimTime,
-    /// How many run.
-    pub running: u32,
-    /// How many ticked.
-    pub ticked: u32,
-    /// How many should have but for the budget.
-    pub deferred: u32,
-    /// What the ticks took by the host's stopwatch.
-    pub nanos: u64,
-}
-
-/// Ticks of one task type since the sim began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskFigures {
-    /// The task type.
-    pub task: TaskKindId,
-    /// How many ran in the last frame.
-    pub running: u32,
-    /// Frames with such tasks.
-    pub frames: u64,
-    /// All ticks.
-    pub ticks: u64,
-    /// What all ticks took by the host's stopwatch.
-    pub nanos: u64,
-    /// The first such frame.
-    pub since: SimTime,
-    /// The last such frame.
-    pub until: SimTime,
-}
-
-impl TaskFigures {
-    /// What a tick takes on average, in nanoseconds.
-    pub fn average(&self) -> f64 {
-        self.nanos as f64 / self.ticks.max(1) as f64
-    }
-
-    /// Ticks a second of one such task, after throttling.
-    pub fn rate(&self) -> f64 {
-        let seconds = (self.until - self.since).as_seconds();
-        if seconds > 0.0 { self.ticks as f64 / self.running.max(1) as f64 / seconds } else { 0.0 }
-    }
-}
-
-/// What the surrounding engine answers inside a step. Everything has an empty answer by default.
-pub trait Host {
-    /// Whom a volume touches, for a task that waits for an overlap.
-    fn overlap(&mut self, _query: &SpaceQuery, _found: &mut Vec<ControllerId>) {}
-
-    /// A target, for a task that waits for one.
-    fn find_target(&mut self, _query: &SpaceQuery) -> Option<ControllerId> {
-        None
-    }
-
-    /// Nanoseconds of a clock of the host's, for figures only; the sim has none.
-    fn stopwatch(&mut self) -> u64 {
-        0
-    }
-
-    /// What one type of ticking task did in one frame.
-    fn task_record(&mut self, _record: &TaskRecord) {}
-}
-
-/// A host that answers nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHost;
-impl Host for NoHost {}
 
 /// How far an advance came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,9 +51,9 @@ pub struct Progress {
 /// let health = rules.attribute("Health").unwrap();
 /// let poison = rules.effect("GE_Poison").unwrap();
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
 /// sim.apply(&Spec::new(poison, hero))?;
-/// sim.advance_to(SimTime::seconds(10.0), &mut NoHost);
+/// sim.advance_to(SimTime::seconds(10.0));
 /// assert_eq!(sim.get(hero, health)?, 50.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -281,12 +151,12 @@ impl Sim {
         &self.index.layouts
     }
     #[inline]
-    pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, Refusal> {
-        self.state.controllers.slot(who).ok_or(Refusal::StaleHandle)
+    pub(crate) fn slot(&self, who: ControllerId) -> Result<usize, ReadError> {
+        self.state.controllers.slot(who).ok_or(ReadError::StaleHandle)
     }
     #[inline]
-    pub(crate) fn row(&self, who: ControllerId) -> Result<&Row, Refusal> {
-        self.state.controllers.get(who).ok_or(Refusal::StaleHandle)
+    pub(crate) fn row(&self, who: ControllerId) -> Result<&Row, ReadError> {
+        self.state.controllers.get(who).ok_or(ReadError::StaleHandle)
     }
     #[inline]
     pub(crate) fn layout(&self, row: &Row) -> &Layout {
@@ -407,9 +277,19 @@ impl Sim {
         applied
     }
 
-    /// Removes stacks of an effect; −1 removes it. A queued one just leaves the queue.
+    /// Removes an effect with all its stacks. A queued application leaves the queue.
     #[inline]
-    pub fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
+    pub fn remove(&mut self, key: EffectKey) -> Result<(), Refusal> {
+        self.remove_some(key, None)
+    }
+
+    /// Removes a number of stacks, at least one. The effect ends when none is left.
+    #[inline]
+    pub fn remove_stacks(&mut self, key: EffectKey, stacks: u32) -> Result<(), Refusal> {
+        self.remove_some(key, Some(stacks))
+    }
+
+    fn remove_some(&mut self, key: EffectKey, stacks: Option<u32>) -> Result<(), Refusal> {
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, key.target);
@@ -421,8 +301,14 @@ impl Sim {
         result
     }
 
-    /// Runs what falls due up to an absolute time, in order. A time before now changes nothing.
-    pub fn advance_to(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
+    /// Runs everything that falls due up to an absolute time, in order, without a host. A time before now changes
+    /// nothing.
+    pub fn advance_to(&mut self, time: SimTime) -> Progress {
+        self.advance_with(time, &mut NoHost)
+    }
+
+    /// Does the same and asks `host` where a task needs an answer from the engine within the step.
+    pub fn advance_with(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
             return Progress { reached: self.state.now, due: 0, finished: false };
         }
@@ -433,204 +319,6 @@ impl Sim {
             self.state.now = time;
         }
         Progress { reached: self.state.now, due, finished }
-    }
-
-    // Log -------------------------------------------------------------------------------------------------------
-
-    /// Facts since they were last taken.
-    pub fn facts(&self) -> &Facts {
-        &self.log.facts
-    }
-
-    /// Swaps the facts out: no allocation, and the sim is free again while they are read.
-    pub fn take_facts(&mut self, into: &mut Facts) {
-        into.list.clear();
-        into.detail.clear();
-        std::mem::swap(&mut self.log.facts, into);
-    }
-
-    /// Swaps the diagnostics out.
-    pub fn take_diagnostics(&mut self, into: &mut Vec<Diagnostic>) {
-        into.clear();
-        std::mem::swap(&mut self.log.diagnostics, into);
-    }
-
-    /// Swaps the trace out.
-    pub fn take_trace(&mut self, into: &mut Vec<Trace>) {
-        into.clear();
-        std::mem::swap(&mut self.log.trace, into);
-    }
-
-    /// What tasks that tick cost so far, by task type.
-    pub fn task_figures(&self) -> &[TaskFigures] {
-        &self.index.figures
-    }
-
-    /// The chain of causes behind a fact's link, nearest first, as far as the ring remembers.
-    pub fn chain(&self, link: u32) -> Vec<CauseLink> {
-        self.causes.chain(self.config.limits.cause_links, link)
-    }
-
-    // Reads -----------------------------------------------------------------------------------------------------
-
-    /// The rules.
-    pub fn rules(&self) -> &Arc<Rules> {
-        &self.rules
-    }
-    /// The time reached.
-    pub fn now(&self) -> SimTime {
-        self.state.now
-    }
-    /// How it was set up.
-    pub fn config(&self) -> &SimConfig {
-        &self.config
-    }
-    /// Controllers that exist, by rising id.
-    pub fn controllers(&self) -> impl Iterator<Item = ControllerId> {
-        self.state.controllers.iter().map(|r| r.id)
-    }
-    /// Whether a controller exists.
-    pub fn exists(&self, who: ControllerId) -> bool {
-        self.state.controllers.slot(who).is_some()
-    }
-    /// The controller of an actor, as owner or avatar: the one with the lowest id. Looks through all controllers;
-    /// hosts that ask often keep a map of their own.
-    pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
-        actor.some()?;
-        self.state.controllers.iter().find(|r| r.owner == actor || r.avatar() == actor).map(|r| r.id)
-    }
-    /// The owner: lifecycle, authority, persistence.
-    pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
-        Ok(self.row(who)?.owner.some())
-    }
-    /// The avatar: place and looks.
-    pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, Refusal> {
-        Ok(self.row(who)?.avatar().some())
-    }
-    /// Where it stands.
-    pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, Refusal> {
-        Ok(self.row(who)?.side().anchor)
-    }
-    /// How fast its clock runs.
-    pub fn rate(&self, who: ControllerId) -> Result<Rate, Refusal> {
-        Ok(self.row(who)?.clock.rate())
-    }
-    /// Whether it is active.
-    pub fn is_active(&self, who: ControllerId) -> Result<bool, Refusal> {
-        Ok(self.row(who)?.clock.active())
-    }
-    /// Its registered sets.
-    pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, Refusal> {
-        self.set_list(who).map(<[SetId]>::to_vec)
-    }
-    /// The same without a copy.
-    pub fn set_list(&self, who: ControllerId) -> Result<&[SetId], Refusal> {
-        let row = self.row(who)?;
-        Ok(&self.layout(row).sets)
-    }
-
-    #[inline]
-    fn place(&self, who: ControllerId, attribute: AttributeId) -> Result<(&Row, usize), Refusal> {
-        let row = self.row(who)?;
-        let slot = self.layout(row).slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
-        Ok((row, slot))
-    }
-
-    /// An attribute's current value.
-    #[inline]
-    pub fn get(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        self.place(who, attribute).map(|(row, slot)| row.attrs[slot].current)
-    }
-    /// An attribute's base value.
-    #[inline]
-    pub fn base(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        self.place(who, attribute).map(|(row, slot)| row.attrs[slot].base)
-    }
-    /// An attribute's bounds now; infinite where there is none.
-    pub fn bounds(&self, who: ControllerId, attribute: AttributeId) -> Result<(f64, f64), Refusal> {
-        let (row, slot) = self.place(who, attribute)?;
-        Ok(self.layout(row).slots[slot].bounds(&row.attrs))
-    }
-    /// The attributes a controller has, in dependency order.
-    pub fn attributes(&self, who: ControllerId) -> Result<Vec<AttributeId>, Refusal> {
-        let row = self.row(who)?;
-        Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
-    }
-    /// An ability's document, made at run time or not.
-    pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {
-        if !ability.is_runtime() {
-            return self.rules.ability_doc(ability);
-        }
-        match &self.state.definitions.get(ability.0)?.doc {
-            Doc::Ability(doc) => Some(doc),
-            _ => None,
-        }
-    }
-    /// Whether an effect is over as soon as it is applied; false for one that is not known.
-    ///
-    /// ```
-    /// use ugas_core::{Rules, Sim, SimConfig};
-    /// use ugas_doc::Effect;
-    /// let rules = Rules::builder().add(Effect::instant("GE_Hit")).add(Effect::infinite("GE_Ward")).build()?;
-    /// let sim = Sim::new(rules.clone(), SimConfig::default());
-    /// assert!(sim.is_instant(rules.effect("GE_Hit").unwrap()));
-    /// assert!(!sim.is_instant(rules.effect("GE_Ward").unwrap()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn is_instant(&self, effect: EffectId) -> bool {
-        let policy = match effect.is_runtime() {
-            false => self.rules.effect_def(effect).map(|def| def.policy),
-            true => self.state.definitions.get(effect.0).and_then(|d| match &d.doc {
-                Doc::Effect(doc) => Some(doc.duration_policy),
-                _ => None,
-            }),
-        };
-        policy == Some(ugas_doc::DurationPolicy::Instant)
-    }
-    /// The name of an effect, made at run time or not.
-    pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
-        if effect.is_runtime() {
-            return self.state.definitions.get(effect.0).map(|d| d.doc.name());
-        }
-        self.rules.effect_name(effect)
-    }
-
-    // Hash ------------------------------------------------------------------------------------------------------
-
-    /// The canonical hash of everything but the log. Its cost follows what changed since it was last asked for.
-    pub fn hash(&mut self) -> u64 {
-        let dirty = std::mem::take(&mut self.state.hash_dirty);
-        for &who in &dirty {
-            let Some(slot) = self.state.controllers.slot(who) else {
-                continue;
-            };
-            let row = self.state.controllers.row(slot);
-            if !row.hash_dirty {
-                continue;
-            }
-            let new = row.compute_hash(&self.index.layouts[row.layout as usize].sets, &self.rules.tags);
-            self.state.controllers.row_mut(slot).hash_dirty = false;
-            let old = std::mem::replace(self.state.controllers.hash_mut(slot), new);
-            if old != new
-                && let Some(changed) = &mut self.state.changed
-            {
-                changed.push(who);
-            }
-            self.state.hash_sum = self.state.hash_sum.wrapping_sub(old).wrapping_add(new);
-        }
-        self.state.hash_dirty = dirty;
-        self.state.hash_dirty.clear();
-        let s = &self.state;
-        let words = [s.now.0 as u64, s.seed, s.next_id as u64, s.next_op, s.hash_sum, self.rules.fingerprint()];
-        let defs = s.definitions.list.iter().map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
-        let seeds = s.client_seeds.iter().map(|&(client, seed)| mix(client as u64) ^ seed);
-        words.into_iter().chain(defs).chain(seeds).fold(9, |h, w| mix(h ^ w).rotate_left(17))
-    }
-
-    /// The canonical hash of one controller.
-    pub fn row_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
-        let row = self.row(who)?;
-        Ok(row.compute_hash(&self.layout(row).sets, &self.rules.tags))
     }
 
     // One controller --------------------------------------------------------------------------------------------
@@ -723,7 +411,7 @@ mod tests {
             .unwrap();
         let (mark, tag) = (rules.effect("GE_Mark").unwrap(), rules.tag("State.Marked").unwrap());
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let hero = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         let mut flips = Vec::new();
         let mut flow = sim.flow();
         let (target, def) = (flow.slot(hero).unwrap(), flow.def(mark).unwrap());

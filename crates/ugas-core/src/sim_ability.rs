@@ -21,7 +21,7 @@ impl Sim {
     ///     .build()?;
     /// let (spark, mana) = (rules.ability("GA_Spark").unwrap(), rules.attribute("Mana").unwrap());
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// sim.grant(hero, AbilityGrant::new(spark))?;
     /// sim.activate(hero, spark, Target::None)?;
     /// assert_eq!(sim.get(hero, mana)?, 30.0);

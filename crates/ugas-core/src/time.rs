@@ -63,6 +63,12 @@ impl SimTime {
     }
 }
 
+impl From<f64> for SimTime {
+    /// Converts seconds; see [`SimTime::seconds`].
+    fn from(seconds: f64) -> SimTime {
+        SimTime::seconds(seconds)
+    }
+}
 impl Add for SimTime {
     type Output = SimTime;
     fn add(self, other: SimTime) -> SimTime {

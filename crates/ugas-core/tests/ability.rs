@@ -240,7 +240,7 @@ fn death_ends_what_may_not_go_on() {
     // Who has no health is not dead.
     let rules = world().add(AttributeSet::new("Ghostly").with(Attribute::new("Will", 0.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let ghost = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Ghostly")])).unwrap();
+    let ghost = sim.spawn(SpawnSpec::sets([set(&rules, "Ghostly")])).unwrap();
     grant(&mut sim, ghost, "GA_Bare");
     assert!(cast(&mut sim, ghost, "GA_Bare").is_ok());
 }

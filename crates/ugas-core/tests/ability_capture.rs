@@ -111,7 +111,7 @@ fn a_fork_between_any_two_facts_goes_on_alike_and_the_stride_does_not_matter() {
             moments += 1;
             let mut q = p.clone();
             q.ops();
-            assert!(q.sim.advance_to(at, &mut Ground(q.foe)).finished);
+            assert!(q.sim.advance_with(at, &mut Ground(q.foe)).finished);
             let mut told = bare(&facts(&mut q.sim));
             let mut fork = q.clone();
             q.frame();

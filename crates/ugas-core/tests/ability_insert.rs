@@ -4,7 +4,7 @@
 mod kit;
 use kit::*;
 use ugas_core::{
-    AbilityGrant, AbilityId, ControllerId, DefId, EventData, Facts, NoHost, Op, Portable, Sim, SimTime, Target, Which,
+    AbilityGrant, AbilityId, ControllerId, DefId, EventData, Facts, Op, Portable, Sim, SimTime, Target, Which,
 };
 use ugas_doc::{Ability, Effect};
 
@@ -79,7 +79,7 @@ fn use_it(sim: &mut Sim, who: ControllerId) {
     let _ = sim.press(who, fire, Target::None);
     let now = sim.now();
     for seconds in [0.02, 0.3, 2.0] {
-        sim.advance_to(now + SimTime::seconds(seconds), &mut Ground(foe));
+        sim.advance_with(now + SimTime::seconds(seconds), &mut Ground(foe));
     }
     let _ = sim.release(who, fire);
     let carried = sim.extract(who).unwrap();
@@ -94,7 +94,7 @@ fn use_it(sim: &mut Sim, who: ControllerId) {
         let _ = sim.activate_which(who, which, Target::Controller(foe));
         let _ = sim.run(Op::Revoke { who, which });
     }
-    sim.advance_to(now + SimTime::seconds(3.0), &mut NoHost);
+    sim.advance_to(now + SimTime::seconds(3.0));
     sim.despawn(who).unwrap();
     sim.hash();
     sim.take_facts(&mut Facts::default());

@@ -9,8 +9,8 @@ use common_ability::{cast, ended, grant, has, id, running, waits, with, world};
 use std::sync::{Arc, Mutex};
 use ugas_core::{
     AbilityCx, AbilityGrant, AbilityState, ActorId, Anchor, CauseWhat, CodedAbility, CustomTask, DiagnosticKind,
-    FactKind, InputId, LifecycleStep, Next, Op, ParamId, Progression, Refusal, Resume, Sim, SimConfig, Spec, TagId,
-    Target, TaskCx, TraceKind, Which,
+    FactKind, InputId, LifecycleStep, Next, Op, ParamId, Progression, ReadError, Refusal, Resume, Sim, SimConfig, Spec,
+    TagId, Target, TaskCx, TraceKind, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Effect, GroupPolicy};
 
@@ -77,7 +77,7 @@ fn revoking_what_runs_cancels_it_first_once_with_its_tasks() {
     assert!(sim.tasks(who).unwrap().is_empty() && !has(&sim, who, "State.Casting"));
     assert_eq!(sim.ability_state(who, handle).unwrap(), AbilityState::NotGranted);
     assert_eq!(sim.activate_which(who, Which::Grant(handle), Target::None), Err(Refusal::NotGranted));
-    assert_eq!(sim.param(who, handle, ParamId::named("Charge")), Err(Refusal::StaleHandle));
+    assert_eq!(sim.param(who, handle, ParamId::named("Charge")), Err(ReadError::StaleHandle));
     go(&mut sim, 2000.0);
     assert_eq!(*ends.lock().unwrap(), [true]);
 }

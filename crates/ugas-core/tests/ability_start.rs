@@ -89,7 +89,7 @@ fn triggers_of_every_kind() {
     assert_eq!((state(&sim, 1), state(&sim, 2)), (AbilityState::Active, AbilityState::Granted));
     let ice = apply(&mut sim, "GE_Ice", who);
     assert_eq!((state(&sim, 2), state(&sim, 4)), (AbilityState::Active, AbilityState::Active));
-    sim.remove(ice, -1).unwrap();
+    sim.remove(ice).unwrap();
     assert_eq!((state(&sim, 2), state(&sim, 4)), (AbilityState::Granted, AbilityState::Active));
     assert_eq!(state(&sim, 3), AbilityState::Granted);
     apply(&mut sim, "GE_Hit", who);
@@ -182,11 +182,11 @@ fn an_effect_takes_back_what_it_granted() {
     let sword = apply(&mut sim, "GE_Sword", who);
     cast(&mut sim, who, "GA_Bare").unwrap();
     kinds(&mut sim);
-    sim.remove(sword, -1).unwrap();
+    sim.remove(sword).unwrap();
     assert_eq!((ended(&mut sim), running(&sim, who)), (vec![true], 0));
     assert_eq!(cast(&mut sim, who, "GA_Bare"), Err(Refusal::NotGranted));
     let lesson = apply(&mut sim, "GE_Lesson", who);
-    sim.remove(lesson, -1).unwrap();
+    sim.remove(lesson).unwrap();
     assert!(cast(&mut sim, who, "GA_Bare").is_ok());
 }
 
@@ -199,7 +199,7 @@ fn inactive_and_destroyed_controllers() {
     assert_eq!(cast(&mut sim, who, "GA_Bolt"), Err(Refusal::Inactive));
     go(&mut sim, 2.0);
     assert_eq!(sim.effect(ward).unwrap().remaining, Some(ugas_core::SimTime::seconds(5.0)));
-    sim.remove(ward, -1).unwrap();
+    sim.remove(ward).unwrap();
     apply(&mut sim, "GE_Last", who);
     assert_eq!(get(&sim, who, "Health"), 99.0);
     sim.run(Op::SetActive { who, active: true }).unwrap();

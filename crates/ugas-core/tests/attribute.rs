@@ -78,7 +78,7 @@ fn a_removed_effect_takes_exactly_its_modifiers() {
     let mut both = keys(&sim);
     both.sort();
     assert_eq!(both, [a, b]);
-    sim.remove(a, -1).unwrap();
+    sim.remove(a).unwrap();
     assert_eq!(keys(&sim), [b]);
     assert_eq!(get(&sim, hero, "AttackPower"), 20.0);
 }
@@ -120,7 +120,7 @@ fn the_order_of_application_never_changes_the_result() {
         for &i in &order {
             apply(&mut sim, &format!("GE_{i}"), hero);
         }
-        sim.remove(passing, -1).unwrap();
+        sim.remove(passing).unwrap();
         let bits = get(&sim, hero, "AttackPower").to_bits();
         assert_eq!(*seen.get_or_insert(bits), bits, "{order:?}");
     }
@@ -144,10 +144,10 @@ fn a_circle_of_bounds_is_refused_by_name() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let (first, second) = (set(&rules, "One"), set(&rules, "Two"));
-    let refused = sim.spawn(ugas_core::SpawnSpec::sets(vec![first, second])).unwrap_err();
+    let refused = sim.spawn(ugas_core::SpawnSpec::sets([first, second])).unwrap_err();
     assert_eq!(refused.kind(), "Cycle");
     assert_eq!(sim.controllers().count(), 0);
-    let who = sim.spawn(ugas_core::SpawnSpec::sets(vec![first])).unwrap();
+    let who = sim.spawn(ugas_core::SpawnSpec::sets([first])).unwrap();
     let before = sim.row_hash(who).unwrap();
     let refused = sim.run(ugas_core::Op::AddSet { who, set: second }).unwrap_err();
     assert_eq!(refused.kind(), "Cycle");

@@ -380,7 +380,7 @@ fn a_hit_meets_zone_range_shield_and_immunity() {
     let far = shot(&w, b, "Hitzone.Body", 75.0);
     w.sim.apply(&far).unwrap();
     assert_eq!(state(&w, b), (12.5, 0.0, 62.5));
-    let immune = SpawnSpec::sets(vec![w.set("Shooter")]).tag(w.tag("Immunity.Ballistic"));
+    let immune = SpawnSpec::sets([w.set("Shooter")]).tag(w.tag("Immunity.Ballistic"));
     let c = w.sim.spawn(immune).unwrap();
     let head = shot(&w, c, "Hitzone.Head", 20.0);
     w.sim.apply(&head).unwrap();
@@ -434,7 +434,7 @@ fn a_calculator_sees_the_whole_context_of_a_projectile_hit() {
         spec.extra().object = 4711;
         w.sim.apply(&spec).unwrap();
     }
-    w.sim.advance_to(SimTime::seconds(2.0), &mut ugas_core::NoHost);
+    w.sim.advance_to(SimTime::seconds(2.0));
     let seen = seen.lock().unwrap();
     assert_eq!(seen.len(), 3);
     for spec in seen.iter() {

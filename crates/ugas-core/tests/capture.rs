@@ -5,7 +5,7 @@ mod common2;
 use common2::busy::{busy, crowd, follows_truly, run_script, script};
 use common2::{Dice, World, about, said};
 use ugas_core::{
-    ControllerId, Fact, FactKind, NoHost, Op, OpId, ResimulationStop, RowImage, Rules, Sim, SimTime, Spec,
+    ControllerId, Fact, FactKind, Op, OpId, ResimulationStop, RowImage, Rules, Sim, SimTime, Spec,
 };
 use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation};
 
@@ -97,7 +97,7 @@ fn a_restore_that_would_close_a_circle_of_live_magnitudes_is_refused() {
     let mut image = RowImage::default();
     let key = w.hit("GE_Follow", b, a);
     w.sim.capture(a, &mut image).unwrap();
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     w.hit("GE_Follow", a, b);
     let restored = w.sim.restore(a, &image);
     w.apply("GE_Train", a);
@@ -125,7 +125,7 @@ fn replay_differs(seed: u64) -> Option<String> {
     let mut dice = Dice(seed ^ 5);
     let plan = script(&w, &mut dice, hero, friend, 1_000, 20);
     for (n, (at, op)) in plan.iter().enumerate() {
-        w.sim.advance_to(*at, &mut NoHost);
+        w.sim.advance_to(*at);
         if dice.below(3) == 0 {
             w.apply("GE_Surge", friend);
         }
@@ -180,7 +180,7 @@ fn a_replay_reads_the_friend_as_he_was_then() {
     w.facts();
     // The friend loses the surge; a replay up to then still sees it.
     let until_two = w.sim.journal(hero).unwrap();
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     w.to(3.0);
     assert_eq!(w.get(hero, "Damage"), 15.0);
     w.facts();
@@ -260,7 +260,7 @@ fn a_replay_tests_the_friends_tags_as_they_were_then() {
     w.hit("GE_Ask", friend, hero);
     assert_eq!((w.get(hero, "Damage"), w.get(hero, "Gold")), (15.0, 1.0));
     w.to(2.0);
-    w.sim.remove(fuse, -1).unwrap();
+    w.sim.remove(fuse).unwrap();
     assert_eq!((w.get(hero, "Damage"), w.get(hero, "Gold")), (10.0, 1.0));
     let hash = w.sim.row_hash(hero).unwrap();
     let journal = w.sim.journal(hero).unwrap();
@@ -282,7 +282,7 @@ fn a_replayed_hook_sees_the_friend_as_he_was_then() {
     let surge = w.apply("GE_Surge", friend);
     w.to(1.0);
     w.hit("GE_Ask", friend, hero);
-    w.sim.remove(surge, -1).unwrap();
+    w.sim.remove(surge).unwrap();
     w.to(2.0);
     let journal = w.sim.journal(hero).unwrap();
     w.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(2.0))]).unwrap();

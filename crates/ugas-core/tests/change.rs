@@ -4,8 +4,8 @@ mod common2;
 
 use common2::World;
 use ugas_core::{
-    ActorId, Anchor, Change, EffectChange, EffectFilter, FactKind, Op, Outcome, Refusal, RemoveReason, Rules, SimTime,
-    SpawnSpec,
+    ActorId, Anchor, Change, EffectChange, EffectFilter, FactKind, Op, Outcome, ReadError, Refusal, RemoveReason,
+    Rules, SimTime, SpawnSpec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, TagRegistry};
 
@@ -49,9 +49,9 @@ fn an_effect_grants_an_ability_while_it_is_active() {
     let grants = w.sim.grants(who).unwrap();
     assert_eq!(grants.len(), 1);
     let g = grants[0];
-    assert_eq!(Some(g.ability), w.rules.ability("GA_FlameStrike"));
-    assert_eq!((g.level, Some(g.input), g.by), (1, w.rules.input("Ability.Weapon.Special"), Some(key)));
-    w.sim.remove(key, -1).unwrap();
+    assert_eq!(Some(g.ability), w.rules.find_ability("GA_FlameStrike"));
+    assert_eq!((g.level, Some(g.input), g.by), (1, w.rules.find_input("Ability.Weapon.Special"), Some(key)));
+    w.sim.remove(key).unwrap();
     assert!(w.sim.grants(who).unwrap().is_empty());
 }
 
@@ -61,7 +61,7 @@ fn a_grant_that_stays_outlives_its_effect() {
     let who = w.spawn("Vitals");
     let key = w.apply("GE_Tome_Read", who);
     w.log();
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     let grants = w.sim.grants(who).unwrap();
     assert_eq!((grants.len(), grants[0].by), (1, None));
     assert!(!w.log().iter().any(|l| l.starts_with("revoked")));
@@ -77,7 +77,7 @@ fn two_effects_make_two_grants_and_take_only_their_own() {
     let grants = w.sim.grants(who).unwrap();
     assert_eq!(grants.len(), 2);
     assert_ne!(grants[0].id, grants[1].id);
-    w.sim.remove(sword, -1).unwrap();
+    w.sim.remove(sword).unwrap();
     let left = w.sim.grants(who).unwrap();
     assert_eq!((left.len(), left[0].by, left[0].id), (1, Some(dagger), grants[1].id));
 }
@@ -101,7 +101,7 @@ fn an_effect_bound_to_a_place_ends_when_the_new_avatar_stands_outside_it() {
     let spec = SpawnSpec {
         owner: Some(first),
         anchor: Some(Anchor::at([0.0, 0.0, 0.0])),
-        ..SpawnSpec::sets(vec![w.set("Vitals")])
+        ..SpawnSpec::sets([w.set("Vitals")])
     };
     let who = w.sim.spawn(spec).unwrap();
     let bound = w.spec("GE_Sanctuary", who).origin([0.0, 0.0, 0.0]);
@@ -115,7 +115,7 @@ fn an_effect_bound_to_a_place_ends_when_the_new_avatar_stands_outside_it() {
     assert!(w.sim.effect(key).is_ok(), "still inside");
     w.facts();
     possess(&mut w, third, 40.0);
-    assert_eq!(w.sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(w.sim.effect(key), Err(ReadError::StaleHandle));
     assert_eq!((w.get(who, "MoveSpeed"), w.has(who, "State.Safe"), w.get(who, "AttackPower")), (5.0, false, 11.0));
     let facts = w.facts();
     let reason = FactKind::EffectRemoved { reason: RemoveReason::Avatar };

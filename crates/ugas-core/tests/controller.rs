@@ -4,8 +4,8 @@ mod common;
 use common::*;
 use std::collections::BTreeSet;
 use ugas_core::{
-    AbilityGrant, ActorId, Anchor, Change, ControllerId, EffectFilter, FactKind, InputId, LifecycleStep, Op, Refusal,
-    RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
+    AbilityGrant, ActorId, Anchor, Change, ControllerId, EffectFilter, FactKind, InputId, LifecycleStep, Op, ReadError,
+    Refusal, RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect};
 
@@ -120,7 +120,7 @@ fn effects_are_applied_and_removed_by_key() {
     let (mut sim, hero) = one(&rules);
     let key = apply(&mut sim, "GE_Strong", hero);
     assert_eq!(get(&sim, hero, "AttackPower"), 20.0);
-    sim.remove(key, -1).unwrap();
+    sim.remove(key).unwrap();
     assert_eq!(get(&sim, hero, "AttackPower"), 10.0);
 }
 
@@ -187,7 +187,7 @@ fn a_change_of_avatar_goes_in_four_steps() {
     let removed = at(&|k| *k == FactKind::EffectRemoved { reason: RemoveReason::Avatar });
     let possessed = at(&|k| *k == FactKind::Possessed { old: ActorId(2), new: ActorId(3) });
     assert!(removed < possessed);
-    assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(key), Err(ReadError::StaleHandle));
     assert_eq!(sim.avatar(hero).unwrap(), Some(ActorId(3)));
 }
 
@@ -201,7 +201,7 @@ fn destruction_removes_effects_then_abilities_then_listeners() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), traced());
     let fire = rules.ability("GA_Fire").unwrap();
-    let mut spec = SpawnSpec::sets(vec![set(&rules, "Combat")]);
+    let mut spec = SpawnSpec::sets([set(&rules, "Combat")]);
     spec.abilities.push(AbilityGrant { ability: fire, level: 1, input: InputId::NONE });
     let hero = sim.spawn(spec).unwrap();
     apply(&mut sim, "GE_A", hero);
@@ -243,7 +243,7 @@ fn listeners_hear_the_end_of_tags_and_then_nothing() {
     assert_eq!(sim.apply(&Spec::new(buff, hero)), Err(Refusal::StaleHandle));
     go(&mut sim, 10.0);
     assert_eq!(facts(&mut sim), []);
-    assert_eq!(sim.get(hero, attribute(&rules, "Health")), Err(Refusal::StaleHandle));
+    assert_eq!(sim.get(hero, attribute(&rules, "Health")), Err(ReadError::StaleHandle));
 }
 
 // covers: UGAS-4.4-01 UGAS-4.4-02
@@ -322,7 +322,7 @@ fn one_actor_may_be_owner_and_avatar() {
     sim.run(Op::Change { key: slow, change: Change::Extend(SimTime::seconds(5.0)) }).unwrap();
     go(&mut sim, 9.0);
     assert!(sim.effect(slow).is_ok());
-    sim.remove(poison, -1).unwrap();
+    sim.remove(poison).unwrap();
     let extra = set(&rules, "Extra");
     sim.run(Op::AddSet { who: orc, set: extra }).unwrap();
     sim.run(Op::RemoveSet { who: orc, set: extra, force: false }).unwrap();
@@ -378,6 +378,6 @@ fn an_inactive_controller_keeps_the_time_its_effects_have_left() {
     assert_eq!(get(&sim, hero, "Health"), 98.0);
     sim.run(Op::SetActive { who: hero, active: true }).unwrap();
     go(&mut sim, 103.0);
-    assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(key), Err(ReadError::StaleHandle));
     assert_eq!(get(&sim, hero, "Health"), 95.0);
 }

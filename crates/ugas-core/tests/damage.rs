@@ -157,8 +157,8 @@ fn direct_fire_damage_is_reduced_and_nothing_else() {
     assert_eq!(list.map(|e| lost(&mut w, e)), [80.0, 10.0, 100.0, 100.0, -100.0]);
     let weak = w.apply("GE_Weak", who);
     assert_eq!(lost(&mut w, "GE_Fire"), 120.0);
-    w.sim.remove(weak, -1).unwrap();
-    w.sim.remove(skin, -1).unwrap();
+    w.sim.remove(weak).unwrap();
+    w.sim.remove(skin).unwrap();
     assert_eq!(lost(&mut w, "GE_Fire"), 100.0);
 }
 
@@ -188,14 +188,14 @@ fn a_restriction_stops_its_own_kind_of_event_only() {
     assert_eq!(from(&mut w, "GE_Fire", a, b), Err(Refusal::Restricted));
     assert_eq!(w.sim.row_hash(b).unwrap(), before);
     assert_eq!(from(&mut w, "GE_Heal", a, b), Ok(()));
-    w.sim.remove(fireproof, -1).unwrap();
+    w.sim.remove(fireproof).unwrap();
     w.apply("GE_Pacifist", a);
     assert_eq!(from(&mut w, "GE_Fire", a, b), Err(Refusal::Restricted));
     assert_eq!(from(&mut w, "GE_Fire", b, a), Ok(()));
     let free = w.apply("GE_Free", b);
     assert_eq!(from(&mut w, "GE_Stun", a, b), Err(Refusal::Restricted));
     assert_eq!(from(&mut w, "GE_Blessing", a, b), Ok(()));
-    w.sim.remove(free, -1).unwrap();
+    w.sim.remove(free).unwrap();
     assert_eq!(from(&mut w, "GE_Stun", a, b), Ok(()));
 }
 
@@ -223,7 +223,7 @@ fn a_pets_deed_is_its_masters() {
     let set = w.sim.rules().set("Vitals").unwrap();
     let mut spawn = |owner: u64, avatar: u64| {
         let (owner, avatar) = (Some(ActorId(owner)), Some(ActorId(avatar)));
-        let spec = SpawnSpec { owner, avatar, ..SpawnSpec::sets(vec![set]) };
+        let spec = SpawnSpec { owner, avatar, ..SpawnSpec::sets([set]) };
         w.sim.spawn(spec).unwrap()
     };
     let (master, pet, foe) = (spawn(1, 1), spawn(1, 2), spawn(3, 3));
@@ -237,7 +237,7 @@ fn a_pets_deed_is_its_masters() {
         from(w, "GE_Fire", pet, foe).unwrap();
         deeds(w)[0].4
     };
-    let heir = w.sim.spawn(SpawnSpec { owner: Some(ActorId(4)), ..SpawnSpec::sets(vec![set]) }).unwrap();
+    let heir = w.sim.spawn(SpawnSpec { owner: Some(ActorId(4)), ..SpawnSpec::sets([set]) }).unwrap();
     w.sim.run(Op::Possess { who: heir, avatar: Some(ActorId(1)) }).unwrap();
     assert_eq!(credit(&mut w), master);
     w.sim.run(Op::Possess { who: master, avatar: None }).unwrap();

@@ -53,7 +53,7 @@ fn an_effect_made_at_run_time_is_applied_and_removed_without_a_trace() {
     assert_ne!(state(&w), before);
     assert!(w.has(who, "Item.Type.Sword") && w.has(who, "DamageType.Fire"));
     assert_ne!(w.get(who, "WeaponDamage"), 11.0);
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     assert_eq!(state(&w), before);
 }
 
@@ -64,7 +64,7 @@ fn a_definition_in_use_cannot_be_forgotten() {
     let def = w.sim.define(item(1)).unwrap();
     let key = w.sim.apply(&Spec::new(effect_of(def), who)).unwrap();
     assert_eq!(w.sim.undefine(def), Err(Refusal::InUse { who }));
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     w.sim.undefine(def).unwrap();
     assert_eq!(w.sim.apply(&Spec::new(effect_of(def), who)).unwrap_err().kind(), "UnknownName");
     assert_eq!(w.sim.undefine(def).unwrap_err().kind(), "UnknownName");
@@ -140,7 +140,7 @@ fn an_item_survives_save_and_load_and_is_explained_like_authored_ones() {
         let active = away.effects(who).unwrap();
         let found = active.iter().find(|e| e.effect.is_runtime()).unwrap();
         assert_eq!(away.effect_name(found.effect), Some("GE_Item_2"));
-        away.remove(found.key, -1).unwrap();
+        away.remove(found.key).unwrap();
         assert_eq!(away.get(who, damage), Ok(11.0));
     }
 }

@@ -95,7 +95,7 @@ impl Driver {
     fn op(&mut self, rules: &Rules) -> Op {
         let rng = &mut self.rng;
         if self.alive.len() < 3 || rng.below(40) == 0 && self.alive.len() < 12 {
-            let mut spec = SpawnSpec::sets(vec![set(rules, "Combat")]);
+            let mut spec = SpawnSpec::sets([set(rules, "Combat")]);
             if rng.below(2) == 0 {
                 spec = spec.tag(tag(rules, "State.Alive"));
             }
@@ -109,7 +109,9 @@ impl Driver {
             .level(1 + rng.below(5) as u32)
             .stacks(1 + rng.below(3) as u32);
         match rng.below(20) {
-            0 if !self.keys.is_empty() => Op::Remove { key: *rng.pick(&self.keys), stacks: [-1, 1, 2][rng.below(3)] },
+            0 if !self.keys.is_empty() => {
+                Op::Remove { key: *rng.pick(&self.keys), stacks: [None, Some(1), Some(2)][rng.below(3)] }
+            }
             1 => Op::SetRate { who, rate: Rate(rng.below(3 << 16) as u32) },
             2 => Op::SetActive { who, active: rng.below(4) > 0 },
             3 if !self.keys.is_empty() => {

@@ -6,7 +6,7 @@ use common2::World;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use ugas_core::{ActorId, CauseWhat, EffectKey, FactKind, Read, Refusal, RemoveReason, Rules, SimTime};
+use ugas_core::{ActorId, CauseWhat, EffectKey, FactKind, Read, ReadError, Refusal, RemoveReason, Rules, SimTime};
 use ugas_doc::{
     Ability, Attribute, AttributeSet, ConditionalEffects, Effect, GrantedAbilityEntry, Magnitude, TagRegistry,
 };
@@ -252,7 +252,7 @@ fn ten_thousand_applications_have_ten_thousand_keys() {
     assert_eq!(keys.len(), 10_000);
     // An instant effect was executed: its key is good, but nothing is active under it.
     let key = w.apply("GE_Hit", a);
-    assert_eq!(w.sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(w.sim.effect(key), Err(ReadError::StaleHandle));
     // One refused by a filter has no key at all, and uses up none that anybody has.
     let missing = w.tag("State.Marked");
     assert_eq!(w.try_apply("GE_Execute", a), Err(Refusal::RequiredTags { missing }));
@@ -277,8 +277,8 @@ fn keys_of_one_batch_are_distinct_even_where_some_are_refused() {
     assert_eq!(keys.len(), 4);
     assert!(results[1].is_err());
     for key in keys {
-        w.sim.remove(key, -1).unwrap();
-        assert_eq!(w.sim.remove(key, -1), Err(Refusal::StaleHandle));
+        w.sim.remove(key).unwrap();
+        assert_eq!(w.sim.remove(key), Err(Refusal::StaleHandle));
     }
     assert_eq!((w.get(a, "MoveSpeed"), w.get(b, "MoveSpeed")), (5.0, 5.0));
 }
@@ -369,7 +369,7 @@ fn one_effect_with_all_parts_is_applied_and_removed_in_order() {
     // Attributes come in the controller's own order.
     found[..2].sort();
     assert_eq!(found, applied);
-    w.sim.remove(key, -1).unwrap();
+    w.sim.remove(key).unwrap();
     let removed = [
         "AttackPower 15 -> 10",
         "-State.Buff.Strong",

@@ -160,7 +160,7 @@ fn replaying_the_lines_gives_the_value_bit_for_bit() {
             let _ = w.sim.apply(&Spec::new(effect, who).from(who).stacks(1 + dice.below(2) as u32));
             let active = w.sim.effects(who).unwrap();
             if dice.below(3) == 0 && !active.is_empty() {
-                w.sim.remove(active[dice.below(active.len())].key, -1).unwrap();
+                w.sim.remove(active[dice.below(active.len())].key).unwrap();
             }
             for name in ["Power", "A", "B", "Strong"] {
                 let attribute = w.attr(name);

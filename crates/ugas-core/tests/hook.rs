@@ -29,7 +29,7 @@ fn a_before_hook_sees_the_values_before_and_may_refuse() {
                     return true;
                 }
                 into.lock().unwrap().push(cx.target("Health").unwrap());
-                cx.rules().tag("State.Untouchable").is_none_or(|t| !cx.target_has(t))
+                cx.rules().find_tag("State.Untouchable").is_none_or(|t| !cx.target_has(t))
             }),
     );
     let who = w.spawn("Vitals");
@@ -61,7 +61,7 @@ fn a_hook_sees_every_application_a_reaction_and_a_spawn_too() {
             },
         ),
     );
-    let spec = SpawnSpec::sets(vec![w.set("Vitals")]).effect(w.effect("GE_Bomb"));
+    let spec = SpawnSpec::sets([w.set("Vitals")]).effect(w.effect("GE_Bomb"));
     let who = w.sim.spawn(spec).unwrap();
     w.to(2.0);
     assert_eq!(*seen.lock().unwrap(), ["GE_Bomb", "GE_Blast"]);
@@ -80,7 +80,7 @@ fn an_after_hook_may_ask_for_a_further_effect() {
             .add(Effect::infinite("GE_LowHealth").grants("State.Low"))
             .after_hook("Low", |cx| {
                 let rules = cx.see().rules();
-                let (damage, low) = (rules.effect("GE_Damage"), rules.effect("GE_LowHealth"));
+                let (damage, low) = (rules.find_effect("GE_Damage"), rules.find_effect("GE_LowHealth"));
                 if Some(cx.see().spec().effect) == damage && cx.see().target("Health") == Some(25.0) {
                     cx.then(low.unwrap());
                 }
@@ -120,8 +120,7 @@ fn blocked_tags_source_tags_conditions_hooks_and_chance_decide_in_order() {
         .unwrap();
     let mut w = World::on(rules.clone(), 11);
     let new = |w: &mut World, tag: Option<&str>, health, max| {
-        let mut spec =
-            SpawnSpec::sets(vec![w.set("Vitals")]).base(w.attr("Health"), health).base(w.attr("MaxHealth"), max);
+        let mut spec = SpawnSpec::sets([w.set("Vitals")]).base(w.attr("Health"), health).base(w.attr("MaxHealth"), max);
         spec.tags.extend(tag.map(|t| w.tag(t)));
         w.sim.spawn(spec).unwrap()
     };

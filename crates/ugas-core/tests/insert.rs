@@ -5,8 +5,7 @@ mod common2;
 use common2::busy::{NAMES, busy, crowd, follows_truly, script};
 use common2::{Dice, World, about};
 use ugas_core::{
-    ControllerId, FactKind, Facts, InsertError, Limits, NoHost, Op, OpId, Portable, Rules, Sim, SimConfig, SimTime,
-    Spec,
+    ControllerId, FactKind, Facts, InsertError, Limits, Op, OpId, Portable, Rules, Sim, SimConfig, SimTime, Spec,
 };
 use ugas_doc::{Attribute, AttributeSet, Effect, ExecutionPolicy, Magnitude};
 
@@ -21,19 +20,19 @@ fn a_controller_moved_at_any_tick_evolves_like_the_one_that_stayed() {
         let mut dice = Dice(seed ^ 9);
         let cut = 1 + dice.below(19);
         for (n, (at, op)) in plan.iter().take(cut).enumerate() {
-            w.sim.advance_to(*at, &mut NoHost);
+            w.sim.advance_to(*at);
             let _ = w.sim.run_as(OpId::new(9, n as u32, 0), op);
         }
         // Any tick: a frame somewhere after the last op.
         let tick = w.sim.now() + SimTime::frames(dice.below(40) as i64, 60);
-        w.sim.advance_to(tick, &mut NoHost);
+        w.sim.advance_to(tick);
         assert!(!w.sim.effects(hero).unwrap().is_empty());
         let mut stayed = w.clone();
         let bytes = postcard::to_allocvec(&w.sim.extract(hero).unwrap()).unwrap();
         assert!(!w.sim.exists(hero));
         let portable: Portable = postcard::from_bytes(&bytes).unwrap();
         let mut moved = World::on(w.rules.clone(), seed);
-        moved.sim.advance_to(tick, &mut NoHost);
+        moved.sim.advance_to(tick);
         assert_eq!(moved.sim.insert(&portable), Ok(hero));
         assert_eq!(moved.sim.row_hash(hero), stayed.sim.row_hash(hero), "seed {seed}");
         stayed.facts();
@@ -133,14 +132,14 @@ fn use_it(sim: &mut Sim, who: ControllerId, rules: &Rules) {
     }
     let now = sim.now();
     for seconds in [0.5, 2.0, 20.0] {
-        sim.advance_to(now + SimTime::seconds(seconds), &mut NoHost);
+        sim.advance_to(now + SimTime::seconds(seconds));
     }
     for attribute in sim.attributes(who).unwrap() {
         assert!(sim.get(who, attribute).unwrap().is_finite());
     }
     let effects = sim.effects(who).unwrap();
     for view in effects.iter().take(3) {
-        let _ = sim.remove(view.key, -1);
+        let _ = sim.remove(view.key);
     }
     let _ = sim.grants(who).unwrap();
     let portable = sim.extract(who).unwrap();
@@ -342,7 +341,7 @@ fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
         let portable: Portable = serde_json::from_value(broken).unwrap();
         let mut sim = Sim::new(w.rules.clone(), small_limits(&w));
         if sim.insert(&portable).is_ok() {
-            let progress = sim.advance_to(SimTime::seconds(5.0), &mut NoHost);
+            let progress = sim.advance_to(SimTime::seconds(5.0));
             assert!(progress.finished, "{field} = {value}: {progress:?}");
         }
     }

@@ -67,7 +67,7 @@ fn a_name_is_enough_and_links_must_hold() {
 #[test]
 fn owned_tags_are_an_effect_of_the_ability() {
     let rules = effects().add(Ability::new("GA_Cast").owned("State.Casting")).build().unwrap();
-    assert!(rules.effect("GE_OwnedTags_GA_Cast").is_some());
+    assert!(rules.find_effect("GE_OwnedTags_GA_Cast").is_some());
     let taken =
         effects().add(Ability::new("GA_Cast").owned("State.Casting")).add(Effect::instant("GE_OwnedTags_GA_Cast"));
     says(&error(taken, "duplicate-name"), "GA_Cast", &["GE_OwnedTags_GA_Cast", "ActivationOwnedTags"]);
@@ -263,7 +263,7 @@ fn every_task_type_builds_from_the_parameters_it_documents() {
     for (id, name, _) in rules.task_kinds() {
         // A validation is asked by AsyncValidation, not by a list.
         assert!(name == "Validate" || used.iter().any(|u| u == name), "{name} is not tried here");
-        assert_eq!((rules.task_kind(name), rules.task_kind_name(id)), (Some(id), Some(name)));
+        assert_eq!((rules.find_task_kind(name), rules.task_kind_name(id)), (Some(id), Some(name)));
     }
     assert_eq!(rules.param_name(ugas_core::ParamId::named("Charge")), Some("Charge"));
 }
@@ -296,7 +296,7 @@ fn an_ability_set_links_its_parts() {
     let whole = set().attributes("Vitals").effect("GE_Aura").ability(SetAbility::new("GA_Strike").input("Weapon"));
     let rules = all().add(whole).build().unwrap();
     assert_eq!(rules.ability_set_name(rules.ability_set("AS_Sword").unwrap()), Some("AS_Sword"));
-    assert!(rules.input("Weapon").is_some());
+    assert!(rules.find_input("Weapon").is_some());
     says(&error(all().add(set().attributes("Vitls")), "unknown-set"), "AS_Sword", &["AttributeSets", "mean Vitals?"]);
     says(&error(all().add(set().effect("GE_Aur")), "unknown-effect"), "AS_Sword", &["Effects", "mean GE_Aura?"]);
     let slip = set().ability(SetAbility::new("GA_Strke"));
@@ -405,11 +405,11 @@ fn names_keep_their_ids_across_rebuilds() {
     let first = effects().add(Ability::new("GA_A").owned("State.A")).add(AbilitySet::new("AS_A")).build().unwrap();
     let docs = || effects().after(first.clone()).add(Ability::new("GA_New")).add(AbilitySet::new("AS_New"));
     let again = docs().add(Ability::new("GA_A").owned("State.A")).add(AbilitySet::new("AS_A")).build().unwrap();
-    assert_eq!(first.ability("GA_A"), again.ability("GA_A"));
-    assert_eq!(first.effect("GE_OwnedTags_GA_A"), again.effect("GE_OwnedTags_GA_A"));
-    assert_eq!(first.ability_set("AS_A"), again.ability_set("AS_A"));
+    assert_eq!(first.find_ability("GA_A"), again.find_ability("GA_A"));
+    assert_eq!(first.find_effect("GE_OwnedTags_GA_A"), again.find_effect("GE_OwnedTags_GA_A"));
+    assert_eq!(first.find_ability_set("AS_A"), again.find_ability_set("AS_A"));
     assert_eq!(first.task_kind("WaitDelay"), again.task_kind("WaitDelay"));
     let without = docs().build().unwrap();
-    assert_eq!((without.ability("GA_A"), without.ability_set("AS_A")), (None, None));
-    assert_eq!(without.effect("GE_OwnedTags_GA_A"), None);
+    assert_eq!((without.find_ability("GA_A"), without.find_ability_set("AS_A")), (None, None));
+    assert_eq!(without.find_effect("GE_OwnedTags_GA_A"), None);
 }

@@ -135,24 +135,24 @@ fn ids_stay_the_same_when_rules_are_built_after_older_ones() {
         .build()
         .unwrap();
     for tag in ["State", "State.Alive", "State.Dead", "Team.Red"] {
-        assert_eq!(old.tag(tag), new.tag(tag), "{tag}");
+        assert_eq!(old.find_tag(tag), new.find_tag(tag), "{tag}");
         assert_eq!(new.tag_name(old.tag(tag).unwrap()), Some(tag));
     }
     for name in ["Health", "MaxHealth"] {
-        assert_eq!(old.attribute(name), new.attribute(name));
+        assert_eq!(old.find_attribute(name), new.find_attribute(name));
     }
-    assert_eq!(old.set("Vitals"), new.set("Vitals"));
-    assert_eq!(old.effect("GE_Hit"), new.effect("GE_Hit"));
-    assert_eq!(old.ability("GA_Hit"), new.ability("GA_Hit"));
-    assert_eq!(old.curve("C_Damage"), new.curve("C_Damage"));
-    assert_eq!(old.key("Data.Damage"), new.key("Data.Damage"));
-    assert_eq!(old.template("Hero"), new.template("Hero"));
+    assert_eq!(old.find_set("Vitals"), new.find_set("Vitals"));
+    assert_eq!(old.find_effect("GE_Hit"), new.find_effect("GE_Hit"));
+    assert_eq!(old.find_ability("GA_Hit"), new.find_ability("GA_Hit"));
+    assert_eq!(old.find_curve("C_Damage"), new.find_curve("C_Damage"));
+    assert_eq!(old.find_key("Data.Damage"), new.find_key("Data.Damage"));
+    assert_eq!(old.find_template("Hero"), new.find_template("Hero"));
     // The tree is the new one although the ids are old: presence of a parent follows the middle tag too.
     let (afraid, state) = (new.tag("State.Afraid").unwrap(), new.tag("State").unwrap());
     assert!(new.tag_is_under(afraid, state));
     // What is gone is a tombstone: its id means nothing else, and applying it is a typed refusal.
     let gone = old.effect("GE_Aura").unwrap();
-    assert_eq!(new.effect("GE_Aura"), None);
+    assert_eq!(new.find_effect("GE_Aura"), None);
     let mut sim = Sim::new(new.clone(), SimConfig::default());
     let hero = sim.spawn(ugas_core::SpawnSpec::template(new.template("Hero").unwrap())).unwrap();
     let refused = sim.apply(&ugas_core::Spec::new(gone, hero)).unwrap_err();

@@ -7,7 +7,7 @@ mod common_ability;
 use common::{apply, effect, facts, go, go_to, kinds};
 use common_ability::{cast, grant, has, running, waits, world};
 use ugas_core::{
-    AbilityGrant, EffectFilter, FactKind, NoHost, Op, Outcome, Refusal, Rules, Sim, SimTime, SpawnSpec, Target, Which,
+    AbilityGrant, EffectFilter, FactKind, Op, Outcome, Refusal, Rules, Sim, SimTime, SpawnSpec, Target, Which,
 };
 use ugas_doc::{Ability, AbilitySet, AbilityTask, Attribute, AttributeSet, Combat, Effect, Trigger};
 
@@ -120,7 +120,7 @@ fn a_roll_back_keeps_older_news() {
     let spec = SpawnSpec {
         abilities: vec![AbilityGrant::new(rules.ability("GA_Aura").unwrap())],
         ability_sets: vec![rules.ability_set("AS_Bad").unwrap()],
-        ..SpawnSpec::sets(vec![common::set(&rules, "Combat")])
+        ..SpawnSpec::sets([common::set(&rules, "Combat")])
     };
     let who = sim.spawn(spec).unwrap();
     assert!(!has(&sim, who, "State.Silenced"));
@@ -230,7 +230,7 @@ fn what_a_pool_absorbs_is_no_damage_of_its_own() {
     let hit = Effect::instant("GE_Both").add("Health", -10.0).add("Shield", -5.0);
     let rules = Rules::builder().add(set).add(Effect { combat: Some(Combat::default()), ..hit }).build().unwrap();
     let mut sim = Sim::new(rules.clone(), ugas_core::SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![common::set(&rules, "V")])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([common::set(&rules, "V")])).unwrap();
     sim.apply(&ugas_core::Spec::new(effect(&rules, "GE_Both"), who)).unwrap();
     let blows: Vec<(f64, f64)> = kinds(&mut sim)
         .iter()
@@ -239,5 +239,5 @@ fn what_a_pool_absorbs_is_no_damage_of_its_own() {
     assert_eq!(blows, [(10.0, 10.0), (5.0, 0.0)]);
     assert_eq!(common::get(&sim, who, "Shield"), 15.0);
     assert_eq!(common::get(&sim, who, "Health"), 100.0);
-    assert!(sim.advance_to(SimTime::seconds(1.0), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
 }

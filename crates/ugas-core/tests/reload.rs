@@ -22,7 +22,7 @@ fn vitals(max: f64) -> AttributeSet {
 fn start(builder: RulesBuilder) -> (Sim, ControllerId) {
     let rules = builder.build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Vitals")])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([set(&rules, "Vitals")])).unwrap();
     sim.take_facts(&mut Default::default());
     (sim, hero)
 }
@@ -95,7 +95,7 @@ fn a_base_that_moved_away_from_its_default_does_not_follow_it() {
 
 fn spawn_in(sim: &mut Sim) -> ControllerId {
     let vitals = set(sim.rules(), "Vitals");
-    sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap()
+    sim.spawn(SpawnSpec::sets([vitals])).unwrap()
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn attributes_come_with_their_defaults_and_go_with_their_documents() {
     let b = after(&sim).add(less);
     let m = reload(&mut sim, b);
     assert_eq!(m.attributes_removed, 1);
-    assert_eq!(sim.get(hero, power), Err(Refusal::UnknownAttribute { who: hero, attribute: power }));
+    assert_eq!(sim.get(hero, power), Err(ReadError::UnknownAttribute { who: hero, attribute: power }));
     assert_eq!(get(&sim, hero, "Mana"), 50.0);
 }
 
@@ -133,7 +133,7 @@ fn every_id_cached_before_means_the_same_after_a_tag_in_the_middle() {
     }
     let innate = SpawnSpec {
         tags: vec![tag(&before, "Zone.Fire.Hot"), tag(&before, "Status.Frozen")],
-        ..SpawnSpec::sets(vec![set(&before, "Combat")])
+        ..SpawnSpec::sets([set(&before, "Combat")])
     };
     let other = sim.spawn(innate).unwrap();
     let tags = |sim: &Sim, who| {
@@ -152,15 +152,15 @@ fn every_id_cached_before_means_the_same_after_a_tag_in_the_middle() {
     sim.reload(new.clone()).unwrap();
     assert_eq!([tags(&sim, hero), tags(&sim, other)], was);
     for name in ABILITIES {
-        assert_eq!(before.ability(name), new.ability(name));
+        assert_eq!(before.find_ability(name), new.find_ability(name));
     }
     for (id, name) in before.effect_list() {
-        assert_eq!(new.effect(name), Some(id));
+        assert_eq!(new.find_effect(name), Some(id));
     }
-    assert_eq!((before.curve("C_A"), before.input("Fire")), (new.curve("C_A"), new.input("Fire")));
+    assert_eq!((before.find_curve("C_A"), before.find_input("Fire")), (new.find_curve("C_A"), new.find_input("Fire")));
     assert_eq!(
-        (before.timeline("TL_Swing"), before.ability_set("AS_Bag")),
-        (new.timeline("TL_Swing"), new.ability_set("AS_Bag"))
+        (before.find_timeline("TL_Swing"), before.find_ability_set("AS_Bag")),
+        (new.find_timeline("TL_Swing"), new.find_ability_set("AS_Bag"))
     );
     assert_eq!(before.task_kind("Counter"), new.task_kind("Counter"));
     // The new tags work: one between the old ones is under their parent and nowhere else.
@@ -207,13 +207,13 @@ fn what_is_removed_goes_with_its_reason_and_leaves_a_tombstone() {
     assert_eq!(sim.tag_count(hero, tag(&old, "State.Armed")), Ok(1));
     assert!(sim.grants(hero).unwrap().is_empty() && sim.cues(hero).unwrap().is_empty());
     let blade = old.effect("GE_Blade").unwrap();
-    assert_eq!((sim.rules().effect("GE_Blade"), sim.rules().effect_name(blade)), (None, Some("GE_Blade")));
+    assert_eq!((sim.rules().find_effect("GE_Blade"), sim.rules().effect_name(blade)), (None, Some("GE_Blade")));
     assert_eq!(sim.apply(&Spec::new(blade, hero)).unwrap_err().kind(), "UnknownName");
     assert_eq!(sim.grant(hero, AbilityGrant::new(slash)).unwrap_err().kind(), "UnknownName");
     // Back again under the same id.
     let b = full(after(&sim));
     reload(&mut sim, b);
-    assert_eq!(sim.rules().effect("GE_Blade"), Some(blade));
+    assert_eq!(sim.rules().find_effect("GE_Blade"), Some(blade));
     sim.apply(&Spec::new(blade, hero)).unwrap();
 }
 
@@ -444,7 +444,7 @@ fn a_reload_is_part_of_the_record() {
     let second = docs(Rules::builder().after(first.clone()), 3.0).build().unwrap();
     let play = || {
         let mut sim = Sim::new(first.clone(), SimConfig::default());
-        let hero = sim.spawn(SpawnSpec::sets(vec![set(&first, "Vitals")])).unwrap();
+        let hero = sim.spawn(SpawnSpec::sets([set(&first, "Vitals")])).unwrap();
         apply(&mut sim, "GE_Dot", hero);
         go(&mut sim, 2.5);
         sim.reload(second.clone()).unwrap();

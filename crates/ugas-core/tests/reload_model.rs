@@ -269,14 +269,14 @@ impl World {
                 let _ = self.sim.activate(a, *rng.pick(&abilities), Target::Controller(b));
             }
             8 => {
-                if let Some(set) = rules.ability_set("AS_Bag") {
+                if let Some(set) = rules.find_ability_set("AS_Bag") {
                     let _ = self.sim.grant_set(a, set);
                 }
             }
             _ => {
                 let keys: Vec<_> = self.sim.effects(a).unwrap().iter().map(|e| e.key).collect();
                 if !keys.is_empty() {
-                    let _ = self.sim.remove(*rng.pick(&keys), -1);
+                    let _ = self.sim.remove(*rng.pick(&keys));
                 }
             }
         }

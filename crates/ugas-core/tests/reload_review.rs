@@ -20,7 +20,7 @@ fn rules(b: RulesBuilder, exec: bool) -> RulesBuilder {
 fn go(spare: bool) {
     let r = rules(Rules::builder(), false).build().unwrap();
     let mut sim = Sim::new(r.clone(), SimConfig::default());
-    let mk = |sim: &mut Sim, n: &str| sim.spawn(SpawnSpec::sets(vec![r.set(n).unwrap()])).unwrap();
+    let mk = |sim: &mut Sim, n: &str| sim.spawn(SpawnSpec::sets([r.set(n).unwrap()])).unwrap();
     let x = if spare { Some(mk(&mut sim, "X")) } else { None };
     let (t, s) = (mk(&mut sim, "T"), mk(&mut sim, "S"));
     if let Some(x) = x {
@@ -31,7 +31,7 @@ fn go(spare: bool) {
     sim.apply(&spec).unwrap();
     let next = rules(Rules::builder().after(r.clone()), true).build().unwrap();
     sim.reload(next).unwrap();
-    sim.advance_to(SimTime::seconds(1.5), &mut NoHost);
+    sim.advance_to(SimTime::seconds(1.5));
     assert_eq!(sim.get(t, r.attribute("Ta").unwrap()), Ok(8.0));
 }
 
@@ -56,14 +56,14 @@ fn a_new_capture_is_taken_at_the_reload() {
     };
     let r = rules(Rules::builder(), false).build().unwrap();
     let mut sim = Sim::new(r.clone(), SimConfig::default());
-    let t = sim.spawn(SpawnSpec::sets(vec![r.set("T").unwrap()])).unwrap();
-    let s = sim.spawn(SpawnSpec::sets(vec![r.set("S").unwrap()])).unwrap();
+    let t = sim.spawn(SpawnSpec::sets([r.set("T").unwrap()])).unwrap();
+    let s = sim.spawn(SpawnSpec::sets([r.set("S").unwrap()])).unwrap();
     let mut spec = Spec::new(r.effect("GE_Bleed").unwrap(), t);
     spec.source = s;
     sim.apply(&spec).unwrap();
     sim.reload(rules(Rules::builder().after(r.clone()), true).build().unwrap()).unwrap();
     sim.apply(&Spec::new(r.effect("GE_Strong").unwrap(), s)).unwrap();
-    sim.advance_to(SimTime::seconds(1.5), &mut NoHost);
+    sim.advance_to(SimTime::seconds(1.5));
     assert_eq!(sim.get(t, r.attribute("Ta").unwrap()).unwrap(), 8.0, "captured at reload");
 }
 
@@ -79,8 +79,8 @@ fn a_live_modifier_catches_up_with_an_attribute_that_is_new() {
     };
     let r = rules(Rules::builder(), false).build().unwrap();
     let mut sim = Sim::new(r.clone(), SimConfig::default());
-    let t = sim.spawn(SpawnSpec::sets(vec![r.set("T").unwrap()])).unwrap();
-    let s = sim.spawn(SpawnSpec::sets(vec![r.set("A").unwrap(), r.set("B").unwrap()])).unwrap();
+    let t = sim.spawn(SpawnSpec::sets([r.set("T").unwrap()])).unwrap();
+    let s = sim.spawn(SpawnSpec::sets([r.set("A").unwrap(), r.set("B").unwrap()])).unwrap();
     let mut spec = Spec::new(r.effect("GE_Live").unwrap(), t);
     spec.source = s;
     sim.apply(&spec).unwrap();

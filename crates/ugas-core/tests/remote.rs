@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, NoHost, Op, OpId, ProxyRow, Refusal,
+    AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
     ResimulationStop, Role, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
@@ -26,7 +26,7 @@ fn rules() -> Arc<Rules> {
 
 fn sim(rules: &Arc<Rules>, role: Role) -> (Sim, ControllerId) {
     let mut sim = Sim::new(rules.clone(), SimConfig { role, ..SimConfig::default() });
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     (sim, who)
 }
 
@@ -39,7 +39,7 @@ fn at(seconds: f64) -> SimTime {
 fn rows_that_changed_are_named_once_and_rows_that_did_not_are_not() {
     let rules = rules();
     let (mut sim, one) = sim(&rules, Role::Authority);
-    let two = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let two = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let mut changed = Vec::new();
     sim.remote_mut().take_changed(&mut changed);
     assert_eq!(changed, [one, two], "the first time everybody is news");
@@ -63,14 +63,14 @@ fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
     // Both at one second; the server has burnt the row, the client has not heard.
     server.apply(&Spec::new(burn, who)).unwrap();
     for sim in [&mut server, &mut client] {
-        sim.advance_to(at(1.0), &mut NoHost);
+        sim.advance_to(at(1.0));
     }
     let mark = client.remote().journal_end(who);
     let told = server.remote().snapshot(who).unwrap();
     // The client goes on with a hit of its own at one second and looks at two and a half.
     let key = OpId::new(3, 1, 0);
     client.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
-    client.advance_to(at(2.5), &mut NoHost);
+    client.advance_to(at(2.5));
     let image = client.remote_mut().import(&told, mark).unwrap();
     let mut images = [RowImage::default(), RowImage::default()];
     let run = |client: &mut Sim, images: &mut [RowImage; 2]| {
@@ -82,9 +82,9 @@ fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
     run(&mut client, &mut images).unwrap();
     // The same by hand on the server.
     server.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
-    server.advance_to(at(2.0), &mut NoHost);
+    server.advance_to(at(2.0));
     assert_eq!(images[0].hash(&rules), Some(server.row_hash(who).unwrap()));
-    server.advance_to(at(2.5), &mut NoHost);
+    server.advance_to(at(2.5));
     assert_eq!(images[1].hash(&rules), Some(server.row_hash(who).unwrap()));
     assert_eq!(client.row_hash(who), server.row_hash(who));
     // What the authority refused is struck out.
@@ -133,7 +133,7 @@ fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
     let left = |late: Option<SimTime>| {
         let (mut sim, who) = sim(&rules, Role::Authority);
         sim.run(Op::Grant { who, grant: AbilityGrant::new(jab) }).unwrap();
-        sim.advance_to(at(5.0), &mut NoHost);
+        sim.advance_to(at(5.0));
         let op = Op::Activate { who, which: Which::Ability(jab), target: Target::None };
         match late {
             Some(ago) => sim.remote_mut().run_late(OpId::new(1, 1, 0), &op, ago).unwrap(),
@@ -192,7 +192,7 @@ fn aiming() -> Arc<Rules> {
 fn stage(rules: &Arc<Rules>, role: Role) -> (Sim, [ControllerId; 4]) {
     let (mut sim, who) = sim(rules, role);
     let vitals = rules.set("Vitals").unwrap();
-    let others = [0; 3].map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap());
+    let others = [0; 3].map(|_| sim.spawn(SpawnSpec::sets([vitals])).unwrap());
     sim.apply(&Spec::new(rules.effect("GE_Hidden").unwrap(), others[2])).unwrap();
     for (ability, _) in rules.ability_list() {
         sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
@@ -283,7 +283,7 @@ fn what_a_client_causes_draws_from_the_seed_it_was_given() {
     let (roll, health) = (rules.effect("GE_Roll").unwrap(), rules.attribute("Health").unwrap());
     let play = |sim_seed: u64, client_seed: u64| {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
-        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
         sim.remote_mut().set_client_seed(3, client_seed);
         let hits = |sim: &mut Sim, n| {
             let before = sim.get(who, health).unwrap();
@@ -301,7 +301,7 @@ fn a_proxy_shows_what_is_told_and_nothing_else() {
     let rules = rules();
     let (server, _) = sim(&rules, Role::Authority);
     let mut client = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
-    client.advance_to(at(3.0), &mut NoHost);
+    client.advance_to(at(3.0));
     let who = ControllerId(40);
     let (health, burning) = (rules.attribute("Health").unwrap(), rules.tag("State.Burning").unwrap());
     let sets = [rules.set("Vitals").unwrap()];
@@ -325,7 +325,7 @@ fn hidden_attributes_are_in_no_copy_and_in_no_hash() {
     let set = rules.set("Vitals").unwrap();
     let spawn = |value| {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let who = sim.spawn(SpawnSpec::sets(vec![set]).base(secret, value)).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([set]).base(secret, value)).unwrap();
         (sim, who)
     };
     let ((a, who), (b, _)) = (spawn(1.0), spawn(2.0));

@@ -22,7 +22,7 @@ fn sim(rules: &Arc<Rules>, config: SimConfig) -> Sim {
 
 fn spawn(sim: &mut Sim, set: &str) -> ControllerId {
     let set = sim.rules().set(set).unwrap();
-    sim.spawn(SpawnSpec::sets(vec![set])).unwrap()
+    sim.spawn(SpawnSpec::sets([set])).unwrap()
 }
 
 fn health(sim: &Sim, who: ControllerId) -> f64 {
@@ -52,7 +52,7 @@ fn a_definition_forgotten_since_the_capture_refuses_the_restore() {
     let key = sim.apply(&Spec::new(effect, hero)).unwrap();
     let mut image = RowImage::default();
     sim.capture(hero, &mut image).unwrap();
-    sim.remove(key, -1).unwrap();
+    sim.remove(key).unwrap();
     sim.undefine(item).unwrap();
     assert_eq!(sim.restore(hero, &image), Err(Refusal::Mismatch));
     assert_eq!(health(&sim, hero), 100.0);
@@ -167,7 +167,7 @@ fn an_id_of_a_controller_that_is_gone_is_not_given_again() {
     let mut sim = sim(&rules, SimConfig::default());
     let hero = spawn(&mut sim, "Vitals");
     sim.despawn(hero).unwrap();
-    let again = SpawnSpec { id: Some(hero), ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) };
+    let again = SpawnSpec { id: Some(hero), ..SpawnSpec::sets([rules.set("Vitals").unwrap()]) };
     assert_eq!(sim.spawn(again), Err(Refusal::IdTaken { who: hero }));
 }
 
@@ -183,7 +183,7 @@ fn grants_and_layouts_are_bounded() {
     let give = Spec::new(rules.effect("GE_Give").unwrap(), hero);
     let mut given = 0;
     while let Ok(key) = sim.apply(&give) {
-        sim.remove(key, -1).unwrap();
+        sim.remove(key).unwrap();
         given += 1;
     }
     assert_eq!((given, sim.grants(hero).unwrap().len()), (8, 8));
@@ -194,7 +194,7 @@ fn grants_and_layouts_are_bounded() {
         sim.run(Op::AddSet { who: hero, set: vitals }).unwrap();
         sim.run(Op::RemoveSet { who: hero, set: magic, force: true }).unwrap();
     }
-    sim.advance_to(SimTime::seconds(1.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(1.0));
     assert_eq!(health(&sim, hero), 100.0);
 }
 

@@ -67,7 +67,7 @@ fn passives_start_when_what_blocked_them_is_over() {
     let grant = s.sim.grant(foe, late).unwrap();
     let name = ParamId::named("Locked");
     s.sim.restrict(foe, grant, name, true).unwrap();
-    s.sim.remove(bar, -1).unwrap();
+    s.sim.remove(bar).unwrap();
     assert!(!has(&s.sim, foe, "State.Late"), "its own restriction holds");
     s.sim.restrict(foe, grant, name, false).unwrap();
     assert!(has(&s.sim, foe, "State.Late"), "it is not restricted any more");
@@ -75,7 +75,7 @@ fn passives_start_when_what_blocked_them_is_over() {
     let third = spawn(&mut s.sim);
     let bar = s.sim.apply(&Spec::new(rules.effect("GE_Bar").unwrap(), third)).unwrap();
     s.sim.grant(third, late).unwrap();
-    s.sim.remove(bar, -1).unwrap();
+    s.sim.remove(bar).unwrap();
     assert!(has(&s.sim, third, "State.Late"), "no rule forbids it any more");
 
     let fourth = spawn(&mut s.sim);

@@ -6,8 +6,8 @@ mod common;
 use common::{spawn, tag};
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, AbilityId, ControllerId, FactKind, Facts, NoHost, Op, OpId, Rules, Sim, SimConfig, SimTime, Spec,
-    Target, Which,
+    AbilityGrant, AbilityId, ControllerId, FactKind, Facts, Op, OpId, Rules, Sim, SimConfig, SimTime, Spec, Target,
+    Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry};
 
@@ -63,7 +63,7 @@ impl World {
     }
 
     fn frame(&mut self, frame: u32) {
-        self.sim.advance_to(SimTime::frames(i64::from(frame), 60), &mut NoHost);
+        self.sim.advance_to(SimTime::frames(i64::from(frame), 60));
     }
 }
 

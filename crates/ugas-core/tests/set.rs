@@ -11,7 +11,7 @@ fn a_registered_set_is_found_and_another_is_not() {
     let rules = world().add(AttributeSet::new("Vehicle").with(Attribute::new("Fuel", 10.0))).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let find = |sim: &Sim, name: &str| {
-        let id = rules.set(name)?;
+        let id = rules.find_set(name)?;
         sim.sets(hero).unwrap().contains(&id).then(|| rules.set_attributes(id).unwrap().len())
     };
     assert_eq!(find(&sim, "Combat"), Some(6));
@@ -60,11 +60,11 @@ fn what_a_set_needs_must_be_there_first() {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let (combat, derived, other) = (set(&rules, "Combat"), set(&rules, "DerivedStats"), set(&rules, "Other"));
     let missing = Refusal::SetMissing { set: combat };
-    assert_eq!(sim.spawn(SpawnSpec::sets(vec![derived])), Err(missing));
-    assert_eq!(sim.spawn(SpawnSpec::sets(vec![derived, combat])), Err(missing));
+    assert_eq!(sim.spawn(SpawnSpec::sets([derived])), Err(missing));
+    assert_eq!(sim.spawn(SpawnSpec::sets([derived, combat])), Err(missing));
     assert_eq!(sim.controllers().count(), 0);
 
-    let who = sim.spawn(SpawnSpec::sets(vec![other])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([other])).unwrap();
     facts(&mut sim);
     let before = sim.row_hash(who).unwrap();
     let refused = sim.run(Op::AddSet { who, set: derived }).unwrap_err();
@@ -89,7 +89,7 @@ fn circles_of_derived_attributes_and_of_sets_are_refused() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let (s1, s2) = (set(&rules, "S1"), set(&rules, "S2"));
-    let who = sim.spawn(SpawnSpec::sets(vec![s1])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([s1])).unwrap();
     let before = sim.row_hash(who).unwrap();
     match sim.run(Op::AddSet { who, set: s2 }) {
         Err(Refusal::Cycle { who: at, .. }) => assert_eq!(at, who),

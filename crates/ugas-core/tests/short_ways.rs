@@ -72,7 +72,7 @@ fn step(sim: &mut Sim, n: &mut Rng, all: &[ControllerId]) -> String {
 fn world(rules: &Arc<Rules>, trace: bool, limits: Limits) -> (Sim, Vec<ControllerId>) {
     let mut sim = Sim::new(rules.clone(), SimConfig { trace, limits, ..SimConfig::default() });
     let set = rules.set("Combat").unwrap();
-    let all: Vec<ControllerId> = (0..3).map(|_| sim.spawn(SpawnSpec::sets(vec![set])).unwrap()).collect();
+    let all: Vec<ControllerId> = (0..3).map(|_| sim.spawn(SpawnSpec::sets([set])).unwrap()).collect();
     for (i, &who) in all.iter().enumerate() {
         for (k, name) in ABILITIES.iter().enumerate() {
             // Not everybody has everything, and one has one twice.
@@ -117,7 +117,7 @@ fn a_cooldown_without_room_for_its_modifiers_costs_nothing() {
     for trace in [false, true] {
         let limits = Limits { modifiers_per_controller: 0, ..Limits::default() };
         let mut sim = Sim::new(rules.clone(), SimConfig { trace, limits, ..SimConfig::default() });
-        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()])).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Combat").unwrap()])).unwrap();
         let blood = rules.ability("GA_Blood").unwrap();
         sim.grant(who, AbilityGrant::new(blood)).unwrap();
         assert!(sim.activate(who, blood, Target::None).is_err());

@@ -14,7 +14,7 @@ fn documents() -> RulesBuilder {
 
 fn spawn(rules: &Arc<Rules>) -> (Sim, ugas_core::ControllerId) {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let mut spec = SpawnSpec::sets(vec![rules.set("S").unwrap()]).effect(rules.effect("GE_Might").unwrap());
+    let mut spec = SpawnSpec::sets([rules.set("S").unwrap()]).effect(rules.effect("GE_Might").unwrap());
     for ability in ["GA_Slash", "GA_Guard"] {
         let ability = rules.ability(ability).unwrap();
         spec.abilities.push(AbilityGrant { ability, level: 1, input: InputId::NONE });

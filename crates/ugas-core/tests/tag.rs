@@ -46,7 +46,7 @@ fn names_are_dotted_pascal_case() {
     assert_eq!(tag_parents(name).collect::<Vec<_>>(), ["State.Debuff.Stunned", "State.Debuff", "State"]);
     let rules = world().build().unwrap();
     let mut up = Vec::new();
-    let mut at = rules.tag(name);
+    let mut at = rules.find_tag(name);
     while let Some(t) = at {
         up.push(rules.tag_name(t).unwrap().to_owned());
         at = rules.tag_parent(t);
@@ -72,7 +72,7 @@ fn warnings(rules: &Rules, code: &str) -> usize {
 fn more_than_five_levels_is_a_warning() {
     let six = world().add(TagRegistry::new(["A.B.C.D.E.F"])).build().unwrap();
     assert_eq!(warnings(&six, "tag-depth"), 1);
-    assert!(six.tag("A.B.C.D.E.F").is_some());
+    assert!(six.find_tag("A.B.C.D.E.F").is_some());
     let five = world().add(TagRegistry::new(["A.B.C.D.E"])).build().unwrap();
     assert_eq!(warnings(&five, "tag-depth"), 0);
 }
@@ -121,7 +121,7 @@ fn emptiness_and_distinct_count_follow_the_effects() {
     assert_eq!(sim.tag_kinds(hero).unwrap(), 2);
     assert_eq!(sim.tag_count_all(hero, tag(&rules, "A")).unwrap(), 3);
     for key in keys {
-        sim.remove(key, -1).unwrap();
+        sim.remove(key).unwrap();
     }
     assert_eq!(sim.tag_kinds(hero).unwrap(), 0);
     assert!(sim.tags(hero).unwrap().is_empty());
@@ -175,7 +175,7 @@ fn a_registry_answers_what_is_declared() {
     assert!(rules.is_declared("Status.Immune.Stun"));
     assert!(!rules.is_declared("Status.Nope"));
     // A tag that is only used exists, with a warning, but is not declared.
-    assert!(rules.tag("Status.Loose").is_some() && !rules.is_declared("Status.Loose"));
+    assert!(rules.find_tag("Status.Loose").is_some() && !rules.is_declared("Status.Loose"));
     assert_eq!(warnings(&rules, "undeclared-tag"), 1);
 }
 
@@ -275,7 +275,7 @@ fn every_tag_has_an_effect_behind_it() {
                 6 => {
                     let all = sim.effects(hero).unwrap();
                     let victim = rng.pick(&all).key;
-                    let _ = sim.remove(victim, if rng.below(2) == 0 { -1 } else { 1 });
+                    let _ = sim.run(Op::Remove { key: victim, stacks: [None, Some(1)][rng.below(2)] });
                     if sim.effects(hero).unwrap().is_empty() {
                         apply(&mut sim, "GE_Alive", hero);
                     }

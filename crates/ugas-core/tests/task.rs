@@ -2,7 +2,7 @@
 
 mod common3;
 use common3::*;
-use ugas_core::{FactKind, InputId, NoHost, SimTime, Target, TaskResult, Which};
+use ugas_core::{FactKind, InputId, SimTime, Target, TaskResult, Which};
 use ugas_doc::Ability;
 
 use TaskResult::{Cancelled, Completed, Failed, Output};
@@ -43,7 +43,7 @@ fn what_waits_for_news_is_never_visited() {
     s.activate();
     assert_eq!(s.waiting(), 3);
     for frame in 1..=1000 {
-        let progress = s.sim.advance_to(SimTime::frames(frame, 60), &mut NoHost);
+        let progress = s.sim.advance_to(SimTime::frames(frame, 60));
         assert_eq!(progress.due, 0);
     }
     assert!(s.sim.task_figures().is_empty());
@@ -73,7 +73,10 @@ fn every_task_type_of_the_specification_is_registered() {
         "ApplyEffectToActorsInRadius",
         "WaitTargetData",
     ] {
-        assert!(rules.task_kinds().any(|(id, found, _)| found == name && rules.task_kind(name) == Some(id)), "{name}");
+        assert!(
+            rules.task_kinds().any(|(id, found, _)| found == name && rules.find_task_kind(name) == Some(id)),
+            "{name}"
+        );
     }
 }
 
@@ -134,9 +137,9 @@ fn tags_wake_when_presence_changes() {
     let first = apply(&mut s.sim, "GE_Stun", s.hero);
     assert_eq!(s.told(), told(&[("WaitTagAdded", Completed, 1.0)]));
     let second = apply(&mut s.sim, "GE_Stun", s.hero);
-    s.sim.remove(first, -1).unwrap();
+    s.sim.remove(first).unwrap();
     assert_eq!(s.told(), []);
-    s.sim.remove(second, -1).unwrap();
+    s.sim.remove(second).unwrap();
     assert_eq!(s.told(), told(&[("WaitTagRemoved", Completed, 0.0)]));
     assert!(!s.is_active());
     // Already so: both are done at once in their turn.
@@ -148,7 +151,7 @@ fn tags_wake_when_presence_changes() {
     let mut s = Stage::new(&rules_with(Ability::new("GA").task(changed)), "GA");
     s.activate();
     let burn = apply(&mut s.sim, "GE_Burn", s.hero);
-    s.sim.remove(burn, -1).unwrap();
+    s.sim.remove(burn).unwrap();
     assert_eq!(s.told(), told(&[("WaitTagChanged", Output, 1.0), ("WaitTagChanged", Output, 0.0)]));
 }
 

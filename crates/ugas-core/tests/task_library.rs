@@ -25,7 +25,7 @@ fn answer(sim: &mut Sim, who: ControllerId) {
 
 fn later(sim: &mut Sim, _: ControllerId) {
     let then = SimTime(sim.now().0 + SimTime::seconds(3.0).0);
-    sim.advance_to(then, &mut ugas_core::NoHost);
+    sim.advance_to(then);
 }
 
 /// One row per type that waits: the task, and what completes it.
@@ -48,7 +48,7 @@ fn waits() -> Vec<(AbilityTask, Do)> {
         (task("WaitGameplayEvent").param("EventTag", "Event.Hit"), hit),
         (task("WaitTagAdded").param("Tag", "Status.Burning"), |sim, who| _ = apply(sim, "GE_Burn", who)),
         (task("WaitTagRemoved").param("Tag", "Status.Frozen"), |sim, who| {
-            let filter = ugas_core::EffectFilter { effect: sim.rules().effect("GE_Frost"), ..Default::default() };
+            let filter = ugas_core::EffectFilter { effect: sim.rules().find_effect("GE_Frost"), ..Default::default() };
             sim.run(Op::RemoveMatching { who, filter }).unwrap();
         }),
         (task("WaitTagChanged").param("Tag", "Status.Burning"), |sim, who| _ = apply(sim, "GE_Burn", who)),
@@ -65,7 +65,7 @@ fn waits() -> Vec<(AbilityTask, Do)> {
         ),
         (task("WaitEffectApplied").param("EffectClass", "GE_Burn"), |sim, who| _ = apply(sim, "GE_Burn", who)),
         (task("WaitEffectRemoved").param("EffectClass", "GE_Frost"), |sim, who| {
-            let filter = ugas_core::EffectFilter { effect: sim.rules().effect("GE_Frost"), ..Default::default() };
+            let filter = ugas_core::EffectFilter { effect: sim.rules().find_effect("GE_Frost"), ..Default::default() };
             sim.run(Op::RemoveMatching { who, filter }).unwrap();
         }),
         (task("WaitAbilityActivated").param("Ability", "GA_Other"), other),

@@ -192,7 +192,7 @@ fn a_worker_thread_computes_what_a_task_waits_for() {
     let worker = std::thread::spawn(move || send.send(vec![hero]).unwrap());
     worker.join().unwrap();
     for frame in 1..=3 {
-        s.sim.advance_to(SimTime::frames(frame, 60), &mut ugas_core::NoHost);
+        s.sim.advance_to(SimTime::frames(frame, 60));
     }
     s.sim.complete(key, Answer { targets: receive.recv().unwrap(), ..Answer::default() }).unwrap();
     assert_eq!(s.told(), [("WaitTargetData".to_owned(), TaskResult::Completed, 1.0)]);

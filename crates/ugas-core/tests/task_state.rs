@@ -6,8 +6,8 @@ use common3::*;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    AbilityState, Answer, CustomTask, FactKind, Facts, News, NoHost, ParamValue, Progression, Refusal, SimConfig,
-    SimTime, TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, Wake, Which,
+    AbilityState, Answer, CustomTask, FactKind, Facts, News, ParamValue, Progression, Refusal, SimConfig, SimTime,
+    TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, Wake, Which,
 };
 use ugas_doc::{Ability, AbilityTask};
 
@@ -120,7 +120,7 @@ fn a_custom_task_is_cancelled_in_any_state_without_a_trace() {
         assert_eq!((s.waiting(), s.is_active(), output(&mut s)), (0, false, Vec::new()));
         // Nobody listens any more: an event wakes nothing, and time finds nothing to do.
         s.event("Event.Hit", 1.0);
-        assert_eq!(s.sim.advance_to(SimTime::seconds(20.0), &mut NoHost).due, 0);
+        assert_eq!(s.sim.advance_to(SimTime::seconds(20.0)).due, 0);
         assert_eq!(*calls.0.lock().unwrap(), ["activate", "cancelled"]);
         assert_eq!((output(&mut s), s.get("AttackPower")), (Vec::new(), 10.0));
     }
@@ -132,7 +132,7 @@ impl CustomTask for Worker {
     type State = u32;
     fn activate(&self, _: &mut u32, cx: &TaskCx<'_>) -> Progression {
         let (send, receive) = channel();
-        let health = cx.rules().attribute("Health").and_then(|a| cx.get(a)).unwrap_or(0.0);
+        let health = cx.rules().find_attribute("Health").and_then(|a| cx.get(a)).unwrap_or(0.0);
         std::thread::spawn(move || send.send((1..=100).map(f64::from).sum::<f64>() + health));
         *self.0.lock().unwrap() = Some(receive);
         Progression::Wait
@@ -157,9 +157,9 @@ fn a_task_lets_another_thread_compute_and_completes_with_its_value() {
     let rules = rules.task("Worker", Worker(Mutex::new(None))).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
     s.activate();
-    s.sim.advance_to(SimTime::frames(2, 60), &mut NoHost);
+    s.sim.advance_to(SimTime::frames(2, 60));
     assert_eq!((s.told(), s.is_active()), (Vec::new(), true));
-    s.sim.advance_to(SimTime::frames(3, 60), &mut NoHost);
+    s.sim.advance_to(SimTime::frames(3, 60));
     assert_eq!(s.told(), [("Worker".to_owned(), TaskResult::Completed, 5150.0)]);
     assert_eq!((s.get("AttackPower"), s.is_active()), (11.0, false));
 }
@@ -179,7 +179,7 @@ fn each_category_has_its_interval_and_the_tasks_keep_it() {
     let looks = |kind: &str| {
         let mut s = Stage::new(&rules_with(Ability::new("GA").task(task(kind).param("TimeOut", 9.0))), "GA");
         s.activate();
-        s.sim.advance_to(SimTime::seconds(1.0), &mut NoHost);
+        s.sim.advance_to(SimTime::seconds(1.0));
         s.sim.task_figures().first().map_or(0, |f| f.ticks)
     };
     assert_eq!((looks("WaitForTarget"), looks("WaitOverlap"), looks("WaitInputPressed")), (60, 10, 0));

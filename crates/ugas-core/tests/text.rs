@@ -42,8 +42,8 @@ fn a_text_shows_what_the_effect_does_for_its_owner() {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let set = rules.set("Vitals").unwrap();
     let power = rules.attribute("Power").unwrap();
-    let weak = sim.spawn(SpawnSpec::sets(vec![set])).unwrap();
-    let strong = sim.spawn(SpawnSpec { base: vec![(power, 30.0)], ..SpawnSpec::sets(vec![set]) }).unwrap();
+    let weak = sim.spawn(SpawnSpec::sets([set])).unwrap();
+    let strong = sim.spawn(SpawnSpec { base: vec![(power, 30.0)], ..SpawnSpec::sets([set]) }).unwrap();
     let text = "{GE_Blow.Health} damage of {Power} power at level {Level}";
     assert_eq!(sim.fill_text(text, 3, weak).text, "15 damage of 10 power at level 3");
     assert_eq!(sim.fill_text(text, 3, strong).text, "45 damage of 30 power at level 3");
@@ -67,7 +67,7 @@ fn luck_is_not_in_a_text() {
     let mut sim = Sim::new(rules, SimConfig::default());
     // What is certain is no luck.
     for (chance, text) in [(0.0, "10"), (0.5, "10"), (0.999, "10"), (1.0, "30")] {
-        let who = sim.spawn(SpawnSpec { base: vec![(luck, chance)], ..SpawnSpec::sets(vec![set]) }).unwrap();
+        let who = sim.spawn(SpawnSpec { base: vec![(luck, chance)], ..SpawnSpec::sets([set]) }).unwrap();
         assert_eq!(sim.fill_text("{GE_Strike.Health}", 1, who).text, text, "{chance}");
     }
 }

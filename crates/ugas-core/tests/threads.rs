@@ -22,8 +22,8 @@ fn whoever_changes_a_sim_holds_it_alone() {
     let _: fn(&mut Sim, &Spec) -> Applied = Sim::apply;
     let _: fn(&mut Sim, &Spec, &[ControllerId], &mut Vec<Applied>) -> u32 = Sim::apply_to_many;
     let _: fn(&mut Sim, &[Spec], &mut Vec<Applied>) -> u32 = Sim::apply_all;
-    let _: fn(&mut Sim, EffectKey, i32) -> Result<(), Refusal> = Sim::remove;
-    let _: fn(&mut Sim, SimTime, &mut dyn Host) -> Progress = Sim::advance_to;
+    let _: fn(&mut Sim, EffectKey) -> Result<(), Refusal> = Sim::remove;
+    let _: fn(&mut Sim, SimTime, &mut dyn Host) -> Progress = Sim::advance_with;
     let _: fn(&mut Sim) = Sim::reset;
     let _: fn(&mut Sim, &mut Facts) = Sim::take_facts;
     let _: fn(&mut Sim, &mut Vec<Diagnostic>) = Sim::take_diagnostics;

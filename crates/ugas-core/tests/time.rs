@@ -2,9 +2,7 @@
 
 mod common;
 use common::*;
-use ugas_core::{
-    Change, ControllerId, Fact, Limits, NoHost, Op, Rate, Refusal, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-};
+use ugas_core::{Change, ControllerId, Fact, Limits, Op, Rate, ReadError, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{ConditionalEffects, Curve, Effect, ExecutionPolicy, Magnitude, OnExpire, PeriodInhibition, Stacking};
 
 /// Effects with every kind of timer there is.
@@ -137,7 +135,7 @@ fn an_advance_that_runs_out_of_budget_goes_on_where_it_stopped() {
         let mut calls = 0;
         loop {
             calls += 1;
-            let p = sim.advance_to(SimTime::seconds(10.0), &mut NoHost);
+            let p = sim.advance_to(SimTime::seconds(10.0));
             assert!(p.due <= budget);
             assert_eq!(p.reached, sim.now());
             if p.finished {
@@ -179,7 +177,7 @@ fn a_move_of_n_frames_ends_on_frame_n() {
             }
             go_to(&mut sim, SimTime::frames(n as i64, hz));
             for key in keys {
-                assert_eq!(sim.effect(key), Err(Refusal::StaleHandle), "{n} frames at {hz} Hz");
+                assert_eq!(sim.effect(key), Err(ReadError::StaleHandle), "{n} frames at {hz} Hz");
             }
         }
         assert_eq!(get(&sim, hero, "AttackPower"), 10.0);
@@ -204,11 +202,11 @@ fn durations_and_periods_run_on_the_controllers_own_clock() {
     go_to(&mut sim, SimTime(SimTime::seconds(2.0).0 - 1));
     assert!(sim.effect(b).is_ok());
     go(&mut sim, 2.0);
-    assert_eq!(sim.effect(b), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(b), Err(ReadError::StaleHandle));
     go_to(&mut sim, SimTime(SimTime::seconds(4.0).0 - 1));
     assert!(sim.effect(a).is_ok());
     go(&mut sim, 4.0);
-    assert_eq!(sim.effect(a), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(a), Err(ReadError::StaleHandle));
     assert_eq!((get(&sim, slow, "Health"), get(&sim, normal, "Health")), (98.0, 96.0));
 
     // Hitstop: a move of 10 frames, held for 6 of them from frame 4 on, ends on frame 16 exactly.
@@ -223,7 +221,7 @@ fn durations_and_periods_run_on_the_controllers_own_clock() {
     go_to(&mut sim, SimTime(frame(16).0 - 1));
     assert!(sim.effect(key).is_ok());
     go_to(&mut sim, frame(16));
-    assert_eq!(sim.effect(key), Err(Refusal::StaleHandle));
+    assert_eq!(sim.effect(key), Err(ReadError::StaleHandle));
 }
 
 #[test]
@@ -249,7 +247,7 @@ fn time_never_goes_back_and_never_past_its_end() {
     go(&mut sim, 1.0);
     let hash = sim.hash();
     for bad in [SimTime::ZERO, SimTime(-1), SimTime(i64::MIN), SimTime::NEVER, SimTime(SimTime::LONGEST.0 + 1)] {
-        let p = sim.advance_to(bad, &mut NoHost);
+        let p = sim.advance_to(bad);
         assert!(!p.finished);
         assert_eq!(p.reached, SimTime::seconds(1.0));
     }
@@ -259,7 +257,7 @@ fn time_never_goes_back_and_never_past_its_end() {
     assert!(sim.effect(key).is_ok());
     go(&mut sim, 6.0);
     assert!(sim.effect(key).is_err());
-    let born = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Combat")])).unwrap();
+    let born = sim.spawn(SpawnSpec::sets([set(&rules, "Combat")])).unwrap();
     let late = apply(&mut sim, "GE_Buff", born);
     go(&mut sim, 7.999);
     assert!(sim.effect(late).is_ok());

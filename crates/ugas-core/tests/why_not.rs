@@ -5,8 +5,8 @@ mod common;
 use common::Rng;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectFilter, GrantId, NoHost, Op, Reason, Refusal, Rules, Sim, SimTime, Spec,
-    Target, Which,
+    AbilityGrant, Anchor, ControllerId, EffectFilter, GrantId, Op, Reason, Refusal, Rules, Sim, SimTime, Spec, Target,
+    Which,
 };
 use ugas_doc::{Ability, AbilityTask, Effect, GroupPolicy};
 
@@ -76,7 +76,7 @@ fn expected(sim: &Sim, who: ControllerId, name: &str, grant: GrantId) -> Vec<&'s
     let rules = sim.rules();
     let has = |tag: &str| sim.has_tag(who, rules.tag(tag).unwrap()).unwrap();
     let get = |attribute: &str| sim.get(who, rules.attribute(attribute).unwrap()).unwrap();
-    let runs = |ability: &str| sim.activations(who).unwrap().any(|a| Some(a.ability) == rules.ability(ability));
+    let runs = |ability: &str| sim.activations(who).unwrap().any(|a| Some(a.ability) == rules.find_ability(ability));
     let mut wrong = Vec::new();
     let mut note = |is_so: bool, kind| wrong.extend(is_so.then_some(kind));
     note(name != "GA_D" && name != "GA_E" && runs(name), "AlreadyActive");
@@ -172,11 +172,11 @@ fn why_not_agrees_with_activate_on_random_states() {
                 }
                 6 => {
                     let until = sim.now() + SimTime::seconds(n.below(20) as f64 / 8.0);
-                    sim.advance_to(until, &mut NoHost);
+                    sim.advance_to(until);
                 }
                 _ => {
                     let _ = sim.cancel(who, Which::Grant(*n.pick(&grants)));
-                    let filter = EffectFilter { effect: rules.effect("GE_Cool"), ..EffectFilter::default() };
+                    let filter = EffectFilter { effect: rules.find_effect("GE_Cool"), ..EffectFilter::default() };
                     sim.run(Op::RemoveMatching { who, filter }).unwrap();
                 }
             }

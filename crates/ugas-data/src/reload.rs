@@ -97,17 +97,17 @@ type Code = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
 /// let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: MaxHealth, DefaultBaseValue: 100}]\n";
 /// std::fs::write(&file, text)?;
 /// let mut reloader = Reloader::open(&folder).map_err(|findings| findings[0].message.clone())?;
-/// let id = reloader.rules().attribute("MaxHealth");
+/// let id = reloader.rules().find_attribute("MaxHealth");
 /// assert!(reloader.poll().is_none());
 ///
 /// std::fs::write(&file, text.replace("100", "lots"))?;
 /// let findings = reloader.poll().unwrap().unwrap_err();
 /// assert_eq!((findings[0].line, findings[0].column), (3, 50));
-/// assert_eq!(reloader.rules().attribute("MaxHealth"), id); // the old rules are still there
+/// assert_eq!(reloader.rules().find_attribute("MaxHealth"), id); // the old rules are still there
 ///
 /// std::fs::write(&file, text.replace("100", "150"))?;
 /// let rules = reloader.poll().unwrap().unwrap();           // for `Sim::reload`
-/// assert_eq!(rules.attribute("MaxHealth"), id);
+/// assert_eq!(rules.find_attribute("MaxHealth"), id);
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

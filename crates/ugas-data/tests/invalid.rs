@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use ugas_core::{AbilityState, NoHost, Sim, SimConfig, SimTime, SpawnSpec};
+use ugas_core::{AbilityState, Sim, SimConfig, SimTime, SpawnSpec};
 use ugas_data::{Diagnostic, Project, Severity, from_node, kind_of, read_file, read_trees};
 use ugas_doc::{Kind, Magnitude, MagnitudeSource};
 
@@ -208,11 +208,11 @@ fn effects_of_a_controller_have_a_handle_and_last_as_long_as_is_left_of_them() {
     };
     let endless = ("GE_Endless".to_owned(), 1, 1);
     assert_eq!(there(&sim), [("GE_Long".to_owned(), 4, 2), endless.clone()]);
-    assert!(sim.advance_to(SimTime::seconds(3.499), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::seconds(3.499)).finished);
     assert_eq!(there(&sim).len(), 2);
-    assert!(sim.advance_to(SimTime::seconds(3.5), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::seconds(3.5)).finished);
     assert_eq!(there(&sim), std::slice::from_ref(&endless));
-    assert!(sim.advance_to(SimTime::seconds(100_000.0), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::seconds(100_000.0)).finished);
     assert_eq!(there(&sim), [endless]);
 }
 

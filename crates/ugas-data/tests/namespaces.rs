@@ -43,7 +43,7 @@ fn every_name_of_the_shipped_packs_can_stand_in_a_namespace() {
     let (rules, issues) = project.build(&set);
     let rules = rules.unwrap_or_else(|| panic!("{issues:?}"));
     for name in ["rpg::Health", "shooter::Health", "action::Health"] {
-        assert!(rules.attribute(name).is_some(), "{name}");
+        assert!(rules.find_attribute(name).is_some(), "{name}");
     }
     // Nothing is left outside: each name that is not a tag belongs to a pack, but for those the runtime makes.
     let plain = rules.effect_list().map(|(_, name)| name).filter(|n| !n.contains("::") && *n != "GE_Initial_Tags");

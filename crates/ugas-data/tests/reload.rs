@@ -29,7 +29,7 @@ fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
     let rules = reloader.rules().clone();
     let (max, effect) = (rules.attribute("MaxHealth").unwrap(), rules.effect("GE_Oak").unwrap());
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let key = sim.apply(&Spec::new(effect, hero)).unwrap();
     assert!(reloader.poll().is_none());
 
@@ -56,7 +56,7 @@ fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
     folder.write("effects.yaml", &oak("MaxHealth"));
     sim.reload(reloader.poll().unwrap().unwrap()).unwrap();
     assert_eq!(sim.get(hero, max), Ok(520.0));
-    assert_eq!(sim.rules().effect("GE_Oak"), Some(effect));
+    assert_eq!(sim.rules().find_effect("GE_Oak"), Some(effect));
 }
 
 // covers: OWN-11
@@ -66,18 +66,18 @@ fn files_come_and_go_and_ids_stay() {
     folder.write("b.yaml", &vitals(100));
     folder.write("c.yaml", &oak("MaxHealth"));
     let mut reloader = Reloader::open(&folder.0).unwrap();
-    let oak_id = reloader.rules().effect("GE_Oak");
+    let oak_id = reloader.rules().find_effect("GE_Oak");
     // A file before all others.
     folder.write("a.yaml", &oak("MaxHealth").replace("GE_Oak", "GE_Ash"));
     let rules = reloader.poll().unwrap().unwrap();
-    assert_eq!(rules.effect("GE_Oak"), oak_id);
-    assert!(rules.effect("GE_Ash").is_some_and(|id| Some(id) > oak_id));
+    assert_eq!(rules.find_effect("GE_Oak"), oak_id);
+    assert!(rules.find_effect("GE_Ash").is_some_and(|id| Some(id) > oak_id));
     // The order of documents is the one a fresh start would have.
     let names: Vec<_> = reloader.project().sources().iter().map(|s| s.path.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["a.yaml", "b.yaml", "c.yaml"]);
     fs::remove_file(folder.0.join("c.yaml")).unwrap();
     let rules = reloader.poll().unwrap().unwrap();
-    assert_eq!((rules.effect("GE_Oak"), rules.effect_name(oak_id.unwrap())), (None, Some("GE_Oak")));
+    assert_eq!((rules.find_effect("GE_Oak"), rules.effect_name(oak_id.unwrap())), (None, Some("GE_Oak")));
     fs::remove_file(folder.0.join("b.yaml")).unwrap();
     assert_eq!(reloader.poll().unwrap().unwrap_err()[0].id, "unknown-attribute");
     // As it was before the file went: known texts, so nothing to read, but rules to build.
@@ -99,7 +99,7 @@ fn packs_that_are_required_are_watched_and_code_is_registered_each_time() {
     let mut reloader = Reloader::with_code(folder.0.join("game"), code).unwrap();
     let rules = reloader.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     folder.write("base/vitals.yaml", &vitals(200));
     sim.reload(reloader.poll().unwrap().unwrap()).unwrap();
     sim.apply(&Spec::new(rules.effect("GE_Wind").unwrap(), hero)).unwrap();
@@ -108,7 +108,7 @@ fn packs_that_are_required_are_watched_and_code_is_registered_each_time() {
     folder.write("more/pack.yaml", "Name: more\n");
     folder.write("more/oak.yaml", &oak("MaxHealth"));
     folder.write("game/pack.yaml", "Name: game\nRequires: [base, more]\nHost: {Calculations: [ExecCalc_Wind]}\n");
-    assert!(reloader.poll().unwrap().unwrap().effect("GE_Oak").is_some());
+    assert!(reloader.poll().unwrap().unwrap().effect("GE_Oak").is_ok());
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn blow(rules: &std::sync::Arc<Rules>, space: &str) -> [f64; 2] {
     let own = |name: &str| format!("{space}{name}");
     [1, 2].map(|level| {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let who = sim.spawn(SpawnSpec::sets(vec![rules.set(&own("Vitals")).unwrap()])).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([rules.set(&own("Vitals")).unwrap()])).unwrap();
         sim.apply(&Spec::new(rules.effect(&own("GE_Hit")).unwrap(), who).level(level)).unwrap();
         sim.get(who, rules.attribute(&own("MaxHealth")).unwrap()).unwrap()
     })
@@ -169,13 +169,13 @@ fn namespaces_and_patches_hold_in_reloaded_rules() {
     folder.write("mod/pack.yaml", "Name: mod\nRequires: [base]\n");
     folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hit\nSet:\n  Modifiers[0].Magnitude.Value: 7\n");
     let mut reloader = Reloader::open(folder.0.join("mod")).unwrap();
-    let id = reloader.rules().effect("base::GE_Hit");
+    let id = reloader.rules().find_effect("base::GE_Hit");
     assert_eq!(blow(reloader.rules(), "base::"), [107.0, 107.0]);
 
     folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hit\nSet:\n  Modifiers[0].Magnitude.Value: 9\n");
     let rules = reloader.poll().unwrap().unwrap();
     assert_eq!(blow(&rules, "base::"), [109.0, 109.0]);
-    assert_eq!(rules.effect("base::GE_Hit"), id);
+    assert_eq!(rules.find_effect("base::GE_Hit"), id);
 
     folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hti\nSet:\n  Modifiers[0].Magnitude.Value: 9\n");
     assert!(reloader.poll().unwrap().is_err());

@@ -15,9 +15,9 @@ fn a_reloader_knows_namespaces() {
     f.write("a/a.yaml", SET);
     let r = Reloader::open(f.0.join("a")).unwrap();
     assert!(
-        r.rules().attribute("a::MaxHealth").is_some(),
+        r.rules().find_attribute("a::MaxHealth").is_some(),
         "namespace lost; short: {:?}",
-        r.rules().attribute("MaxHealth")
+        r.rules().find_attribute("MaxHealth")
     );
 }
 

@@ -3,7 +3,7 @@
 use crate::run::{RunOptions, Runner};
 use crate::scenario::{Scenario, did_you_mean};
 use std::fmt;
-use ugas_core::SimTime;
+use ugas_core::{NameKind, SimTime};
 use ugas_data::ReadError;
 
 /// Why there is no explanation.
@@ -60,14 +60,14 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
         return Err(with_help(format!("the scenario has no actor {actor}"), help));
     }
     let rules = runner.world.rules.clone();
-    let Some(id) = rules.attribute(attribute) else {
-        let help = rules.nearest_name(attribute).map(|n| format!("did you mean {n:?}?"));
+    let Some(id) = rules.find_attribute(attribute) else {
+        let help = rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
         return Err(with_help(format!("there is no attribute {attribute}"), help));
     };
     match runner.sim.explain(runner.who(actor), id) {
         Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
         Err(refusal) => {
-            Err(ExplainError::Unknown(format!("{actor} shows no {attribute} at {at}: {}", runner.describe(&refusal))))
+            Err(ExplainError::Unknown(format!("{actor} shows no {attribute} at {at}: {}", runner.describe(refusal))))
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn why_not(
         }
     }
     let rules = runner.world.rules.clone();
-    let Some(id) = rules.ability(ability) else {
+    let Some(id) = rules.find_ability(ability) else {
         let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
         return Err(unknown(format!("there is no ability {ability}"), help));
     };
@@ -49,11 +49,11 @@ pub fn why_not(
     let mut reasons = Vec::new();
     let asked = runner.sim.why_not(runner.who(actor), Which::Ability(id), target, &mut reasons);
     asked.map_err(|refusal| {
-        ExplainError::Unknown(format!("{actor} is not there at {at}: {}", runner.describe(&refusal)))
+        ExplainError::Unknown(format!("{actor} is not there at {at}: {}", runner.describe(refusal)))
     })?;
     let line = |reason: &ugas_core::Reason| {
         let heals = reason.heals.map_or(String::new(), |t| format!(" (until {t})"));
-        format!("{}: {}{heals}", reason.refusal.kind(), runner.describe(&reason.refusal))
+        format!("{}: {}{heals}", reason.refusal.kind(), runner.describe(reason.refusal))
     };
     Ok(reasons.iter().map(line).collect())
 }

@@ -82,8 +82,8 @@ fn packs_with_the_same_names_live_together_in_namespaces_and_a_patch_shows() {
     let spaced = packs("spaced", true);
     assert_eq!(spaced.errors(""), []);
     let rules = load_pack(spaced.0.join("game")).unwrap();
-    assert!(rules.attribute("a::Health").is_some() && rules.attribute("b::Health").is_some());
-    assert!(rules.attribute("Health").is_none());
+    assert!(rules.find_attribute("a::Health").is_some() && rules.find_attribute("b::Health").is_some());
+    assert!(rules.find_attribute("Health").is_none());
     let scenario = load_file(spaced.0.join("scenario.yaml")).unwrap().remove(0);
     let report = scenario.run();
     assert!(report.passed(), "{:?} {:?}", report.failures, report.errors);

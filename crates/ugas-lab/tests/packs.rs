@@ -101,7 +101,7 @@ fn every_ability_of_every_pack_is_pressed_in_a_scenario_and_ends_by_itself() {
             let mut seen = BTreeMap::new();
             follow(&report.facts, &scenario.rules().unwrap(), &mut seen);
             for (name, seen) in seen {
-                let passive = rules.ability(&name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
+                let passive = rules.find_ability(&name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
                 assert!(seen.running == 0 || passive, "{pack}: {name} is stuck at the end of {:?}", report.scenario);
                 // A passive ability is there to go on.
                 if seen.pressed_and_ended || (seen.ended && !bound.contains(&name)) || passive {

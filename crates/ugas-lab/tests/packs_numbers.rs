@@ -101,7 +101,7 @@ fn the_car_has_ten_attributes_and_tyres_get_no_hotter_than_150() {
     holds("racing", "VehiclePerformanceSet", &rows);
     let rules = rules("racing");
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let car = sim.spawn(SpawnSpec::sets(vec![rules.set("VehiclePerformanceSet").unwrap()])).unwrap();
+    let car = sim.spawn(SpawnSpec::sets([rules.set("VehiclePerformanceSet").unwrap()])).unwrap();
     let heat = sim.define(Effect::instant("GE_Heat").add("TireTemperature", 100.0)).unwrap();
     let ugas_core::DefId::Effect(heat) = heat else { panic!("{heat:?}") };
     sim.apply(&Spec::new(heat, car)).unwrap();

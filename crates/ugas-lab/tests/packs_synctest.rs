@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectFilter, EventData, Fact, FactKind, Facts, InputId, KeyId, NoHost, Op,
-    OpId, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, Target,
+    AbilityGrant, Anchor, ControllerId, EffectFilter, EventData, Fact, FactKind, Facts, InputId, KeyId, Op, OpId,
+    Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, Target,
 };
 use ugas_lab::Scenario;
 
@@ -159,7 +159,7 @@ impl Play {
         let who = self.who[rng.below(3)];
         let other = self.who[rng.below(3)];
         let effect = |name: &str| rules.effect(name).unwrap();
-        let key = |name: &str| rules.key(name).unwrap_or(KeyId(u32::MAX));
+        let key = |name: &str| rules.find_key(name).unwrap_or(KeyId(u32::MAX));
         match rng.below(100) {
             0..=39 => Op::Press { who, input: self.input(rng), target: Target::Controller(other) },
             40..=61 => Op::Release { who, input: self.input(rng) },
@@ -167,7 +167,7 @@ impl Play {
             70..=79 => Op::Apply(Spec::new(effect("GE_Refill"), who).from(other)),
             80..=89 => {
                 let mut spec = Spec::new(effect(rng.pick(self.stage.around)), who).from(other);
-                for name in ["Velocity", "Speed", "Rpm"].into_iter().filter(|n| rules.key(n).is_some()) {
+                for name in ["Velocity", "Speed", "Rpm"].into_iter().filter(|n| rules.find_key(n).is_some()) {
                     spec = spec.set(key(name), rng.below(200) as f64 - 50.0);
                 }
                 Op::Apply(spec)
@@ -187,7 +187,7 @@ impl Play {
             let _ = self.sim.run_as(OpId::new(7, self.tick, n as u16), &op);
         }
         self.tick += 1;
-        assert!(self.sim.advance_to(SimTime::frames(i64::from(self.tick), 60), &mut NoHost).finished);
+        assert!(self.sim.advance_to(SimTime::frames(i64::from(self.tick), 60)).finished);
     }
 
     /// So many ticks: what they told and the hash after each.
@@ -236,7 +236,7 @@ fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
         println!("{}: {all} ticks, abilities ended by themselves {ended:?}", stage.pack);
         // The script is worth nothing if it does not reach what it is for.
         for (_, name) in rules.ability_list() {
-            let passive = rules.ability(name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
+            let passive = rules.find_ability(name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
             let often = ended.get(name).is_some_and(|n| *n >= 2);
             assert!(often || passive, "{}: {name} hardly ever ends: {ended:?}", stage.pack);
         }

@@ -28,7 +28,7 @@ fn tip(rules: &Rules, pack: &str, name: &str, level: u32) -> Tooltip {
 /// The text of a document as one of the pack's controllers would read it, if one can tell every number in it.
 fn for_somebody(rules: &Arc<Rules>, docs: &[Doc], text: &str) -> Option<String> {
     let heroes = docs.iter().filter_map(|d| match d {
-        Doc::Controller(c) => rules.template(&c.owner_actor.actor_id),
+        Doc::Controller(c) => rules.find_template(&c.owner_actor.actor_id),
         _ => None,
     });
     let mut filled = heroes.map(|hero| {

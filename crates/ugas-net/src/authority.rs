@@ -164,7 +164,7 @@ impl CommandValidator<'_> {
                 }
             }
             Request::Aim { key, target } => {
-                let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r))?;
+                let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r.into()))?;
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
                 let ability = ability.ok_or((RejectReason::Idle, Refusal::StaleHandle))?;
                 self.check_aim_of(who, ability, *target)?;
@@ -194,7 +194,7 @@ impl CommandValidator<'_> {
 
     /// Returns the level of the grant.
     fn check_granted(&self, who: ControllerId, ability: AbilityId) -> Result<u32, (RejectReason, Refusal)> {
-        let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r))?;
+        let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let grant = grants.iter().find(|g| g.ability == ability);
         grant.map(|g| g.level).ok_or((RejectReason::Ability, Refusal::NotGranted))
     }
@@ -210,7 +210,7 @@ impl CommandValidator<'_> {
     /// An input may activate every ability bound to it: all of them are checked.
     fn check_press(&self, who: ControllerId, input: InputId, target: Target) -> Result<(), (RejectReason, Refusal)> {
         self.check_aim(target)?;
-        let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r))?;
+        let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
             if let Target::Controller(target) = target {
                 self.check_reach(who, grant.ability, target)?;
@@ -221,14 +221,14 @@ impl CommandValidator<'_> {
 
     /// Effects must come from an active, committed ability.
     fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (RejectReason, Refusal)> {
-        let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r))?;
+        let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
         if running.any(is) { Ok(()) } else { Err((RejectReason::Idle, Refusal::Inactive)) }
     }
 
     /// A client may answer tasks of its abilities, but not validations. Each target must be unique and in range.
     fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (RejectReason, Refusal)> {
-        let tasks = self.sim.tasks(key.who).map_err(|r| (RejectReason::Authority, r))?;
+        let tasks = self.sim.tasks(key.who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
             return Err((RejectReason::Task, Refusal::StaleHandle));
         };
@@ -348,7 +348,7 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
     for task in tasks {
         for value in task.params.values() {
             if let Value::Text(name) = value
-                && let Some(effect) = sim.rules().effect(name)
+                && let Some(effect) = sim.rules().find_effect(name)
             {
                 found.insert(effect);
             }

@@ -66,7 +66,7 @@ impl Player {
 ///
 /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
 ///
 /// let mut play = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 42);
 /// play.join("Ann", LinkProfile::GOOD, &[hero])?;

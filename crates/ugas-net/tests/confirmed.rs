@@ -146,7 +146,7 @@ fn each_execution_of_a_period_is_confirmed_by_itself() {
         }
         let effects = g.net.server().sim().effects(who).unwrap();
         let key = effects.iter().find(|e| e.effect == dot).unwrap().key;
-        g.net.server_mut().sim_mut().run(Op::Remove { key, stacks: -1 }).unwrap();
+        g.net.server_mut().sim_mut().run(Op::Remove { key, stacks: None }).unwrap();
         g.net.run(120);
         let lost = (100.0 - g.truth(who, "Health")) as usize;
         let facts = g.facts();

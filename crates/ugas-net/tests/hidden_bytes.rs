@@ -115,8 +115,8 @@ impl Session {
     fn new(rules: &Arc<Rules>, panics: bool) -> Session {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
-        let actors = MODES.map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap());
-        let own = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+        let actors = MODES.map(|_| sim.spawn(SpawnSpec::sets([vitals])).unwrap());
+        let own = sim.spawn(SpawnSpec::sets([vitals])).unwrap();
         for (name, who) in ATTRIBUTES.iter().flat_map(|(name, _)| actors.iter().chain([&own]).map(move |a| (name, *a)))
         {
             let is_panicky = panics && who != own;
@@ -366,7 +366,7 @@ fn what_follows_a_hidden_value_is_shown_as_it_is() {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let config = ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
     net.join("Ana", LinkProfile::LAN, &[who]).unwrap();

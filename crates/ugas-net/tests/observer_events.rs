@@ -53,7 +53,7 @@ impl Scene {
             .unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
-        let [hero, foe, a, b] = [(); 4].map(|()| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap());
+        let [hero, foe, a, b] = [(); 4].map(|()| sim.spawn(SpawnSpec::sets([vitals])).unwrap());
         for name in ["GA_Flash", "GA_Beam", "GA_Chant"] {
             let grant = AbilityGrant::new(rules.ability(name).unwrap());
             sim.run(Op::Grant { who: hero, grant }).unwrap();

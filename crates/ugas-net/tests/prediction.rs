@@ -306,7 +306,7 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
     }
     assert!(played + ahead <= 17, "{played} commands were played and {ahead} ticks were open before");
     assert!(!g.ana().can_predict());
-    assert!(matches!(g.cast("GA_Haste", Target::None), Err(Refusal::Pending)));
+    assert!(matches!(g.cast("GA_Haste", Target::None), Err(Refusal::PredictionWindowClosed)));
     g.net.run(90);
     assert!(g.ana().can_predict());
     assert!(g.cast("GA_Haste", Target::None).is_ok());

@@ -48,7 +48,11 @@ fn a_key_let_go_and_an_ability_cancelled_on_a_dead_line_end_when_it_is_back() {
         g.net.run(50);
         let ana = g.net.client_mut("Ana");
         let refused = ana.command(Request::Activate { who, ability: long, target: Target::None });
-        assert_eq!(refused.unwrap_err(), Refusal::Pending, "nothing new is played ahead of a server that is silent");
+        assert_eq!(
+            refused.unwrap_err(),
+            Refusal::PredictionWindowClosed,
+            "nothing new is played ahead of a server that is silent"
+        );
         let said = ana.command(Request::Release { who, input: KEY });
         assert!(matches!(said, Ok(CommandStatus::Sent(_))), "{said:?}");
         let said = ana.command(Request::Cancel { who, ability: long });

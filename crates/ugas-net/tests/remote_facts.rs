@@ -156,7 +156,7 @@ fn play_on_a_bad_line(seed: u64) {
         let sim = g.net.server_mut().sim_mut();
         match (n % 200, key) {
             (100, _) => key = sim.apply(&Spec::new(shield, foe)).ok(),
-            (150, Some(key)) => drop(sim.run(ugas_core::Op::Remove { key, stacks: -1 })),
+            (150, Some(key)) => drop(sim.run(ugas_core::Op::Remove { key, stacks: None })),
             _ => {}
         }
         g.net.step();

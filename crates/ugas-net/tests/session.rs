@@ -50,8 +50,8 @@ impl Bench {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
-        let hero = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
-        let foe = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+        let hero = sim.spawn(SpawnSpec::sets([vitals])).unwrap();
+        let foe = sim.spawn(SpawnSpec::sets([vitals])).unwrap();
         let bolt = ugas_core::AbilityGrant::new(rules.ability("GA_Bolt").unwrap());
         sim.run(Op::Grant { who: hero, grant: bolt }).unwrap();
         let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };

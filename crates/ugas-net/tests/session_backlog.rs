@@ -37,7 +37,7 @@ impl Busy {
     fn new(others: &[&str], max_unacked_bytes: usize) -> Busy {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let mut spawn = |set: &str| sim.spawn(SpawnSpec::sets(vec![rules.set(set).unwrap()])).unwrap();
+        let mut spawn = |set: &str| sim.spawn(SpawnSpec::sets([rules.set(set).unwrap()])).unwrap();
         let hero = spawn("Small");
         let others = others.iter().map(|set| spawn(set)).collect();
         let carrier = ConnectionConfig { max_unacked_bytes, ..ConnectionConfig::default() };
@@ -64,7 +64,7 @@ impl Busy {
     }
 
     fn seen(&self, who: ControllerId, name: &str) -> Option<f64> {
-        self.net.client("Ana").proxies().get(who)?.value(self.rules.attribute(name)?)
+        self.net.client("Ana").proxies().get(who)?.value(self.rules.find_attribute(name)?)
     }
 }
 

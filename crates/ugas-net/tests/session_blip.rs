@@ -25,7 +25,7 @@ fn an_accepted_modifier_is_shown_once_in_every_tick() {
     for (profile_name, profile) in &LinkProfile::ALL[..3] {
         for seed in 0..20 {
             let mut sim = Sim::new(rules.clone(), SimConfig::default());
-            let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()])).unwrap();
+            let hero = sim.spawn(SpawnSpec::sets([rules.set("Combat").unwrap()])).unwrap();
             sim.grant(hero, AbilityGrant::new(rage)).unwrap();
             let mut play = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), seed);
             play.join("Ann", *profile, &[hero]).unwrap();

@@ -15,12 +15,12 @@ fn everybody_is_seen_however_far_apart_numbers_and_places_are() {
         Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let vitals = rules.set("Vitals").unwrap();
-    let hero = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([vitals])).unwrap();
     for n in 1..400u32 {
         let far = 1e9 - n as f64 * 1000.3;
         let anchor = Some(Anchor { position: [far, -far, far], facing: [0.6, -0.64, 0.48] });
         let id = Some(ControllerId(n * 9001));
-        sim.spawn(SpawnSpec { id, anchor, ..SpawnSpec::sets(vec![vitals]) }).unwrap();
+        sim.spawn(SpawnSpec { id, anchor, ..SpawnSpec::sets([vitals]) }).unwrap();
     }
     let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 5);
@@ -41,12 +41,12 @@ fn ids_may_be_as_large_as_they_like() {
     let mut last = ControllerId(0);
     while last.0 < 40_000_000 {
         let id = Some(ControllerId(last.0 + limit));
-        last = sim.spawn(SpawnSpec { id, ..SpawnSpec::sets(vec![vitals]) }).unwrap();
+        last = sim.spawn(SpawnSpec { id, ..SpawnSpec::sets([vitals]) }).unwrap();
         if last.0 < 36_000_000 {
             sim.despawn(last).unwrap();
         }
     }
-    let hero = sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([vitals])).unwrap();
     let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 5);
     net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
     net.run(60);
@@ -65,7 +65,7 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let ability = rules.ability("GA_Mark").unwrap();
     sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();
     let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 5);
@@ -112,7 +112,7 @@ fn one_player_has_no_army() {
         Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let vitals = rules.set("Vitals").unwrap();
-    let army: Vec<_> = (0..17).map(|_| sim.spawn(SpawnSpec::sets(vec![vitals])).unwrap()).collect();
+    let army: Vec<_> = (0..17).map(|_| sim.spawn(SpawnSpec::sets([vitals])).unwrap()).collect();
     let mut server = Server::new(sim, ServerConfig::default(), Secret::known(1));
     assert_eq!(server.connect(PeerId(1), &army), Err(ConnectError::TooManyControllers(17)));
     assert!(server.connect(PeerId(1), &army[..16]).is_ok());

@@ -17,7 +17,7 @@ use ugas_net::types::{PeerId, Tick};
 fn no_more_others_are_held_than_a_client_wants() {
     let mut g = Game::new(Setup { window: SimTime::millis(500), ..Setup::default() });
     let vitals = g.rules.set("Vitals").unwrap();
-    let spawn = |g: &mut Game| g.net.server_mut().sim_mut().spawn(SpawnSpec::sets(vec![vitals])).unwrap();
+    let spawn = |g: &mut Game| g.net.server_mut().sim_mut().spawn(SpawnSpec::sets([vitals])).unwrap();
     let crowd: Vec<ControllerId> = (0..300).map(|_| spawn(&mut g)).collect();
     let config = ClientConfig { max_proxies: 50, ..ClientConfig::default() };
     g.net.join_over("Cem", config, [LinkProfile::GOOD; 2], &[g.other]).unwrap();

@@ -163,7 +163,7 @@ fn a_client_is_sent_no_more_than_its_line_takes_and_hears_everything_in_the_end(
     let mut game = game(50);
     let vitals = game.rules.set("Vitals").unwrap();
     let crowd: Vec<_> =
-        (0..200).map(|_| game.net.server_mut().sim_mut().spawn(SpawnSpec::sets(vec![vitals])).unwrap()).collect();
+        (0..200).map(|_| game.net.server_mut().sim_mut().spawn(SpawnSpec::sets([vitals])).unwrap()).collect();
     let peer = game.net.player("Ana").peer().unwrap();
     game.net.server_mut().set_bandwidth(peer, 4_000);
     game.net.run(240);

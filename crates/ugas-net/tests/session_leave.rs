@@ -20,7 +20,7 @@ fn game(release: bool) -> (Harness, Arc<Rules>, ControllerId) {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let grant = AbilityGrant::new(rules.ability("GA_Charge").unwrap()).input(FIRE);
     sim.run(Op::Grant { who: hero, grant }).unwrap();
     let config = ServerConfig { release_inputs: release, ..ServerConfig::default() };

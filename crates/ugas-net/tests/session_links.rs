@@ -35,7 +35,7 @@ fn world(heroes: usize, seed: u64) -> (Harness, Vec<ControllerId>) {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let heroes = (0..heroes)
         .map(|_| {
-            let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Combat").unwrap()])).unwrap();
+            let hero = sim.spawn(SpawnSpec::sets([rules.set("Combat").unwrap()])).unwrap();
             sim.grant(hero, AbilityGrant::new(rules.ability("GA_Bolt").unwrap())).unwrap();
             hero
         })

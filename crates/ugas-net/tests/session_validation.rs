@@ -34,7 +34,7 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
             assert!(ours.plus(30) > theirs && theirs.plus(60) > ours, "{ours:?} and {theirs:?} are one game");
             if n > 60 {
                 assert!(ours > theirs, "it still runs ahead of the server, so that its commands come in time");
-                assert_eq!(g.cast("GA_Haste", Target::None).unwrap_err(), Refusal::Pending);
+                assert_eq!(g.cast("GA_Haste", Target::None).unwrap_err(), Refusal::PredictionWindowClosed);
             }
             if n == 100 {
                 g.net.server_mut().sim_mut().apply(&Spec::new(hit, foe)).unwrap();

@@ -1,6 +1,6 @@
 //! A controller as its owner's client hears of it: exact, and in few bytes.
 
-use ugas_core::{ControllerId, NoHost, Portable, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_core::{ControllerId, Portable, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, TagRegistry};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
 use ugas_net::internals::wire::delta::{Coder, Limits};
@@ -22,7 +22,7 @@ fn hero() -> (Sim, ControllerId) {
         .add(Effect::infinite("GE_Aura").multiply("A2", 0.25));
     let rules = rules.build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Body").unwrap()])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Body").unwrap()])).unwrap();
     (sim, who)
 }
 
@@ -75,7 +75,7 @@ fn a_portable_comes_back_exactly() {
     let (mut sim, who) = hero();
     for name in ["GE_Poison", "GE_Haste", "GE_Aura", "GE_Third", "GE_Haste"] {
         apply(&mut sim, who, name);
-        assert!(sim.advance_to(sim.now() + SimTime::millis(700), &mut NoHost).finished);
+        assert!(sim.advance_to(sim.now() + SimTime::millis(700)).finished);
         let mut tokens = Tokens::new();
         tokens.write(&sim.remote().snapshot(who).unwrap()).unwrap();
         let back: Portable = tokens.read().unwrap();
@@ -103,7 +103,7 @@ fn a_fight_goes_over_tick_by_tick() {
             n if n % 20 == 0 => apply(&mut sim, who, "GE_Hit"),
             _ => {}
         }
-        assert!(sim.advance_to(SimTime::frames(tick, 50), &mut NoHost).finished);
+        assert!(sim.advance_to(SimTime::frames(tick, 50)).finished);
         let new = seen(&sim, who);
         let bits = sent(&old, &new);
         total += bits;

@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let library = Library::new(arena::project(), Some("arena".as_ref())).map_err(|f| f[0].message.clone())?;
     let rules = library.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let template = rules.template("Pyra").ok_or("the arena has no Pyra")?;
-    let bolt = rules.ability("GA_Firebolt").ok_or("the arena has no GA_Firebolt")?;
+    let template = rules.template("Pyra")?;
+    let bolt = rules.ability("GA_Firebolt")?;
     let mut heroes: Vec<ControllerId> = Vec::new();
     // A token is a secret that nobody guesses; a game takes it from the operating system's random numbers. The hasher's
     // keys are random too, which will do for an example.
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 // Whoever cannot tries again in the next frame.
                 let _ = sim.activate(who, bolt, Target::Controller(foe));
             }
-            sim.advance_to(sim.now() + SimTime::frames(1, 60), &mut profiler);
+            sim.advance_with(sim.now() + SimTime::frames(1, 60), &mut profiler);
             sim.take_facts(&mut facts);
             studio.take_records(&mut profiler);
         }

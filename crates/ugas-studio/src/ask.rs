@@ -47,10 +47,7 @@ pub(crate) struct Step {
 /// The explanation of an attribute on a side.
 pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
     let rules = sim.rules();
-    let Some(id) = rules.attribute(attribute) else {
-        let near = rules.nearest_name(attribute).map_or(String::new(), |n| format!("; did you mean {n}?"));
-        return Err(format!("there is no attribute {attribute}{near}"));
-    };
+    let id = rules.attribute(attribute).map_err(|unknown| unknown.to_string())?;
     let e = sim.explain(who, id).map_err(|r| r.describe(rules))?;
     let finite = |v: f64| Some(v).filter(|v| v.is_finite());
     Ok(Why {

@@ -67,13 +67,13 @@ impl Order {
 /// A studio beside a game.
 ///
 /// ```
-/// use ugas_core::{Facts, NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec};
+/// use ugas_core::{Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec};
 /// use ugas_studio::attach::{AttachConfig, Attached, Order};
 /// use ugas_doc::{Attribute, AttributeSet};
 ///
 /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
 ///
 /// let mut config = AttachConfig { token: "sixteen letters or more".into(), ..AttachConfig::default() };
 /// config.names.set(hero, "Hero");
@@ -82,7 +82,7 @@ impl Order {
 ///
 /// let mut facts = Facts::default();
 /// for tick in 1..=3 {
-///     sim.advance_to(SimTime::frames(tick, 60), &mut NoHost);
+///     sim.advance_to(SimTime::frames(tick, 60));
 ///     sim.take_facts(&mut facts);
 ///     studio.tick(&mut sim, &facts, &mut |sim, order| order.run(sim));
 /// }

@@ -33,7 +33,7 @@ impl Library {
     /// ```
     /// use ugas_studio::{Library, arena};
     /// let library = Library::new(arena::project(), Some("arena".as_ref())).unwrap();
-    /// assert!(library.rules().ability("GA_Fireball").is_some());
+    /// assert!(library.rules().find_ability("GA_Fireball").is_some());
     /// ```
     pub fn new(mut project: Project, pack: Option<&Path>) -> Result<Library, Vec<Diagnostic>> {
         keep_tables(&mut project);

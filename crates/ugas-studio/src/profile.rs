@@ -18,7 +18,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// let rules = Rules::builder().build()?;
 /// let mut sim = Sim::new(rules, SimConfig::default());
 /// let mut profiler = Profiler::default();
-/// sim.advance_to(SimTime::seconds(1.0), &mut profiler);
+/// sim.advance_with(SimTime::seconds(1.0), &mut profiler);
 /// assert!(profiler.take_records().is_empty(), "nothing ticks here");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

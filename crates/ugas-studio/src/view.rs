@@ -176,7 +176,7 @@ impl Shows<'_> {
 fn actor(names: &Names, sim: &Sim, who: ControllerId, shows: &Shows) -> Actor {
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
-    let dead = rules.tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
+    let dead = rules.find_tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
     let cast = sim.cast(who).ok().flatten().map(|c| Run {
         name: rules.ability_name(c.ability).unwrap_or("?").to_owned(),
         share: 1.0 - c.timer.fraction(),

@@ -6,7 +6,7 @@ mod common;
 use common::{Socket, port_of};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use ugas_core::{Facts, NoHost, Sim, SimConfig, SimTime, SpawnSpec};
+use ugas_core::{Facts, Sim, SimConfig, SimTime, SpawnSpec};
 use ugas_studio::attach::{AttachConfig, Attached};
 use ugas_studio::{Library, arena};
 
@@ -31,7 +31,7 @@ fn ask(studio: &mut Attached, sim: &mut Sim, question: Value) -> Value {
 fn step(studio: &mut Attached, sim: &mut Sim, ticks: i64) {
     let mut facts = Facts::default();
     for _ in 0..ticks {
-        sim.advance_to(sim.now() + SimTime::frames(1, 60), &mut NoHost);
+        sim.advance_to(sim.now() + SimTime::frames(1, 60));
         sim.take_facts(&mut facts);
         studio.tick(sim, &facts, &mut |sim, order| order.run(sim));
     }
@@ -127,7 +127,7 @@ fn documents_are_changed_and_saved_beside_the_game() {
     let library = Library::new(project, None).unwrap();
     let rules = library.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let (mut studio, files) = beside(&folder, &mut sim);
     let file = ask(&mut studio, &mut sim, json!({ "ask": "file", "name": files[0] }));
     let new = text.replace("100", "150");

@@ -32,7 +32,7 @@ fn watchers(seed: u64) -> Result<Stage, String> {
     for ability in ["GA_Watch", "GA_Watch", "GA_Watch", "GA_Rest"] {
         let ability = rules.ability(ability).unwrap();
         let abilities = vec![AbilityGrant::new(ability)];
-        let who = sim.spawn(SpawnSpec { abilities, ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) }).unwrap();
+        let who = sim.spawn(SpawnSpec { abilities, ..SpawnSpec::sets([rules.set("Vitals").unwrap()]) }).unwrap();
         sim.activate(who, ability, ugas_core::Target::None).unwrap();
     }
     Ok(Stage::of_sim(sim, library, Names::default(), seed))

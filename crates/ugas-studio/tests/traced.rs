@@ -54,7 +54,7 @@ fn watcher() -> (Arc<Rules>, Sim) {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let watch = rules.ability("GA_Watch").unwrap();
     let spec =
-        SpawnSpec { abilities: vec![AbilityGrant::new(watch)], ..SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]) };
+        SpawnSpec { abilities: vec![AbilityGrant::new(watch)], ..SpawnSpec::sets([rules.set("Vitals").unwrap()]) };
     let who = sim.spawn(spec).unwrap();
     sim.activate(who, watch, Target::None).unwrap();
     (rules, sim)
@@ -65,7 +65,7 @@ fn watcher() -> (Arc<Rules>, Sim) {
 fn every_frame_of_a_task_that_ticks_is_an_event() {
     let (rules, mut sim) = watcher();
     let mut profiler = Profiler::new(Arc::new(|| 0));
-    sim.advance_to(SimTime::frames(6, 60), &mut profiler);
+    sim.advance_with(SimTime::frames(6, 60), &mut profiler);
     let listener = Listener::default();
     tracing::subscriber::with_default(listener.clone(), || profiler.tell(&rules));
     let told = listener.0.lock().unwrap();

@@ -145,7 +145,7 @@ struct Playing {
 ///     .add(Effect::instant("GE_Fire").add("Health", -25.0).cue("GameplayCue.Impact.Fire"))
 ///     .build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let orc = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+/// let orc = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
 /// let impacts = Rc::new(Cell::new(0));
 /// let count = impacts.clone();
 /// let mut cues = CueManager::default();

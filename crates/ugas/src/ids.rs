@@ -1,52 +1,48 @@
-//! Names resolved once: a struct of ids, filled from rules, with every missing name in one error.
+//! Resolves names to ids once: a struct of ids, filled from rules, with every unknown name in one error.
 
-use ugas_core::{AbilityId, AttributeId, EffectId, KeyId, Rules, SetId, TagId, TemplateId};
+use ugas_core::{AbilityId, AttributeId, EffectId, KeyId, Rules, SetId, TagId, TemplateId, UnknownName};
 
 /// An id that rules can give for a name.
 pub trait FromRules: Sized {
-    /// What kind of thing it names, for messages.
-    const KIND: &'static str;
-    /// The id, if the rules have the name.
-    fn from_rules(rules: &Rules, name: &str) -> Option<Self>;
+    /// Returns the id that the rules give to a name.
+    fn from_rules(rules: &Rules, name: &str) -> Result<Self, UnknownName>;
 }
 
 macro_rules! from_rules {
-    ($($id:ty, $kind:literal, $find:ident;)*) => {$(
+    ($($id:ty, $find:ident;)*) => {$(
         impl FromRules for $id {
-            const KIND: &'static str = $kind;
-            fn from_rules(rules: &Rules, name: &str) -> Option<Self> { rules.$find(name) }
+            fn from_rules(rules: &Rules, name: &str) -> Result<Self, UnknownName> { rules.$find(name) }
         }
     )*};
 }
 from_rules! {
-    AttributeId, "attribute", attribute;
-    SetId, "attribute set", set;
-    TagId, "tag", tag;
-    EffectId, "effect", effect;
-    AbilityId, "ability", ability;
-    KeyId, "set-by-caller key", key;
-    TemplateId, "controller", template;
+    AttributeId, attribute;
+    SetId, set;
+    TagId, tag;
+    EffectId, effect;
+    AbilityId, ability;
+    KeyId, key;
+    TemplateId, template;
 }
 
-/// Every name that rules lack, with what was probably meant.
+/// Every name that the rules do not define, each with the nearest defined name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MissingNames(pub Vec<String>);
+pub struct MissingNames(pub Vec<UnknownName>);
 
 impl MissingNames {
-    /// Looks a name up, or remembers that it is missing.
+    /// Looks a name up, or records it as missing.
     pub fn find<T: FromRules>(&mut self, rules: &Rules, name: &str) -> Option<T> {
-        let found = T::from_rules(rules, name);
-        if found.is_none() {
-            let near = rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-            self.0.push(format!("no {} named {name}{near}", T::KIND));
-        }
-        found
+        T::from_rules(rules, name).map_err(|unknown| self.0.push(unknown)).ok()
     }
 }
 
 impl std::fmt::Display for MissingNames {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0.join("\n"))
+        for (i, unknown) in self.0.iter().enumerate() {
+            let line = if i == 0 { "" } else { "\n" };
+            write!(f, "{line}{unknown}")?;
+        }
+        Ok(())
     }
 }
 impl std::error::Error for MissingNames {}

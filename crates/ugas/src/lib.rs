@@ -15,7 +15,7 @@
 //!     .add(Effect::instant("GE_Hit").add("Health", -30.0))
 //!     .build()?;
 //! let mut sim = Sim::new(rules.clone(), SimConfig::default());
-//! let orc = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+//! let orc = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
 //! sim.apply(&Spec::new(rules.effect("GE_Hit").unwrap(), orc))?;
 //! assert_eq!(sim.get(orc, rules.attribute("Health").unwrap())?, 70.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

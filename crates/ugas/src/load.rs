@@ -61,7 +61,7 @@ pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Ar
 /// ```
 /// let text = "Kind: attribute_set\nName: Vitals\nAttributes:\n  - {Name: Health, DefaultBaseValue: 100}\n";
 /// let rules = ugas::load_str("vitals.yaml", text, ugas::core::Rules::builder())?;
-/// assert!(rules.attribute("Health").is_some());
+/// assert!(rules.find_attribute("Health").is_some());
 /// # Ok::<(), ugas::LoadFailure>(())
 /// ```
 pub fn load_str(name: &str, text: &str, builder: RulesBuilder) -> Result<Arc<Rules>, LoadFailure> {

@@ -63,7 +63,7 @@ struct Observer<'c> {
 ///     .add(Effect::instant("GE_Hit").add("Health", -10.0))
 ///     .build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
 /// let mut seen = 0;
 /// let mut observers = Observers::default();
 /// observers.on_attribute(rules.attribute("Health").unwrap(), None, |_| seen += 1);

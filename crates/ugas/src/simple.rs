@@ -26,8 +26,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AttributeId, ControllerId, EffectId, Facts, LoadError, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec,
-    Spec,
+    AttributeId, ControllerId, EffectId, Facts, LoadError, ReadError, Refusal, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec, UnknownName,
 };
 use ugas_doc::{Attribute, AttributeSet, Category, Effect};
 
@@ -113,33 +113,43 @@ fn cooldown_of(action: &str) -> String {
     format!("{action} cooldown")
 }
 
-/// Why something did not happen.
+/// Why an action was not applied.
 #[derive(Clone, Debug, PartialEq)]
-pub enum No {
-    /// Nothing has this name; perhaps another was meant.
-    Unknown(String),
-    /// Not yet.
+pub enum ActionError {
+    /// No attribute or action has this name.
+    Unknown(UnknownName),
+    /// The action is on cooldown.
     Cooldown {
-        /// Seconds to go.
+        /// Seconds remaining.
         left: f64,
     },
-    /// The rules say no.
+    /// The rules refused it.
     Refused(Refusal),
 }
 
-impl std::fmt::Display for No {
+impl std::fmt::Display for ActionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            No::Unknown(what) => write!(f, "{what}"),
-            No::Cooldown { left } => write!(f, "ready in {left} s"),
-            No::Refused(r) => write!(f, "{r}"),
+            ActionError::Unknown(what) => write!(f, "{what}"),
+            ActionError::Cooldown { left } => write!(f, "ready in {left} s"),
+            ActionError::Refused(r) => write!(f, "{r}"),
         }
     }
 }
-impl std::error::Error for No {}
-impl From<Refusal> for No {
-    fn from(r: Refusal) -> No {
-        No::Refused(r)
+impl std::error::Error for ActionError {}
+impl From<UnknownName> for ActionError {
+    fn from(unknown: UnknownName) -> ActionError {
+        ActionError::Unknown(unknown)
+    }
+}
+impl From<ReadError> for ActionError {
+    fn from(error: ReadError) -> ActionError {
+        ActionError::Refused(error.into())
+    }
+}
+impl From<Refusal> for ActionError {
+    fn from(r: Refusal) -> ActionError {
+        ActionError::Refused(r)
     }
 }
 
@@ -151,42 +161,37 @@ pub struct Running {
 }
 
 impl Running {
-    fn attribute(&self, name: &str) -> Result<AttributeId, No> {
-        self.rules.attribute(name).ok_or_else(|| self.unknown("number", name))
+    fn attribute(&self, name: &str) -> Result<AttributeId, ActionError> {
+        Ok(self.rules.attribute(name)?)
     }
 
-    fn action(&self, name: &str) -> Result<EffectId, No> {
-        self.rules.effect(name).ok_or_else(|| self.unknown("action", name))
-    }
-
-    fn unknown(&self, kind: &str, name: &str) -> No {
-        let near = self.rules.nearest_name(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-        No::Unknown(format!("no {kind} named {name}{near}"))
+    fn action(&self, name: &str) -> Result<EffectId, ActionError> {
+        Ok(self.rules.effect(name)?)
     }
 
     /// Someone new.
-    pub fn spawn(&mut self) -> Result<ControllerId, No> {
-        let set = self.rules.set(SET).ok_or_else(|| self.unknown("set", SET))?;
-        Ok(self.sim.spawn(SpawnSpec::sets(vec![set]))?)
+    pub fn spawn(&mut self) -> Result<ControllerId, ActionError> {
+        let set = self.rules.set(SET)?;
+        Ok(self.sim.spawn(SpawnSpec::sets([set]))?)
     }
 
     /// Uses an action of `who` on `target`, unless it is on cooldown.
-    pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), No> {
+    pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), ActionError> {
         let effect = self.action(action)?;
         let left = self.cooldown_left(who, action)?;
         if left > 0.0 {
-            return Err(No::Cooldown { left });
+            return Err(ActionError::Cooldown { left });
         }
         self.sim.apply(&Spec::new(effect, target).from(who))?;
-        if let Some(cooldown) = self.rules.effect(&cooldown_of(action)) {
+        if let Some(cooldown) = self.rules.find_effect(&cooldown_of(action)) {
             self.sim.apply(&Spec::new(cooldown, who).from(who))?;
         }
         Ok(())
     }
 
     /// Seconds until `who` can use an action again.
-    pub fn cooldown_left(&self, who: ControllerId, action: &str) -> Result<f64, No> {
-        let Some(cooldown) = self.rules.effect(&cooldown_of(action)) else {
+    pub fn cooldown_left(&self, who: ControllerId, action: &str) -> Result<f64, ActionError> {
+        let Some(cooldown) = self.rules.find_effect(&cooldown_of(action)) else {
             return Ok(0.0);
         };
         let active = self.sim.effects(who)?;
@@ -195,19 +200,19 @@ impl Running {
     }
 
     /// A number as it is now.
-    pub fn get(&self, who: ControllerId, name: &str) -> Result<f64, No> {
+    pub fn get(&self, who: ControllerId, name: &str) -> Result<f64, ActionError> {
         Ok(self.sim.get(who, self.attribute(name)?)?)
     }
 
     /// Where a number comes from, in one line.
-    pub fn explain(&self, who: ControllerId, name: &str) -> Result<String, No> {
+    pub fn explain(&self, who: ControllerId, name: &str) -> Result<String, ActionError> {
         Ok(self.sim.explain(who, self.attribute(name)?)?.short())
     }
 
     /// Lets seconds pass; what happened is in [`Running::facts`] until the next call.
     pub fn pass(&mut self, seconds: f64) {
         let until = self.sim.now() + SimTime::seconds(seconds.max(0.0));
-        self.sim.advance_to(until, &mut NoHost);
+        self.sim.advance_to(until);
         self.sim.take_facts(&mut self.facts);
     }
 

@@ -39,11 +39,11 @@ struct Jump(InputId);
 impl CodedAbility for Jump {
     type State = bool;
     fn resume(&self, released: &mut bool, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
-        let velocity = cx.rules().attribute("VerticalVelocity").and_then(|a| cx.get(a)).unwrap_or(0.0);
+        let velocity = cx.rules().find_attribute("VerticalVelocity").and_then(|a| cx.get(a)).unwrap_or(0.0);
         match why {
             Resume::Activated => {
                 cx.apply_to_owner(effect(cx, "GE_InAir"));
-                let speed = cx.rules().attribute("JumpVelocity").and_then(|a| cx.get(a)).unwrap_or(0.0);
+                let speed = cx.rules().find_attribute("JumpVelocity").and_then(|a| cx.get(a)).unwrap_or(0.0);
                 cx.send(tag(cx, "Event.Impulse"), cx.who(), speed);
                 Next::Input(self.0)
             }
@@ -156,7 +156,7 @@ impl World {
         self.sim.apply(&Spec::new(self.rules.effect(name).unwrap(), who)).unwrap();
     }
     fn go(&mut self, seconds: f64) {
-        self.sim.advance_to(SimTime::seconds(seconds), &mut NoHost);
+        self.sim.advance_to(SimTime::seconds(seconds));
     }
     fn get(&self, who: ControllerId, name: &str) -> f64 {
         self.sim.get(who, self.rules.attribute(name).unwrap()).unwrap()
@@ -180,7 +180,7 @@ impl World {
 }
 
 fn spawn(sim: &mut Sim, x: f64) -> ControllerId {
-    let spec = SpawnSpec::sets(vec![sim.rules().set("Hero").unwrap()]);
+    let spec = SpawnSpec::sets([sim.rules().set("Hero").unwrap()]);
     sim.spawn(SpawnSpec { anchor: Some(Anchor::at([x, 0.0, 0.0])), ..spec }).unwrap()
 }
 
@@ -198,7 +198,7 @@ fn a_fireball_in_code_is_thrown_or_interrupted() {
     assert_eq!(w.told(), ["0 Event.Projectile 1", "end false"]);
     assert_eq!((w.get(foe, "Health"), w.has("State.Casting")), (60.0, false));
     fork.take_facts(&mut Facts::default());
-    fork.advance_to(SimTime::seconds(1.5), &mut NoHost);
+    fork.advance_to(SimTime::seconds(1.5));
     assert_eq!(fork.hash(), w.sim.hash());
 
     let mut w = World::new("GA_Fireball");

@@ -12,7 +12,7 @@ struct Bar {
 
 impl Bar {
     fn watch(&mut self, facts: &Facts, health: AttributeId, max: f64) {
-        for fact in &facts.list {
+        for fact in facts {
             match fact.kind {
                 FactKind::AttributeChanged { attribute, old, new, .. } if attribute == health => {
                     self.percent = new / max;
@@ -53,8 +53,8 @@ impl World {
             .unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let set = rules.set("Vitals").unwrap();
-        let hero = sim.spawn(SpawnSpec::sets(vec![set])).unwrap();
-        let orc = sim.spawn(SpawnSpec::sets(vec![set])).unwrap();
+        let hero = sim.spawn(SpawnSpec::sets([set])).unwrap();
+        let orc = sim.spawn(SpawnSpec::sets([set])).unwrap();
         World { health: rules.attribute("Health").unwrap(), sim, hero, orc, applied: Vec::new() }
     }
 

@@ -37,7 +37,7 @@ struct GridMove;
 impl GridMove {
     /// The tiles, front to back in the direction of the move.
     fn tiles(cx: &AbilityCx<'_>, direction: [f64; 3]) -> Vec<Tile> {
-        let name = |n: &str| cx.rules().attribute(n);
+        let name = |n: &str| cx.rules().find_attribute(n);
         let (Some(value), Some(x), Some(y)) = (name("CellValue"), name("GridX"), name("GridY")) else {
             return Vec::new();
         };
@@ -54,9 +54,12 @@ impl GridMove {
     fn slide(cx: &mut AbilityCx<'_>) -> Option<()> {
         let Target::Point(direction) = cx.target() else { return None };
         let rules = cx.rules();
-        let [moved, merged, doomed] =
-            [rules.effect("GE_CellMove")?, rules.effect("GE_CellMerge")?, rules.effect("GE_PendingDestroy")?];
-        let [new_x, new_y] = [rules.key("NewX")?, rules.key("NewY")?];
+        let [moved, merged, doomed] = [
+            rules.find_effect("GE_CellMove")?,
+            rules.find_effect("GE_CellMerge")?,
+            rules.find_effect("GE_PendingDestroy")?,
+        ];
+        let [new_x, new_y] = [rules.find_key("NewX")?, rules.find_key("NewY")?];
         // Who stands where after the move, and whether it has merged already.
         let mut settled: Vec<(Tile, bool)> = Vec::new();
         for mut tile in GridMove::tiles(cx, direction) {
@@ -88,9 +91,12 @@ impl GridMove {
 
     fn clean_up(cx: &mut AbilityCx<'_>) -> Option<()> {
         let rules = cx.rules();
-        let [destroy, spawn, won] = ["Grid.Destroy", "Grid.Spawn", "Grid.Won"].map(|n| rules.tag(n));
-        let (pending, roll, value) =
-            (rules.tag("Status.PendingDestroy")?, rules.effect("GE_Roll")?, rules.attribute("CellValue")?);
+        let [destroy, spawn, won] = ["Grid.Destroy", "Grid.Spawn", "Grid.Won"].map(|n| rules.find_tag(n));
+        let (pending, roll, value) = (
+            rules.find_tag("Status.PendingDestroy")?,
+            rules.find_effect("GE_Roll")?,
+            rules.find_attribute("CellValue")?,
+        );
         let all = cx.within(f64::MAX);
         for &cell in &all {
             if cx.has_of(cell, pending) {
@@ -154,7 +160,7 @@ impl Game {
     fn new(seed: u64, rows: &[(i32, [f64; 4])]) -> Game {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
-        let spec = SpawnSpec::sets(vec![rules.set("BoardSet").unwrap()]);
+        let spec = SpawnSpec::sets([rules.set("BoardSet").unwrap()]);
         let board = sim.spawn(SpawnSpec { anchor: Some(Anchor::at([0.0; 3])), ..spec }).unwrap();
         let grant = sim.grant(board, AbilityGrant::new(rules.ability("GA_GridMove").unwrap())).unwrap();
         let (won, spawned, ended, log) = (false, 0, Vec::new(), Facts::default());
@@ -171,7 +177,7 @@ impl Game {
     fn put(&mut self, at: [i32; 2], value: f64) -> ControllerId {
         let rules = self.sim.rules().clone();
         let place = Some(Anchor::at([at[0] as f64, at[1] as f64, 0.0]));
-        let spec = SpawnSpec { anchor: place, ..SpawnSpec::sets(vec![rules.set("PuzzleCellSet").unwrap()]) };
+        let spec = SpawnSpec { anchor: place, ..SpawnSpec::sets([rules.set("PuzzleCellSet").unwrap()]) };
         let who = self.sim.spawn(spec).unwrap();
         let key = |n: &str| rules.key(n).unwrap();
         let there = Spec::new(rules.effect("GE_CellMove").unwrap(), who);
@@ -214,14 +220,14 @@ impl Game {
     /// Lets time pass and does what the ability asks the host for.
     fn pass(&mut self, seconds: f64) {
         let then = SimTime(self.sim.now().0 + SimTime::seconds(seconds).0);
-        self.sim.advance_to(then, &mut NoHost);
+        self.sim.advance_to(then);
         self.host();
     }
 
     fn host(&mut self) {
         let mut facts = Facts::default();
         self.sim.take_facts(&mut facts);
-        for fact in &facts.list {
+        for fact in &facts {
             match fact.kind {
                 FactKind::GameplayEvent { tag, .. } => match self.sim.rules().tag_name(tag) {
                     Some("Grid.Destroy") => self.sim.despawn(fact.who).unwrap(),

@@ -34,7 +34,7 @@ impl Equipment {
     }
 
     fn unequip(&mut self, sim: &mut Sim, item: u64) -> Result<(), Refusal> {
-        self.0.remove(&item).map_or(Err(Refusal::StaleHandle), |key| sim.remove(key, -1))
+        self.0.remove(&item).map_or(Err(Refusal::StaleHandle), |key| sim.remove(key))
     }
 }
 
@@ -46,7 +46,7 @@ fn world() -> (Arc<Rules>, Sim, ControllerId) {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Stats").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("Stats").unwrap()])).unwrap();
     (rules, sim, hero)
 }
 

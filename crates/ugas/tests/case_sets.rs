@@ -52,7 +52,7 @@ Attributes:
     ];
     assert_eq!(shown(&rules, "PlatformerMovementSet"), want);
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("PlatformerMovementSet").unwrap()])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([rules.set("PlatformerMovementSet").unwrap()])).unwrap();
     for (name, default, _, _) in want {
         assert_eq!(sim.get(who, rules.attribute(name).unwrap()).unwrap(), default, "{name}");
     }
@@ -85,7 +85,7 @@ Attributes:
     ];
     assert_eq!(shown(&rules, "VehiclePerformanceSet"), want);
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let car = sim.spawn(SpawnSpec::sets(vec![rules.set("VehiclePerformanceSet").unwrap()])).unwrap();
+    let car = sim.spawn(SpawnSpec::sets([rules.set("VehiclePerformanceSet").unwrap()])).unwrap();
     sim.apply(&Spec::new(rules.effect("GE_Heat").unwrap(), car)).unwrap();
     assert_eq!(sim.get(car, rules.attribute("TireTemperature").unwrap()).unwrap(), 150.0);
 }
@@ -117,9 +117,9 @@ Tags:
     let builder = Rules::builder().add(set).add(Effect::infinite("GE_One").grants(one));
     let builder = builder.add(Effect::infinite("GE_Often").grants(often));
     let rules = load_str("tags.yaml", text, builder).unwrap();
-    assert!(registry.tags.iter().all(|t| rules.tag(&t.tag).is_some()));
+    assert!(registry.tags.iter().all(|t| rules.find_tag(&t.tag).is_some()));
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
     let mut told = Vec::new();
     for effect in ["GE_One", "GE_One", "GE_Often", "GE_Often"] {
         sim.apply(&Spec::new(rules.effect(effect).unwrap(), who)).unwrap();

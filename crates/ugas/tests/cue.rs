@@ -53,7 +53,7 @@ fn sim() -> (Sim, ControllerId) {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let spec = SpawnSpec::sets(vec![rules.set("V").unwrap()]);
+    let spec = SpawnSpec::sets([rules.set("V").unwrap()]);
     let who = sim.spawn(SpawnSpec { anchor: Some(Anchor::at([1.0, 2.0, 3.0])), ..spec }).unwrap();
     (sim, who)
 }
@@ -129,7 +129,7 @@ fn a_loop_plays_from_start_to_end_of_its_effect_and_knows_its_context() {
     assert_eq!(seen.borrow()[0], (key, who, Some([1.0, 2.0, 3.0]), Some(SimTime::seconds(30.0))));
     assert!(cues.is_playing(who, aura));
     assert_eq!(cues.figures().active, 1);
-    sim.advance_to(SimTime::seconds(30.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(30.0));
     let mut facts = Facts::default();
     sim.take_facts(&mut facts);
     cues.dispatch(&sim, &facts);
@@ -149,7 +149,7 @@ fn periodic_executions_beat_a_loop() {
     cues.register_loop(tag(&sim, "GameplayCue.Status.Poison"), 2, looping(&calls, "poison"));
     cues.register_burst(tag(&sim, "GameplayCue.Status"), 2, burst(&calls, "status"));
     apply(&mut sim, who, "GE_Poison");
-    sim.advance_to(SimTime::seconds(11.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(11.0));
     play(&mut sim, &mut [&mut cues]);
     let calls = taken(&calls);
     let count = |what: &str| calls.iter().filter(|c| c.starts_with(what)).count();
@@ -168,7 +168,7 @@ fn instances_are_pooled() {
     for _ in 0..100 {
         apply(&mut sim, who, "GE_FireDamage");
         let key = apply(&mut sim, who, "GE_StrengthBuff");
-        sim.remove(key, -1).unwrap();
+        sim.remove(key).unwrap();
         play(&mut sim, &mut [&mut cues]);
     }
     let figures = cues.figures();
@@ -204,7 +204,7 @@ fn cues_change_no_state() {
             apply(&mut sim, who, effect);
         }
         for second in 1..40 {
-            sim.advance_to(SimTime::seconds(second as f64), &mut NoHost);
+            sim.advance_to(SimTime::seconds(second as f64));
             let mut facts = Facts::default();
             sim.take_facts(&mut facts);
             if with {
@@ -255,7 +255,7 @@ fn whoever_joins_late_sees_what_plays_and_whoever_leaves_is_forgotten() {
     let calls = Calls::default();
     let mut late = CueManager::default();
     late.register_loop(tag(&sim, "GameplayCue.Status"), 1, looping(&calls, "status"));
-    sim.advance_to(SimTime::seconds(5.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(5.0));
     late.join(&sim);
     late.join(&sim);
     assert_eq!(taken(&calls), ["status starts on 0 at 5"]);

@@ -36,7 +36,7 @@ fn the_strength_buff_shows_its_aura_icon_and_sounds() {
         .build()
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()])).unwrap();
     let host = Host::default();
     let mut cues = CueManager::default();
     let made = host.clone();
@@ -48,7 +48,7 @@ fn the_strength_buff_shows_its_aura_icon_and_sounds() {
     cues.dispatch(&sim, &facts);
     assert_eq!(*host.borrow(), ["spawn aura", "icon 30", "sound start"]);
     host.borrow_mut().clear();
-    sim.advance_to(SimTime::seconds(30.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(30.0));
     sim.take_facts(&mut facts);
     cues.dispatch(&sim, &facts);
     assert_eq!(*host.borrow(), ["destroy aura", "remove icon", "sound expire"]);
@@ -89,7 +89,7 @@ fn fire_rules() -> Arc<Rules> {
 }
 
 fn place(sim: &mut Sim, x: f64) -> ControllerId {
-    let spec = SpawnSpec::sets(vec![sim.rules().set("V").unwrap()]);
+    let spec = SpawnSpec::sets([sim.rules().set("V").unwrap()]);
     sim.spawn(SpawnSpec { anchor: Some(Anchor::at([x, 0.0, 0.0])), ..spec }).unwrap()
 }
 
@@ -134,7 +134,7 @@ fn an_impact_plays_where_it_hit_and_burning_plays_on_who_burns() {
     play(&mut sim, &mut clients);
     assert_eq!(*host.borrow(), ["attach particle to 0", "start loop on 0"]);
     host.borrow_mut().clear();
-    sim.advance_to(SimTime::seconds(3.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(3.0));
     play(&mut sim, &mut clients);
     assert_eq!(*host.borrow(), ["detach particle from 0", "stop loop on 0"]);
 }

@@ -23,7 +23,7 @@ fn rules() -> Arc<Rules> {
 
 fn world(rules: &Arc<Rules>) -> (Sim, ControllerId) {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()])).unwrap();
+    let hero = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()])).unwrap();
     sim.take_facts(&mut Facts::default());
     (sim, hero)
 }
@@ -50,7 +50,7 @@ fn an_observer_hears_its_attribute_once_and_nothing_while_idle() {
         calls.fetch_add(1, Relaxed);
     });
     for tick in 1..=100 {
-        sim.advance_to(SimTime::frames(tick, 60), &mut NoHost);
+        sim.advance_to(SimTime::frames(tick, 60));
         dispatch(&mut observers, &mut sim);
     }
     assert_eq!(calls.load(Relaxed), 0);
@@ -165,7 +165,7 @@ fn an_ability_with_a_buff_is_told_to_every_kind_of_observer() {
     observers.on_ability(g("GA_Other"), None, count(7));
     sim.grant(hero, AbilityGrant::new(g("GA_Might"))).unwrap();
     sim.activate(hero, g("GA_Might"), Target::None).unwrap();
-    sim.advance_to(SimTime::seconds(2.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(2.0));
     dispatch(&mut observers, &mut sim);
     // Up and down, came and went, applied and removed; granted, active, ended.
     assert_eq!(counts.each_ref().map(|c| c.load(Relaxed)), [2, 2, 2, 3, 0, 0, 0, 0]);

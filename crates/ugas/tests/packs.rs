@@ -1,7 +1,7 @@
 //! A game loads a shipped pack in one call and plays it without any code of its own.
 
 use std::path::Path;
-use ugas::core::{NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target};
+use ugas::core::{Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target};
 
 fn load(pack: &str) -> std::sync::Arc<Rules> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs").join(pack);
@@ -23,10 +23,10 @@ fn two_soldiers_and_a_shot() {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let soldier = sim.spawn(SpawnSpec::template(rules.template("Soldier_FPS_01").unwrap())).unwrap();
     let set = rules.set("ShooterCombatSet").unwrap();
-    let foe = sim.spawn(SpawnSpec::sets(vec![set]).tag(rules.tag("Team.Hostile").unwrap())).unwrap();
+    let foe = sim.spawn(SpawnSpec::sets([set]).tag(rules.tag("Team.Hostile").unwrap())).unwrap();
     let input = rules.input("Fire").unwrap();
     sim.run(Op::Press { who: soldier, input, target: Target::Controller(foe) }).unwrap();
-    assert!(sim.advance_to(SimTime::frames(1, 60), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::frames(1, 60)).finished);
     let get = |who, name: &str| sim.get(who, rules.attribute(name).unwrap()).unwrap();
     // One round of thirty; 25 points, all of them the shield's.
     assert_eq!((get(soldier, "Ammo"), get(foe, "Shield"), get(foe, "Health")), (29.0, 25.0, 100.0));

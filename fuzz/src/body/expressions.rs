@@ -4,7 +4,7 @@
 use super::Done;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, ControllerId, Hit, NoHost, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+    AbilityGrant, ControllerId, Hit, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{
     Ability, Attribute, AttributeSet, Calculation, CalculationResult, Curve, Effect, Execution, Magnitude, Modifier,
@@ -72,7 +72,7 @@ fn play(rules: &Arc<Rules>, seed: u64) {
     let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
     let mut draw = seed;
     let mut spawn = |sim: &mut Sim| {
-        let sets = ["S", "More"].into_iter().filter_map(|name| rules.set(name)).collect();
+        let sets = ["S", "More"].into_iter().filter_map(|name| rules.find_set(name));
         let mut spec = SpawnSpec::sets(sets);
         for name in ["Health", "Mana", "Armor", "Power"] {
             spec = spec.base(rules.attribute(name).expect("it is in the set"), NUMBERS[(draw % 12) as usize]);
@@ -85,20 +85,20 @@ fn play(rules: &Arc<Rules>, seed: u64) {
     let effect = rules.effect("GE_Fuzz").expect("every world has it");
     let mut spec = Spec::new(effect, b).from(a).level(1 + (seed % 5) as u32).hit(Hit {
         distance: Some(NUMBERS[(seed % 12) as usize].abs()),
-        tags: rules.tag("Hitzone.Head").into_iter().collect(),
+        tags: rules.find_tag("Hitzone.Head").into_iter().collect(),
         ..Hit::default()
     });
-    if let Some(key) = rules.key("Key") {
+    if let Some(key) = rules.find_key("Key") {
         spec = spec.set(key, 4.0);
     }
     let _ = sim.apply(&spec);
     finite(&sim, rules, [a, b]);
-    if let Some(ability) = rules.ability("GA_Fuzz")
+    if let Some(ability) = rules.find_ability("GA_Fuzz")
         && sim.grant(a, AbilityGrant::new(ability)).is_ok()
     {
         let _ = sim.activate(a, ability, Target::Controller(b));
     }
-    sim.advance_to(SimTime::seconds(1.0), &mut NoHost);
+    sim.advance_to(SimTime::seconds(1.0));
     finite(&sim, rules, [a, b]);
 }
 

@@ -44,7 +44,7 @@ pub fn delta(bytes: &[u8], done: Done<'_>) {
     if let Ok(portable) = new.read::<Portable>() {
         let (server, ..) = session();
         let mut sim = Sim::new(server.sim().rules().clone(), ugas_core::SimConfig::default());
-        sim.advance_to(SimTime::frames(1, 60), &mut NoHost);
+        sim.advance_to(SimTime::frames(1, 60));
         let mark = sim.remote().journal_end(portable.id());
         if let Ok(image) = sim.remote_mut().import(&portable, mark) {
             let _ = sim.resimulate(&image, None, &mut [ugas_core::ResimulationStop::at(SimTime::frames(10, 60))]);

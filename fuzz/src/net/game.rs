@@ -38,7 +38,7 @@ pub(super) fn session() -> (Server, ControllerId, ControllerId) {
     let vitals = rules.set("Vitals").expect("it has its set");
     let mut spawn = |x| {
         let anchor = Some(Anchor::at([x, 0.0, 0.0]));
-        sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets(vec![vitals]) }).expect("there is room")
+        sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets([vitals]) }).expect("there is room")
     };
     let (own, other) = (spawn(0.0), spawn(5.0));
     for (ability, _) in rules.ability_list() {

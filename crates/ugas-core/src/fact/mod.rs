@@ -469,7 +469,28 @@ pub struct Facts {
     pub detail: Vec<u8>,
 }
 
+/// Iterates over the facts in order.
+///
+/// ```
+/// # use ugas_core::Facts;
+/// for fact in &Facts::default() {
+///     println!("{}", fact.at);
+/// }
+/// ```
+impl<'f> IntoIterator for &'f Facts {
+    type Item = &'f Fact;
+    type IntoIter = std::slice::Iter<'f, Fact>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
 impl Facts {
+    /// Iterates over the facts in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Fact> {
+        self.list.iter()
+    }
+
     /// The changes of one attribute, of one controller or of all.
     ///
     /// ```

@@ -20,10 +20,10 @@ pub(crate) enum Trigger {
 }
 
 impl Flow<'_> {
-    /// Removes stacks of an effect by key; −1 is all of them.
-    pub(crate) fn remove(&mut self, key: EffectKey, stacks: i32) -> Result<(), Refusal> {
+    /// Removes stacks of an effect by key, or all of them.
+    pub(crate) fn remove(&mut self, key: EffectKey, stacks: Option<u32>) -> Result<(), Refusal> {
         let target = self.slot(key.target)?;
-        if stacks == 0 || stacks < -1 {
+        if stacks == Some(0) {
             return Err(Refusal::BadValue { what: BadValue::RemoveCount });
         }
         if let Some(at) = self.row(target).find_queued(key) {
@@ -33,10 +33,9 @@ impl Flow<'_> {
         let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
         let e = &self.row(target).effects[at];
         let (seq, have) = (e.seq(), e.stacks());
-        if stacks < 0 || stacks as u32 >= have {
-            self.end_at(target, at, RemoveReason::Removed, Some(Trigger::Removed));
-        } else {
-            self.set_stacks(target, seq, have - stacks as u32, EffectChange::Stacks);
+        match stacks.filter(|&n| n < have) {
+            Some(n) => self.set_stacks(target, seq, have - n, EffectChange::Stacks),
+            None => self.end_at(target, at, RemoveReason::Removed, Some(Trigger::Removed)),
         }
         Ok(())
     }

@@ -97,7 +97,7 @@ impl Flow<'_> {
         }
         for &(birth, ordinal) in taken.effects.iter().rev() {
             // One that ended before is passed over.
-            let _ = self.remove(EffectKey { birth, target: who, ordinal }, -1);
+            let _ = self.remove(EffectKey { birth, target: who, ordinal }, None);
         }
         for &set in &doomed {
             // What stood in the way was asked before; one that is gone already is gone.

@@ -1,8 +1,8 @@
 //! Abilities as hosts and tools see them: what runs, what cools down, what can be cast and why not.
 
 use crate::{
-    AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, Refusal, Sim,
-    SimTime, TagId, Target, Which,
+    AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, ReadError,
+    Refusal, Sim, SimTime, TagId, Target, Which,
 };
 
 /// A failed check, and when it heals by itself.
@@ -132,10 +132,10 @@ impl Sim {
     }
 
     /// Whether an ability could be cast now, its target aside. Remembered until the controller changes.
-    pub fn castable(&self, who: ControllerId, grant: GrantId) -> Result<Castable, Refusal> {
+    pub fn castable(&self, who: ControllerId, grant: GrantId) -> Result<Castable, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
-        let Some(def) = view.ability(view.row(slot).grants[at].ability) else { return Err(Refusal::StaleHandle) };
+        let Some(def) = view.ability(view.row(slot).grants[at].ability) else { return Err(ReadError::StaleHandle) };
         let (fails, ready) = view.castable_of(slot, at, &def);
         if fails == 0 {
             return Ok(Castable { reason: None, ready_at: Some(self.now()) });
@@ -146,12 +146,12 @@ impl Sim {
     }
 
     /// Where a granted ability stands.
-    pub fn ability_state(&self, who: ControllerId, grant: GrantId) -> Result<AbilityState, Refusal> {
+    pub fn ability_state(&self, who: ControllerId, grant: GrantId) -> Result<AbilityState, ReadError> {
         Ok(self.view().state_of(self.slot(who)?, grant))
     }
 
     /// What runs, by rising age.
-    pub fn activations(&self, who: ControllerId) -> Result<impl Iterator<Item = ActivationView>, Refusal> {
+    pub fn activations(&self, who: ControllerId) -> Result<impl Iterator<Item = ActivationView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         Ok(row.play().activations.iter().map(move |a| ActivationView {
@@ -169,7 +169,7 @@ impl Sim {
 
     /// A grant's cooldown: the longest effect that holds one of its tags; none if none runs. An endless one has
     /// [`SimTime::NEVER`] left.
-    pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, Refusal> {
+    pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
         let Some(def) = view.ability(view.row(slot).grants[at].ability) else { return Ok(None) };
@@ -188,7 +188,7 @@ impl Sim {
     }
 
     /// A global cooldown; none if it does not run.
-    pub fn global_cooldown(&self, who: ControllerId, group: GroupId) -> Result<Option<Timer>, Refusal> {
+    pub fn global_cooldown(&self, who: ControllerId, group: GroupId) -> Result<Option<Timer>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
         let gcd = view.row(slot).play().gcds.iter().find(|g| g.group == group);
@@ -196,13 +196,13 @@ impl Sim {
     }
 
     /// The charges of a grant; none if its ability has none.
-    pub fn charges(&self, who: ControllerId, grant: GrantId) -> Result<Option<crate::ChargeView>, Refusal> {
+    pub fn charges(&self, who: ControllerId, grant: GrantId) -> Result<Option<crate::ChargeView>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         Ok(self.view().charges_of(slot, at))
     }
 
     /// The cast under way.
-    pub fn cast(&self, who: ControllerId) -> Result<Option<CastView>, Refusal> {
+    pub fn cast(&self, who: ControllerId) -> Result<Option<CastView>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
         let play = view.row(slot).play();
@@ -214,13 +214,13 @@ impl Sim {
     }
 
     /// A parameter of a grant.
-    pub fn param(&self, who: ControllerId, grant: GrantId, name: ParamId) -> Result<Option<f64>, Refusal> {
+    pub fn param(&self, who: ControllerId, grant: GrantId, name: ParamId) -> Result<Option<f64>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         Ok(self.view().param_of(slot, at, name))
     }
 
     /// How long an input has been down; none if it is up.
-    pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, Refusal> {
+    pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
@@ -233,18 +233,18 @@ impl Sim {
     /// use ugas_doc::{Attribute, AttributeSet};
     /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Mana", 50.0))).build()?;
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// sim.run(Op::Press { who, input: InputId(3), target: Target::None })?;
     /// assert_eq!(sim.held_inputs(who)?, [InputId(3)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn held_inputs(&self, who: ControllerId) -> Result<Vec<InputId>, Refusal> {
+    pub fn held_inputs(&self, who: ControllerId) -> Result<Vec<InputId>, ReadError> {
         Ok(self.row(who)?.play().held.iter().map(|h| h.input).collect())
     }
 
-    fn grant_at(&self, who: ControllerId, grant: GrantId) -> Result<(usize, usize), Refusal> {
+    fn grant_at(&self, who: ControllerId, grant: GrantId) -> Result<(usize, usize), ReadError> {
         let slot = self.slot(who)?;
-        let at = self.state().controllers.row(slot).grant(grant).ok_or(Refusal::StaleHandle)?;
+        let at = self.state().controllers.row(slot).grant(grant).ok_or(ReadError::StaleHandle)?;
         Ok((slot, at))
     }
 }

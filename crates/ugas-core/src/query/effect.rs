@@ -1,8 +1,8 @@
 //! Active effects and grants, as hosts and tools see them.
 
 use crate::{
-    AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, Refusal, Sim, SimTime,
-    Spec, Timer,
+    AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, ReadError, Sim,
+    SimTime, Spec, Timer,
 };
 
 /// What an application is doing.
@@ -55,9 +55,9 @@ impl EffectView {
     /// let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0));
     /// let rules = Rules::builder().add(set).add(Effect::lasting("GE_Ward", 4.0)).build()?;
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("V").unwrap()]))?;
+    /// let who = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
     /// let ward = sim.apply(&Spec::new(rules.effect("GE_Ward").unwrap(), who))?;
-    /// sim.advance_to(SimTime::seconds(1.0), &mut ugas_core::NoHost);
+    /// sim.advance_to(SimTime::seconds(1.0));
     /// assert_eq!(sim.effect(ward)?.timer().map(|t| t.fraction()), Some(0.75));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -83,12 +83,12 @@ pub struct GrantView {
 
 impl Sim {
     /// Active effects in order of application, then queued ones.
-    pub fn effects(&self, who: ControllerId) -> Result<Vec<EffectView>, Refusal> {
+    pub fn effects(&self, who: ControllerId) -> Result<Vec<EffectView>, ReadError> {
         Ok(self.each_effect(who)?.collect())
     }
 
     /// The same without a list of its own.
-    pub fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, Refusal> {
+    pub fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         // On a very slow clock what is beyond the longest time never comes.
@@ -128,23 +128,23 @@ impl Sim {
     }
 
     /// One active or queued effect; a key of something that ended is stale.
-    pub fn effect(&self, key: EffectKey) -> Result<EffectView, Refusal> {
-        self.each_effect(key.target)?.find(|e| e.key == key).ok_or(Refusal::StaleHandle)
+    pub fn effect(&self, key: EffectKey) -> Result<EffectView, ReadError> {
+        self.each_effect(key.target)?.find(|e| e.key == key).ok_or(ReadError::StaleHandle)
     }
 
     /// An effect as it was asked for: target, source, level, the ability behind it and its context (caller's values,
     /// origin, hit, causer). What caused it is told by the facts' links, see `Sim::chain`.
-    pub fn spec_of(&self, key: EffectKey) -> Result<Spec, Refusal> {
+    pub fn spec_of(&self, key: EffectKey) -> Result<Spec, ReadError> {
         let row = self.row(key.target)?;
         if let Some(at) = row.find_queued(key) {
             return Ok(row.queue()[at].spec.clone());
         }
-        let at = row.find(key).ok_or(Refusal::StaleHandle)?;
+        let at = row.find(key).ok_or(ReadError::StaleHandle)?;
         Ok(row.effects[at].spec(key.target))
     }
 
     /// Keys of the active effects that match, in order of application.
-    pub fn query(&self, who: ControllerId, filter: &EffectFilter) -> Result<Vec<EffectKey>, Refusal> {
+    pub fn query(&self, who: ControllerId, filter: &EffectFilter) -> Result<Vec<EffectKey>, ReadError> {
         let row = self.row(who)?;
         let rules = self.rules();
         let layout = self.layout(row);
@@ -167,7 +167,7 @@ impl Sim {
     }
 
     /// Abilities granted to a controller.
-    pub fn grants(&self, who: ControllerId) -> Result<Vec<GrantView>, Refusal> {
+    pub fn grants(&self, who: ControllerId) -> Result<Vec<GrantView>, ReadError> {
         let row = self.row(who)?;
         let by = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].key(who));
         Ok(row
@@ -198,7 +198,7 @@ impl Sim {
     /// sim.run(ugas_core::Op::RevokeSet { who, handle }).unwrap();
     /// assert!(sim.ability_sets(who).unwrap().is_empty());
     /// ```
-    pub fn ability_sets(&self, who: ControllerId) -> Result<Vec<(AbilitySetId, u64)>, Refusal> {
+    pub fn ability_sets(&self, who: ControllerId) -> Result<Vec<(AbilitySetId, u64)>, ReadError> {
         Ok(self.row(who)?.play().sets.iter().map(|s| (s.set, s.seq)).collect())
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
-use crate::{AttributeId, ControllerId, EffectId, EffectKey, Refusal, Sim};
+use crate::{AttributeId, ControllerId, EffectId, EffectKey, ReadError, Sim};
 use std::fmt;
 use ugas_doc::{Operation, Origin, Patched};
 
@@ -102,10 +102,10 @@ pub struct Explanation {
 
 impl Sim {
     /// Explains an attribute's current value.
-    pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<Explanation, Refusal> {
+    pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<Explanation, ReadError> {
         let row = self.row(who)?;
         let layout = self.layout(row);
-        let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+        let slot = layout.slot(attribute).ok_or(ReadError::UnknownAttribute { who, attribute })?;
         let def = &layout.slots[slot];
         let bounds = def.bounds(&row.attrs);
         let defs = &self.state().definitions;

@@ -1,7 +1,7 @@
 //! What waits and what cools down for everybody, as lists.
 
 use super::Timer;
-use crate::{AbilityId, ActivationKey, ControllerId, GroupId, Refusal, Sim, SimTime, TaskKey, TaskKindId};
+use crate::{AbilityId, ActivationKey, ControllerId, GroupId, ReadError, Sim, SimTime, TaskKey, TaskKindId};
 
 /// A task that waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct TaskView {
 
 impl Sim {
     /// Tasks that wait, oldest first.
-    pub fn tasks(&self, who: ControllerId) -> Result<Vec<TaskView>, Refusal> {
+    pub fn tasks(&self, who: ControllerId) -> Result<Vec<TaskView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         let view = |t: &crate::state::Task| {
@@ -36,7 +36,7 @@ impl Sim {
     }
 
     /// Every global cooldown that runs.
-    pub fn global_cooldowns(&self, who: ControllerId) -> Result<Vec<(GroupId, Timer)>, Refusal> {
+    pub fn global_cooldowns(&self, who: ControllerId) -> Result<Vec<(GroupId, Timer)>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         let timer = |g: &crate::state::Gcd| (g.group, Timer { remaining: g.end - now, total: g.end - g.start });

@@ -1,39 +1,39 @@
 //! Reads of a controller's tags.
 
-use crate::{ControllerId, NameKind, Refusal, Sim, TagId, TagQuery};
+use crate::{ControllerId, NameKind, ReadError, Sim, TagId, TagQuery};
 
 impl Sim {
-    fn known(&self, tag: TagId) -> Result<(), Refusal> {
+    fn known(&self, tag: TagId) -> Result<(), ReadError> {
         let known = self.rules().tags.def(tag).is_some();
-        if known { Ok(()) } else { Err(Refusal::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
+        if known { Ok(()) } else { Err(ReadError::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
     }
 
     /// Whether the controller has the tag or a descendant of it. Costs the same however many tags there are.
     #[inline]
-    pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
+    pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, ReadError> {
         Ok(self.row(who)?.tags.has(&self.rules().tags, tag))
     }
 
     /// Whether the tag itself is granted.
-    pub fn has_tag_exact(&self, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
+    pub fn has_tag_exact(&self, who: ControllerId, tag: TagId) -> Result<bool, ReadError> {
         Ok(self.tag_count(who, tag)? > 0)
     }
 
     /// How often the tag itself is granted.
-    pub fn tag_count(&self, who: ControllerId, tag: TagId) -> Result<u64, Refusal> {
+    pub fn tag_count(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count(&self.rules().tags, tag) as u64)
     }
 
     /// How often the tag or anything below it is granted.
-    pub fn tag_count_all(&self, who: ControllerId, tag: TagId) -> Result<u64, Refusal> {
+    pub fn tag_count_all(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count_all(&self.rules().tags, tag))
     }
 
     /// Whether any of the tags is there; false for an empty list.
     #[inline]
-    pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
+    pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         // All of them, without a branch on each answer: lists are short, and a wrong guess costs more than a look.
         Ok(tags.iter().fold(false, |any, &t| any | row.tags.has(table, t)))
@@ -41,51 +41,51 @@ impl Sim {
 
     /// Whether every one of the tags is there; true for an empty list.
     #[inline]
-    pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
+    pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         Ok(tags.iter().fold(true, |all, &t| all & row.tags.has(table, t)))
     }
 
     /// Whether none of the tags is there.
-    pub fn has_none(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, Refusal> {
+    pub fn has_none(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         Ok(!self.has_any(who, tags)?)
     }
 
     /// Whether a query holds.
-    pub fn matches(&self, who: ControllerId, query: &TagQuery) -> Result<bool, Refusal> {
+    pub fn matches(&self, who: ControllerId, query: &TagQuery) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         let exact = |t: TagId| table.def(t).is_some() && row.tags.count(table, t) > 0;
         Ok(query.eval(&|t| row.tags.has(table, t), &exact))
     }
 
     /// Explicit tags with their counts, in hierarchy order.
-    pub fn tags(&self, who: ControllerId) -> Result<Vec<(TagId, u32)>, Refusal> {
+    pub fn tags(&self, who: ControllerId) -> Result<Vec<(TagId, u32)>, ReadError> {
         Ok(self.row(who)?.tags.iter(&self.rules().tags).collect())
     }
 
     /// The same without a list of its own.
-    pub fn each_tag(&self, who: ControllerId) -> Result<impl Iterator<Item = (TagId, u32)>, Refusal> {
+    pub fn each_tag(&self, who: ControllerId) -> Result<impl Iterator<Item = (TagId, u32)>, ReadError> {
         Ok(self.row(who)?.tags.iter(&self.rules().tags))
     }
 
     /// How many distinct tags are granted.
-    pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, Refusal> {
+    pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, ReadError> {
         Ok(self.row(who)?.tags.len())
     }
 
     /// How many active effects hold a looping cue.
-    pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, Refusal> {
+    pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, ReadError> {
         let row = self.row(who)?;
         Ok(row.cues().binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues()[i].count))
     }
 
     /// The looping cues that play on a controller.
-    pub fn cues(&self, who: ControllerId) -> Result<Vec<TagId>, Refusal> {
+    pub fn cues(&self, who: ControllerId) -> Result<Vec<TagId>, ReadError> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag).collect())
     }
 
     /// The same without a list of its own, by rising tag.
-    pub fn each_cue(&self, who: ControllerId) -> Result<impl Iterator<Item = TagId>, Refusal> {
+    pub fn each_cue(&self, who: ControllerId) -> Result<impl Iterator<Item = TagId>, ReadError> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag))
     }
 }

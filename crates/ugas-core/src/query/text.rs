@@ -113,11 +113,11 @@ fn value(rules: &Rules, name: &str, level: u32, owner: Owner<'_>) -> Option<Show
     let Some((effect, what)) = name.rsplit_once('.') else {
         return match (name, owner) {
             ("Level", _) => plain(level.into()),
-            (name, Some((sim, who))) => plain(sim.get(who, rules.attribute(name)?).ok()?),
+            (name, Some((sim, who))) => plain(sim.get(who, rules.find_attribute(name)?).ok()?),
             _ => None,
         };
     };
-    let id = rules.effect(effect)?;
+    let id = rules.find_effect(effect)?;
     let def = rules.effect_def(id)?;
     let spec = Spec::new(id, owner.map_or(ControllerId::NONE, |(_, who)| who)).level(level);
     let spec = match owner {
@@ -129,7 +129,7 @@ fn value(rules: &Rules, name: &str, level: u32, owner: Owner<'_>) -> Option<Show
         "Duration" => plain(evaluate(def.duration.as_ref()?)?),
         "Period" => plain(def.period?.as_seconds()),
         "Chance" => Some(Shown { value: evaluate(def.chance.as_ref()?)? * 100.0, percent: true }),
-        attribute => of_attribute(def, rules.attribute(attribute)?, &spec, owner, evaluate),
+        attribute => of_attribute(def, rules.find_attribute(attribute)?, &spec, owner, evaluate),
     }
 }
 

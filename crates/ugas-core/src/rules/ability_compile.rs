@@ -337,7 +337,7 @@ impl Compiler<'_> {
         let moving = match while_moving {
             true => None,
             // A tag that finished rules do not know is a tag that nobody can have.
-            false if self.is_fixed() => self.rules.tag("State.Moving"),
+            false if self.is_fixed() => self.rules.find_tag("State.Moving"),
             false => self.tag("State.Moving"),
         };
         Some(CastDef {

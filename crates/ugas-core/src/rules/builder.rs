@@ -31,7 +31,7 @@ use ugas_doc::{Attribute, AttributeSet, Doc, Effect, Origin};
 ///     })
 ///     .build()
 ///     .unwrap();
-/// assert!(rules.calculator("ExecCalc_Hit").is_some());
+/// assert!(rules.find_calculator("ExecCalc_Hit").is_some());
 /// ```
 #[derive(Default)]
 pub struct RulesBuilder {

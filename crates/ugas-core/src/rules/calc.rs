@@ -139,7 +139,7 @@ impl ReadKey for AttributeId {
 }
 impl ReadKey for &str {
     fn attribute(self, rules: &Rules) -> Option<AttributeId> {
-        rules.attribute(self)
+        rules.find_attribute(self)
     }
 }
 
@@ -190,15 +190,15 @@ impl Calc<'_> {
     }
     /// Whether the target has a tag or a descendant of it.
     pub fn target_has(&self, tag: &str) -> bool {
-        self.rules.tag(tag).is_some_and(|t| self.target_row.tags.has(&self.rules.tags, t))
+        self.rules.find_tag(tag).is_some_and(|t| self.target_row.tags.has(&self.rules.tags, t))
     }
     /// Whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: &str) -> bool {
-        self.rules.tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(&self.rules.tags, t)))
+        self.rules.find_tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(&self.rules.tags, t)))
     }
     /// Whether what was hit carries a tag or a descendant of it.
     pub fn hit_has(&self, tag: &str) -> bool {
-        let Some(tag) = self.rules.tag(tag) else { return false };
+        let Some(tag) = self.rules.find_tag(tag) else { return false };
         self.hit().is_some_and(|h| h.tags.iter().any(|&t| self.rules.tag_is_under(t, tag)))
     }
     /// What was hit.
@@ -223,7 +223,7 @@ impl Calc<'_> {
     }
     /// A value set by the caller.
     pub fn set_by_caller(&self, key: &str) -> Option<f64> {
-        self.spec.value(self.rules.key(key)?)
+        self.spec.value(self.rules.find_key(key)?)
     }
     /// A parameter of the execution.
     pub fn param(&self, name: &str) -> Option<&Value> {
@@ -265,7 +265,7 @@ impl Calc<'_> {
     }
     /// Puts a tag on the context, e.g. `Hit.Critical`.
     pub fn tag_context(&mut self, tag: &str) {
-        if let Some(tag) = self.rules.tag(tag) {
+        if let Some(tag) = self.rules.find_tag(tag) {
             self.context_tags.push(tag);
         }
     }

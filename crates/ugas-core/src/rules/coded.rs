@@ -297,7 +297,7 @@ impl fmt::Debug for AbilityCode {
 impl Compiler<'_> {
     /// Keeps the code of an ability that a document defines.
     pub(crate) fn ability_code(&mut self, name: &str, code: Arc<dyn ErasedAbility>) {
-        let defined = self.rules.ability(name);
+        let defined = self.rules.find_ability(name);
         let Some(id) = defined else {
             self.about(name, None);
             return self.error("unknown-ability", format!("{name} has code but no ability document"));

@@ -77,7 +77,7 @@ impl Compiler<'_> {
             self.bad_tag(name);
             return None;
         }
-        if let Some(tag) = self.rules.tag(name) {
+        if let Some(tag) = self.rules.find_tag(name) {
             return Some(tag);
         }
         if self.is_fixed() {

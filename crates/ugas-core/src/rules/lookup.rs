@@ -79,12 +79,12 @@ impl Compiler<'_> {
 
     /// `Name` of any set, or `Set.Name`.
     pub(crate) fn find_attribute(&mut self, name: &str) -> Result<AttributeId, String> {
-        let known = self.rules.attribute(name);
+        let known = self.rules.find_attribute(name);
         if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
             return Ok(id);
         }
         if let Some((set, short)) = name.split_once('.')
-            && let (Some(set), Some(plain)) = (self.find(Kind::Set, set).map(SetId), self.rules.attribute(short))
+            && let (Some(set), Some(plain)) = (self.find(Kind::Set, set).map(SetId), self.rules.find_attribute(short))
             && self.rules.homes.contains(&(plain, set))
         {
             if let Some(&(alias, ..)) = self.rules.aliases.iter().find(|&&a| Some(a.0) == known && a.1 == set) {
@@ -191,7 +191,7 @@ impl Compiler<'_> {
 
     /// A calculation, which is given these parameters.
     pub(crate) fn calc_ref(&mut self, place: &str, name: &str, given: &[(Arc<str>, Value)]) -> Option<CalcId> {
-        let found = self.rules.calculator(name);
+        let found = self.rules.find_calculator(name);
         let wanted = found.and_then(|id| self.rules.calcs[id.index()].clone()).map(|c| c.params).unwrap_or_default();
         for param in &wanted {
             match given.iter().find(|(p, _)| p == param).map(|(_, value)| value) {
@@ -218,7 +218,7 @@ impl Compiler<'_> {
 
     pub(crate) fn input(&mut self, name: Option<&str>) -> InputId {
         let Some(name) = name else { return InputId::NONE };
-        if let Some(id) = self.rules.input(name) {
+        if let Some(id) = self.rules.find_input(name) {
             return id;
         }
         if self.is_fixed() {
@@ -230,7 +230,7 @@ impl Compiler<'_> {
     }
 
     pub(crate) fn key(&mut self, place: &str, name: &str) -> Option<KeyId> {
-        if let Some(id) = self.rules.key(name) {
+        if let Some(id) = self.rules.find_key(name) {
             return Some(id);
         }
         if self.is_fixed() {
@@ -305,7 +305,7 @@ impl Resolve for Compiler<'_> {
         if tag_segments(name).is_none() {
             return Err(format!("{name:?} is not a tag"));
         }
-        if self.is_fixed() && self.rules.tag(name).is_none() {
+        if self.is_fixed() && self.rules.find_tag(name).is_none() {
             let near = suggestion(self.rules.tags.nearest(name));
             return Err(format!("the rules do not know the tag {name}, and a run-time definition cannot add it{near}"));
         }
@@ -317,7 +317,7 @@ impl Resolve for Compiler<'_> {
     }
 
     fn key(&mut self, name: &str) -> Result<KeyId, String> {
-        if let Some(id) = self.rules.key(name) {
+        if let Some(id) = self.rules.find_key(name) {
             return Ok(id);
         }
         if self.is_fixed() {

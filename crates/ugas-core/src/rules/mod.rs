@@ -9,6 +9,7 @@ mod ability_set;
 mod assemble;
 mod attribute;
 mod builder;
+mod by_name;
 mod calc;
 mod calculation;
 mod check;
@@ -41,6 +42,7 @@ mod tests;
 
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
+pub use by_name::UnknownName;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
 pub(crate) use code::{Call, CustomDef, TaskCode};
 pub use code::{CustomTask, News, Progression, TaskCx, Wake};
@@ -74,8 +76,8 @@ pub(crate) use template::Template;
 pub(crate) use timeline::{AnswerDef, TimelineDef};
 
 use crate::{
-    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, CurveId, EffectId, GroupId, Hit, HookId, InputId, KeyId,
-    NameKind, ParamId, Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
+    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, EffectId, GroupId, Hit, HookId, InputId, KeyId, NameKind,
+    ParamId, Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -180,10 +182,6 @@ impl Rules {
         &self.warnings
     }
 
-    /// An attribute by name (`Health`, or `Vitals.Health` where documents use that form).
-    pub fn attribute(&self, name: &str) -> Option<AttributeId> {
-        self.attributes.find(name).map(AttributeId)
-    }
     /// An attribute's name.
     pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
         self.attributes.name(id.0)
@@ -191,10 +189,6 @@ impl Rules {
     /// What patches changed of an attribute's definition.
     pub fn attribute_patches(&self, id: AttributeId) -> &[Patched] {
         self.attribute_patches.get(&id).map_or(&[], Vec::as_slice)
-    }
-    /// A set by name.
-    pub fn set(&self, name: &str) -> Option<SetId> {
-        self.set_names.find(name).map(SetId).filter(|&s| self.set_def(s).is_some())
     }
     /// A set's name.
     pub fn set_name(&self, id: SetId) -> Option<&str> {
@@ -204,17 +198,13 @@ impl Rules {
     pub fn set_attributes(&self, id: SetId) -> Option<&[AttributeDef]> {
         self.set_def(id).map(|s| &*s.attributes)
     }
-    /// A tag by name.
-    pub fn tag(&self, name: &str) -> Option<TagId> {
-        self.tags.find(name)
-    }
     /// A tag's name.
     pub fn tag_name(&self, id: TagId) -> Option<&str> {
         self.tags.name(id)
     }
     /// Whether a registry declares the tag.
     pub fn is_declared(&self, name: &str) -> bool {
-        self.tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
+        self.find_tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
     }
     /// Whether the tag tracks a cooldown: it stands below `Cooldown`.
     pub fn is_cooldown_tag(&self, id: TagId) -> bool {
@@ -231,10 +221,6 @@ impl Rules {
     /// Whether `tag` is `of` or stands below it.
     pub fn tag_is_under(&self, tag: TagId, of: TagId) -> bool {
         self.tags.def(tag).is_some() && self.tags.def(of).is_some() && self.tags.is_under(tag, of)
-    }
-    /// An effect by name.
-    pub fn effect(&self, name: &str) -> Option<EffectId> {
-        self.effect_names.find(name).map(EffectId).filter(|&e| self.effect_def(e).is_some())
     }
     /// An effect's name.
     pub fn effect_name(&self, id: EffectId) -> Option<&str> {
@@ -259,10 +245,6 @@ impl Rules {
     pub fn is_for_authority(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| e.authority)
     }
-    /// An ability by name.
-    pub fn ability(&self, name: &str) -> Option<AbilityId> {
-        self.ability_names.find(name).map(AbilityId).filter(|&a| self.ability_def(a).is_some())
-    }
     /// An ability's name.
     pub fn ability_name(&self, id: AbilityId) -> Option<&str> {
         self.ability_names.name(id.0)
@@ -279,17 +261,9 @@ impl Rules {
     pub fn ability_list(&self) -> impl Iterator<Item = (AbilityId, &str)> {
         self.abilities.iter().flatten().map(|a| (a.id, &*a.name))
     }
-    /// An ability set by name.
-    pub fn ability_set(&self, name: &str) -> Option<AbilitySetId> {
-        self.ability_set_names.find(name).map(AbilitySetId).filter(|&s| self.ability_set_def(s).is_some())
-    }
     /// An ability set's name.
     pub fn ability_set_name(&self, id: AbilitySetId) -> Option<&str> {
         self.ability_set_names.name(id.0)
-    }
-    /// A timeline by name.
-    pub fn timeline(&self, name: &str) -> Option<TimelineId> {
-        self.timeline_names.find(name).map(TimelineId).filter(|&t| self.timeline_def(t).is_some())
     }
     /// A timeline's name.
     pub fn timeline_name(&self, id: TimelineId) -> Option<&str> {
@@ -298,10 +272,6 @@ impl Rules {
     /// A timeline's document, as it was written.
     pub fn timeline_doc(&self, id: TimelineId) -> Option<&ugas_doc::Timeline> {
         self.timeline_def(id).map(|t| &*t.doc)
-    }
-    /// A task type by name.
-    pub fn task_kind(&self, name: &str) -> Option<TaskKindId> {
-        self.task_names.find(name).map(TaskKindId)
     }
     /// A task type's name.
     pub fn task_kind_name(&self, id: TaskKindId) -> Option<&str> {
@@ -316,7 +286,7 @@ impl Rules {
     }
     /// What starts or wakes a task of this type.
     pub fn task_category(&self, name: &str) -> Option<TaskCategory> {
-        let custom = || self.task_kind(name).filter(|id| self.task_code.contains_key(id));
+        let custom = || self.find_task_kind(name).filter(|id| self.task_code.contains_key(id));
         task::category(name).or_else(|| custom().map(|_| TaskCategory::Custom))
     }
     /// The name of a cooldown group or activation group that documents use.
@@ -327,14 +297,6 @@ impl Rules {
     pub fn param_name(&self, id: ParamId) -> Option<&str> {
         self.param_names.get(&id).map(|n| &**n)
     }
-    /// A curve by name.
-    pub fn curve(&self, name: &str) -> Option<CurveId> {
-        self.curve_names.find(name).map(CurveId).filter(|c| self.curves[c.index()].is_some())
-    }
-    /// A calculator by name.
-    pub fn calculator(&self, name: &str) -> Option<CalcId> {
-        self.calc_names.find(name).map(CalcId).filter(|c| self.calcs[c.index()].is_some())
-    }
     /// A calculator's name.
     pub fn calculator_name(&self, id: CalcId) -> Option<&str> {
         self.calc_names.name(id.0)
@@ -343,17 +305,9 @@ impl Rules {
     pub fn hook_name(&self, id: HookId) -> Option<&str> {
         self.hook_names.name(id.0)
     }
-    /// A set-by-caller key by name.
-    pub fn key(&self, name: &str) -> Option<KeyId> {
-        self.key_names.find(name).map(KeyId)
-    }
     /// A key's name.
     pub fn key_name(&self, id: KeyId) -> Option<&str> {
         self.key_names.name(id.0)
-    }
-    /// An input by name.
-    pub fn input(&self, name: &str) -> Option<InputId> {
-        self.input_names.find(name).map(InputId)
     }
     /// All inputs with their names.
     pub fn input_list(&self) -> impl Iterator<Item = (InputId, &str)> {
@@ -362,10 +316,6 @@ impl Rules {
     /// An input's name.
     pub fn input_name(&self, id: InputId) -> Option<&str> {
         self.input_names.name(id.0)
-    }
-    /// A controller template by the `ActorID` of its document.
-    pub fn template(&self, name: &str) -> Option<TemplateId> {
-        self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
     }
 
     /// How controllers of a template are replicated; `Mixed` where its document does not say.
@@ -380,16 +330,6 @@ impl Rules {
     /// ```
     pub fn template_replication(&self, id: TemplateId) -> Option<ControllerReplication> {
         Some(self.templates.get(id.index())?.as_ref()?.replication)
-    }
-
-    /// The known name most like a misspelt one, over attributes, effects, tags, sets and abilities.
-    pub fn nearest_name(&self, name: &str) -> Option<&str> {
-        self.attributes
-            .nearest_of(name, |id| self.is_defined(AttributeId(id)))
-            .or_else(|| self.effect_names.nearest_of(name, |id| self.effect_def(EffectId(id)).is_some()))
-            .or_else(|| self.tags.nearest(name))
-            .or_else(|| self.set_names.nearest_of(name, |id| self.set_def(SetId(id)).is_some()))
-            .or_else(|| self.ability_names.nearest_of(name, |id| self.ability_def(AbilityId(id)).is_some()))
     }
 
     /// Whether some set document defines the attribute.

@@ -262,7 +262,7 @@ impl TagQuery {
     pub fn parse(text: &str, rules: &super::Rules) -> Result<TagQuery, String> {
         TagQuery::parse_with(text, &mut |name| {
             let near = || rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-            rules.tag(name).ok_or_else(|| format!("unknown tag {name}{}", near()))
+            rules.find_tag(name).ok_or_else(|| format!("unknown tag {name}{}", near()))
         })
     }
 

@@ -201,7 +201,7 @@ fn animation_event(f: &mut Fields<'_, '_, '_>) -> Option<TaskKind> {
         }
         None => {
             let name = f.need_text("EventName")?;
-            let tag = f.c.rules.tag(&name);
+            let tag = f.c.rules.find_tag(&name);
             Some(TaskKind::WaitAnimationEvent { name, tag })
         }
     }

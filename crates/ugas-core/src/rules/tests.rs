@@ -91,7 +91,7 @@ fn timelines_are_found_when_the_rules_are_built() {
     let fire = Ability::new("GA_Fire").task(play).task(aim()).task(aim()).task(aim());
     let rules = docs().add(line).add(fire).add(Ability::new("GA_Other").task(aim())).build().unwrap();
     let def = rules.ability_def(rules.ability("GA_Fire").unwrap()).unwrap();
-    let line = rules.timeline("TL_Fire");
+    let line = rules.find_timeline("TL_Fire");
     assert!(matches!(def.program.task(0).unwrap().kind, TaskKind::PlayMontage { timeline, .. } if timeline == line));
     let after = |pc: u16| def.program.task(pc).unwrap().answer.as_ref().unwrap().after;
     assert_eq!([after(1), after(2), after(3)], [0.1, 0.2, 0.2].map(SimTime::seconds));

@@ -39,7 +39,7 @@ impl Sim {
     /// let rules = Rules::builder().add(vitals(100.0)).add(buff.clone()).build()?;
     /// let (most, oak) = (rules.attribute("MaxHealth").unwrap(), rules.effect("GE_Oak").unwrap());
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    /// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// sim.apply(&Spec::new(oak, hero))?;
     ///
     /// let next = Rules::builder().after(rules).add(vitals(150.0)).add(buff).build()?;

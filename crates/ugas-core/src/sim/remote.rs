@@ -53,19 +53,19 @@ impl Sim {
     /// Returns the handle with the reads of network sessions. A game without a network does not need it.
     ///
     /// ```
-    /// use ugas_core::{JournalPosition, NoHost, ResimulationStop, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+    /// use ugas_core::{JournalPosition, ResimulationStop, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
     /// use ugas_doc::{Attribute, AttributeSet, Effect};
     /// let rules = Rules::builder()
     ///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
     ///     .add(Effect::instant("GE_Hit").add("Health", -10.0))
     ///     .build()?;
     /// let mut server = Sim::new(rules.clone(), SimConfig::default());
-    /// let hero = server.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+    /// let hero = server.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
     /// server.apply(&Spec::new(rules.effect("GE_Hit").unwrap(), hero))?;
     ///
     /// // A client takes over the server's state of the controller and resimulates it up to its own time.
     /// let mut client = Sim::new(rules.clone(), SimConfig::default());
-    /// client.advance_to(SimTime::seconds(1.0), &mut NoHost);
+    /// client.advance_to(SimTime::seconds(1.0));
     /// let snapshot = server.remote().snapshot(hero)?;
     /// let image = client.remote_mut().import(&snapshot, JournalPosition::default())?;
     /// client.resimulate(&image, None, &mut [ResimulationStop::at(client.now())])?;

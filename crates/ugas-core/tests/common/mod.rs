@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AttributeId, ControllerId, Diagnostic, EffectId, EffectKey, Fact, FactKind, Facts, NoHost, Rules, RulesBuilder,
-    SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId,
+    AttributeId, ControllerId, Diagnostic, EffectId, EffectKey, Fact, FactKind, Facts, Rules, RulesBuilder, SetId, Sim,
+    SimConfig, SimTime, SpawnSpec, Spec, TagId,
 };
 use ugas_doc::{Attribute, AttributeSet, Category, TagRegistry};
 
@@ -41,20 +41,20 @@ pub(crate) fn one(rules: &Arc<Rules>) -> (Sim, ControllerId) {
 /// One more controller with the sample set.
 pub(crate) fn spawn(sim: &mut Sim) -> ControllerId {
     let set = set(sim.rules(), "Combat");
-    sim.spawn(SpawnSpec::sets(vec![set])).unwrap()
+    sim.spawn(SpawnSpec::sets([set])).unwrap()
 }
 
 pub(crate) fn effect(rules: &Rules, name: &str) -> EffectId {
-    rules.effect(name).unwrap_or_else(|| panic!("no effect {name}"))
+    rules.find_effect(name).unwrap_or_else(|| panic!("no effect {name}"))
 }
 pub(crate) fn attribute(rules: &Rules, name: &str) -> AttributeId {
-    rules.attribute(name).unwrap_or_else(|| panic!("no attribute {name}"))
+    rules.find_attribute(name).unwrap_or_else(|| panic!("no attribute {name}"))
 }
 pub(crate) fn tag(rules: &Rules, name: &str) -> TagId {
-    rules.tag(name).unwrap_or_else(|| panic!("no tag {name}"))
+    rules.find_tag(name).unwrap_or_else(|| panic!("no tag {name}"))
 }
 pub(crate) fn set(rules: &Rules, name: &str) -> SetId {
-    rules.set(name).unwrap_or_else(|| panic!("no set {name}"))
+    rules.find_set(name).unwrap_or_else(|| panic!("no set {name}"))
 }
 
 /// Applies an effect by name, without a source.
@@ -75,7 +75,7 @@ pub(crate) fn go(sim: &mut Sim, seconds: f64) {
 
 /// Goes to an absolute time.
 pub(crate) fn go_to(sim: &mut Sim, time: SimTime) {
-    assert!(sim.advance_to(time, &mut NoHost).finished);
+    assert!(sim.advance_to(time).finished);
 }
 
 /// The facts so far.

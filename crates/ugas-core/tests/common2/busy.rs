@@ -1,7 +1,7 @@
 //! A crowd of busy controllers: effects of every kind in flight, and scripts of ops.
 
 use super::{Dice, World};
-use ugas_core::{ControllerId, NoHost, Op, OpId, Rate, Read, Rules, RulesBuilder, SimTime, Spec};
+use ugas_core::{ControllerId, Op, OpId, Rate, Read, Rules, RulesBuilder, SimTime, Spec};
 use ugas_doc::{
     Ability, Attribute, AttributeSet, ConditionalEffects, Effect, ExecutionPolicy, GrantedAbilityEntry, Magnitude,
     OnExpire, PeriodInhibition, Stacking, TagRegistry,
@@ -92,10 +92,10 @@ pub(crate) fn script(
 
 pub(crate) fn run_script(w: &mut World, script: &[(SimTime, Op)], shift: SimTime, until: SimTime) {
     for (n, (at, op)) in script.iter().enumerate() {
-        w.sim.advance_to(*at + shift, &mut NoHost);
+        w.sim.advance_to(*at + shift);
         let _ = w.sim.run_as(OpId::new(9, n as u32, 0), op);
     }
-    w.sim.advance_to(until + shift, &mut NoHost);
+    w.sim.advance_to(until + shift);
 }
 
 /// A world with a crowd around one hero, all of them busy.

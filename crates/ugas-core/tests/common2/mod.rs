@@ -9,8 +9,8 @@ pub(crate) mod load;
 
 use std::sync::Arc;
 use ugas_core::{
-    AttributeId, ControllerId, Diagnostic, EffectId, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules,
-    RulesBuilder, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId,
+    AttributeId, ControllerId, Diagnostic, EffectId, EffectKey, Fact, FactKind, Facts, Refusal, Rules, RulesBuilder,
+    SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId,
 };
 
 /// Rules and a sim that runs them.
@@ -36,16 +36,16 @@ impl World {
     }
 
     pub(crate) fn attr(&self, name: &str) -> AttributeId {
-        self.rules.attribute(name).unwrap_or_else(|| panic!("attribute {name}"))
+        self.rules.find_attribute(name).unwrap_or_else(|| panic!("attribute {name}"))
     }
     pub(crate) fn effect(&self, name: &str) -> EffectId {
-        self.rules.effect(name).unwrap_or_else(|| panic!("effect {name}"))
+        self.rules.find_effect(name).unwrap_or_else(|| panic!("effect {name}"))
     }
     pub(crate) fn tag(&self, name: &str) -> TagId {
-        self.rules.tag(name).unwrap_or_else(|| panic!("tag {name}"))
+        self.rules.find_tag(name).unwrap_or_else(|| panic!("tag {name}"))
     }
     pub(crate) fn set(&self, name: &str) -> SetId {
-        self.rules.set(name).unwrap_or_else(|| panic!("set {name}"))
+        self.rules.find_set(name).unwrap_or_else(|| panic!("set {name}"))
     }
 
     /// A controller with one set.
@@ -55,7 +55,7 @@ impl World {
 
     /// A controller with one set and base values.
     pub(crate) fn spawn_with(&mut self, set: &str, base: &[(&str, f64)]) -> ControllerId {
-        let mut spec = SpawnSpec::sets(vec![self.set(set)]);
+        let mut spec = SpawnSpec::sets([self.set(set)]);
         for (name, value) in base {
             spec = spec.base(self.attr(name), *value);
         }
@@ -90,7 +90,7 @@ impl World {
 
     /// Advances to an absolute time in seconds.
     pub(crate) fn to(&mut self, seconds: f64) {
-        let progress = self.sim.advance_to(SimTime::seconds(seconds), &mut NoHost);
+        let progress = self.sim.advance_to(SimTime::seconds(seconds));
         assert!(progress.finished);
     }
 

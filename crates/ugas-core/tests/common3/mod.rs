@@ -26,7 +26,7 @@ pub(crate) fn wait(seconds: f64) -> AbilityTask {
 }
 
 pub(crate) fn ability(rules: &Rules, name: &str) -> AbilityId {
-    rules.ability(name).unwrap_or_else(|| panic!("no ability {name}"))
+    rules.find_ability(name).unwrap_or_else(|| panic!("no ability {name}"))
 }
 
 /// A hero who has the ability.
@@ -46,7 +46,7 @@ impl Stage {
         let mut sim = Sim::new(rules.clone(), config);
         let hero = spawn(&mut sim);
         let ability = ability(rules, name);
-        let input = rules.input("Fire").unwrap_or(InputId::NONE);
+        let input = rules.find_input("Fire").unwrap_or(InputId::NONE);
         let grant = sim.grant(hero, AbilityGrant { ability, level: 1, input }).unwrap();
         Stage { sim, hero, grant, ability }
     }

@@ -70,7 +70,7 @@ pub(crate) fn rules() -> Arc<Rules> {
 }
 
 pub(crate) fn id(sim: &Sim, name: &str) -> AbilityId {
-    sim.rules().ability(name).unwrap_or_else(|| panic!("no ability {name}"))
+    sim.rules().find_ability(name).unwrap_or_else(|| panic!("no ability {name}"))
 }
 
 pub(crate) fn grant(sim: &mut Sim, who: ControllerId, name: &str) -> GrantId {

@@ -16,7 +16,7 @@ fn ten_thousand_bounds_in_a_row_settle_together() {
     let chain = set_of("Chain", LONG, |a, i| if i == 0 { a } else { a.max(format!("A{}", i - 1).as_str()) });
     let rules = Rules::builder().add(chain).add(Effect::instant("GE_Cut").add("A0", -60.0)).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Chain")])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([set(&rules, "Chain")])).unwrap();
     facts(&mut sim);
     apply(&mut sim, "GE_Cut", who);
     assert_eq!(get(&sim, who, "A9999"), 40.0);
@@ -30,7 +30,7 @@ fn a_chain_that_is_written_backwards_is_the_same_chain() {
     let last = format!("A{}", LONG - 1);
     let rules = Rules::builder().add(chain).add(Effect::instant("GE_Cut").add(last, -60.0)).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Chain")])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([set(&rules, "Chain")])).unwrap();
     apply(&mut sim, "GE_Cut", who);
     assert_eq!(get(&sim, who, "A0"), 40.0);
 }
@@ -49,7 +49,7 @@ fn ten_thousand_derived_attributes_in_a_row_settle_together() {
     });
     let rules = Rules::builder().add(chain).add(Effect::infinite("GE_Up").add("A0", 10.0)).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Chain")])).unwrap();
+    let who = sim.spawn(SpawnSpec::sets([set(&rules, "Chain")])).unwrap();
     assert_eq!(get(&sim, who, "A9999"), 10_000.0);
     apply(&mut sim, "GE_Up", who);
     assert_eq!(get(&sim, who, "A9999"), 10_010.0);
@@ -89,7 +89,7 @@ fn followers(n: usize) -> (Sim, Arc<Rules>, Vec<ControllerId>) {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let power = set(&rules, "P");
-    let all = (0..n).map(|_| sim.spawn(SpawnSpec::sets(vec![power])).unwrap()).collect();
+    let all = (0..n).map(|_| sim.spawn(SpawnSpec::sets([power])).unwrap()).collect();
     (sim, rules, all)
 }
 
@@ -203,7 +203,7 @@ fn a_chain_of_sets_is_built_in_order() {
     }
     let rules = builder.build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let who = sim.spawn(SpawnSpec::sets((0..n).map(|i| set(&rules, &format!("S{i}"))).collect())).unwrap();
+    let who = sim.spawn(SpawnSpec::sets((0..n).map(|i| set(&rules, &format!("S{i}"))))).unwrap();
     assert_eq!(get(&sim, who, &format!("A{}", n - 1)), n as f64);
 }
 
@@ -216,6 +216,6 @@ fn too_many_attributes_are_a_typed_refusal() {
     let rules = Rules::builder().add(set_of("Some", 10, |a, _| a)).build().unwrap();
     let limits = Limits { attributes_per_controller: 9, ..Limits::default() };
     let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
-    let refused = sim.spawn(SpawnSpec::sets(vec![set(&rules, "Some")])).unwrap_err();
+    let refused = sim.spawn(SpawnSpec::sets([set(&rules, "Some")])).unwrap_err();
     assert_eq!(refused.kind(), "Limit");
 }

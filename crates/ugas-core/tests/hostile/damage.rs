@@ -44,7 +44,7 @@ fn use_all(sim: &mut Sim, who: ControllerId) {
         let _ = sim.apply(&Spec::new(effect(&rules, name), who));
     }
     let to = sim.now() + SimTime::seconds(3.0);
-    sim.advance_to(to, &mut ugas_core::NoHost);
+    sim.advance_to(to);
     sim.hash();
     let filter = EffectFilter { effect: Some(effect(&rules, "GE_Stack")), ..EffectFilter::default() };
     let _ = sim.run(Op::RemoveMatching { who, filter });

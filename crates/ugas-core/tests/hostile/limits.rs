@@ -2,8 +2,7 @@
 
 use crate::common::*;
 use ugas_core::{
-    Change, ControllerId, DefId, Facts, LimitKind, Limits, NoHost, Op, Refusal, Rules, Sim, SimConfig, SimTime,
-    SpawnSpec, Spec,
+    Change, ControllerId, DefId, Facts, LimitKind, Limits, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Controller, Effect, ExecutionPolicy, Stacking};
 
@@ -53,7 +52,7 @@ fn thousands_of_instances_fit_and_one_more_is_refused() {
     // Instants still work, and removal makes room.
     apply(&mut sim, "GE_Hit", hero);
     let first = sim.effects(hero).unwrap()[0].key;
-    sim.remove(first, -1).unwrap();
+    sim.remove(first).unwrap();
     apply(&mut sim, "GE_Row", hero);
     let refused = sim.apply(&Spec::new(effect(&rules, "GE_Row"), hero)).unwrap_err();
     assert_eq!(limit_of(refused), (LimitKind::Effects, max), "a queue counts too");
@@ -114,7 +113,7 @@ fn wanted_controller_ids_are_limited() {
     let rules = small_world();
     let mut sim = sim_with(&rules, Limits { controllers: 100, ..Limits::default() });
     let combat = set(&rules, "Combat");
-    let with_id = |n| SpawnSpec { id: Some(ControllerId(n)), ..SpawnSpec::sets(vec![combat]) };
+    let with_id = |n| SpawnSpec { id: Some(ControllerId(n)), ..SpawnSpec::sets([combat]) };
     for n in [u32::MAX, u32::MAX - 1, 1 << 31, 1_000_000] {
         assert_eq!(limit_of(sim.spawn(with_id(n)).unwrap_err()).0, LimitKind::Controllers, "{n}");
     }
@@ -174,7 +173,7 @@ fn a_due_budget_of_nothing_moves_nothing() {
     let hero = spawn(&mut sim);
     apply(&mut sim, "GE_Tick", hero);
     for _ in 0..3 {
-        let p = sim.advance_to(SimTime::seconds(1.0), &mut NoHost);
+        let p = sim.advance_to(SimTime::seconds(1.0));
         assert!(!p.finished && p.due == 0);
         assert!(p.reached < SimTime::seconds(1.0));
     }
@@ -212,7 +211,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
         let mut rng = Rng(n as u64);
         let names = ["GE_Hit", "GE_Buff", "GE_Plain", "GE_Two", "GE_Row", "GE_Stack", "GE_Tick"];
         for _ in 0..300 {
-            if let Ok(who) = sim.spawn(SpawnSpec::sets(vec![combat])) {
+            if let Ok(who) = sim.spawn(SpawnSpec::sets([combat])) {
                 let _ = sim.keep_journal(who);
             }
             let all: Vec<ControllerId> = sim.controllers().take(4).collect();
@@ -223,7 +222,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
                 }
             }
             let to = sim.now() + SimTime::millis(20);
-            sim.advance_to(to, &mut NoHost);
+            sim.advance_to(to);
             let _ = sim.define(Effect::instant("GE_New").add("Health", -1.0));
             sim.hash();
             if let (Some(&who), 0) = (all.first(), rng.below(10)) {

@@ -4,8 +4,8 @@
 use crate::common::*;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, AbilityId, CauseWhat, ControllerId, DiagnosticKind, EventData, FactKind, LimitKind, Limits, NoHost,
-    Refusal, Rules, Sim, SimConfig, SimTime, Target, Which,
+    AbilityGrant, AbilityId, CauseWhat, ControllerId, DiagnosticKind, EventData, FactKind, LimitKind, Limits, Refusal,
+    Rules, Sim, SimConfig, SimTime, Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask as T, Effect, TagRegistry, Trigger};
 
@@ -65,7 +65,7 @@ fn still_works(sim: &mut Sim, hero: ControllerId) {
     apply(sim, "GE_Mark", hero);
     assert_eq!(get(sim, hero, "AttackPower"), before + 1.0);
     let later = sim.now() + SimTime::seconds(5.0);
-    assert!(sim.advance_to(later, &mut NoHost).finished);
+    assert!(sim.advance_to(later).finished);
     let sum = sim.hash();
     assert_eq!(sim.clone().hash(), sum);
 }
@@ -195,7 +195,7 @@ fn is_cut_off(list: Ability) {
     let rules = base().add(list).build().unwrap();
     let (mut sim, hero, ids) = hero_with(&rules, &["GA"]);
     sim.activate(hero, ids[0], Target::None).unwrap();
-    assert!(sim.advance_to(SimTime::seconds(1.0), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
     assert_eq!(sim.activations(hero).unwrap().count(), 0);
     assert!(sim.tasks(hero).unwrap().is_empty());
     assert!(diagnostics(&mut sim).iter().any(|d| d.kind == DiagnosticKind::Limit));
@@ -231,7 +231,7 @@ fn a_loop_of_the_shortest_wait_is_stopped_by_the_budget_of_an_advance() {
     // It goes on for long, but no call does.
     let mut calls = 0;
     while sim.activations(hero).unwrap().count() > 0 && calls < 3 {
-        assert!(sim.advance_to(SimTime::seconds(1.0), &mut NoHost).due <= 5_000);
+        assert!(sim.advance_to(SimTime::seconds(1.0)).due <= 5_000);
         calls += 1;
     }
     sim.cancel(hero, Which::Ability(id)).unwrap();
@@ -267,7 +267,7 @@ fn a_cast_of_a_million_ticks_without_length_ends() {
     let Ok(rules) = base().add(list).build() else { return };
     let (mut sim, hero, ids) = hero_with(&rules, &["GA"]);
     let _ = sim.activate(hero, ids[0], Target::None);
-    assert!(sim.advance_to(SimTime::seconds(1.0), &mut NoHost).finished);
+    assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
     assert_eq!(sim.activations(hero).unwrap().count(), 0);
     still_works(&mut sim, hero);
 }

@@ -264,7 +264,7 @@ pub(crate) fn cast_of_all(sim: &mut Sim, who: ControllerId) {
     for name in ABILITIES {
         let input = match name {
             "GA_Beam" => rules.input("Fire").unwrap(),
-            "GA_Held" => rules.input("Jump").unwrap_or(InputId(77)),
+            "GA_Held" => rules.find_input("Jump").unwrap_or(InputId(77)),
             _ => InputId::NONE,
         };
         let ability = ability(&rules, name);
@@ -344,7 +344,7 @@ impl Play {
     /// The rest of a tick's frame.
     pub(crate) fn frame(&mut self) {
         self.tick += 1;
-        assert!(self.sim.advance_to(self.time_of(self.tick), &mut Ground(self.foe)).finished);
+        assert!(self.sim.advance_with(self.time_of(self.tick), &mut Ground(self.foe)).finished);
     }
 
     pub(crate) fn step(&mut self) {

@@ -54,9 +54,9 @@ pub fn hover(project: &Project, path: &Path, at: usize) -> Option<Hover> {
 
 /// How an attribute of each controller of a set comes about, by the controller's name.
 pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> Vec<(String, Explanation)> {
-    let Some(id) = rules.attribute(name) else { return Vec::new() };
+    let Some(id) = rules.find_attribute(name) else { return Vec::new() };
     let explain = |who: &&str| {
-        let template = rules.template(who)?;
+        let template = rules.find_template(who)?;
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let spawned = sim.spawn(SpawnSpec::template(template)).ok()?;
         Some(((*who).to_owned(), sim.explain(spawned, id).ok()?))

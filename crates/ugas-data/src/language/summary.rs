@@ -52,12 +52,12 @@ pub(super) fn tooltips_of_owners(
 ) -> Vec<(String, String)> {
     let Some(text) = metadata(doc).and_then(|m| m.description.as_deref()) else { return Vec::new() };
     let ability = match doc {
-        Doc::Ability(a) => rules.ability(&a.name),
+        Doc::Ability(a) => rules.find_ability(&a.name),
         _ => None,
     };
     let fill = |who: &&str| {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let owner = sim.spawn(SpawnSpec::template(rules.template(who)?)).ok()?;
+        let owner = sim.spawn(SpawnSpec::template(rules.find_template(who)?)).ok()?;
         let has = |id| sim.grants(owner).is_ok_and(|all| all.iter().any(|g| g.ability == id));
         let filled = ability.is_none_or(has).then(|| sim.fill_text(text, level, owner))?;
         filled.missing.is_empty().then(|| ((*who).to_owned(), filled.text))

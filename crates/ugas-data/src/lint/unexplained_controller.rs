@@ -26,7 +26,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         c.attribute_sets.iter().flat_map(|s| &s.attributes).any(|v| v.current_value.is_some())
     };
     for (d, c) in cx.controllers().filter(|(d, c)| d.own && stated(c)) {
-        let Some(template) = cx.rules.template(&c.owner_actor.actor_id) else { continue };
+        let Some(template) = cx.rules.find_template(&c.owner_actor.actor_id) else { continue };
         let mut sim = Sim::new(cx.rules.clone(), SimConfig::default());
         if sim.spawn(SpawnSpec::template(template)).is_err() {
             continue;

@@ -5,7 +5,7 @@ use super::act::NEVER_SPAWNED;
 use crate::scenario::{AbilityVerb, Aim, Completion, Found, Name, Of, Pick, Stop};
 use ugas_core::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, ControllerId, EventData, GrantId, Hit,
-    InputId, NameKind, Op, Outcome, ParamId, Refusal, SimTime, TagId, Target, Which,
+    InputId, NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
 };
 
 const NO_SET: AbilitySetId = AbilitySetId(u32::MAX - 1);
@@ -81,7 +81,7 @@ impl Runner<'_> {
             }
             AbilityVerb::Event { to, tag, from, magnitude } => {
                 let instigator = from.as_ref().map_or(ControllerId::NONE, |n| self.who(&n.text));
-                let tag = self.world.rules.tag(&tag.text).unwrap_or(TagId(u32::MAX - 1));
+                let tag = self.world.rules.find_tag(&tag.text).unwrap_or(TagId(u32::MAX - 1));
                 let event = EventData::new(tag, self.who(&to.text));
                 self.op(Op::Event(EventData { instigator, magnitude: *magnitude, ..event }))
             }
@@ -116,7 +116,7 @@ impl Runner<'_> {
     }
 
     fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
-        let set = self.world.rules.ability_set(&name.text).unwrap_or(NO_SET);
+        let set = self.world.rules.find_ability_set(&name.text).unwrap_or(NO_SET);
         match self.sim.run(Op::GrantSet { who, set })? {
             Outcome::GrantedSet(handle) => Ok(Handle::Set(who, handle)),
             _ => Err(Refusal::UnknownName { kind: NameKind::Set, id: set.0 }),
@@ -128,7 +128,7 @@ impl Runner<'_> {
             // The oldest grant of the set that is still there.
             Pick::Set(name) => {
                 let who = of.actor.as_ref().map_or(NEVER_SPAWNED, |n| self.who(&n.text));
-                let set = self.world.rules.ability_set(&name.text);
+                let set = self.world.rules.find_ability_set(&name.text);
                 let held = self.sim.ability_sets(who)?.into_iter().find(|(s, _)| Some(*s) == set);
                 Some((who, held.ok_or(Refusal::StaleHandle)?.1))
             }
@@ -157,7 +157,7 @@ impl Runner<'_> {
         let hit = c.hit.as_ref().map(|h| Hit {
             position: h.position,
             distance: h.distance,
-            tags: h.tags.iter().filter_map(|t| rules.tag(&t.text)).collect(),
+            tags: h.tags.iter().filter_map(|t| rules.find_tag(&t.text)).collect(),
         });
         let targets = c.targets.iter().map(|n| self.who(&n.text)).collect();
         Answer { fail: c.fail, targets, hit, value: c.value }
@@ -170,7 +170,7 @@ impl Runner<'_> {
     }
 
     fn ability_id(&self, name: &Name) -> AbilityId {
-        self.world.rules.ability(&name.text).unwrap_or(AbilityId((1 << 31) - 1))
+        self.world.rules.find_ability(&name.text).unwrap_or(AbilityId((1 << 31) - 1))
     }
 
     pub(crate) fn aim(&self, aim: &Aim) -> Target {
@@ -240,7 +240,7 @@ impl Runner<'_> {
         Ok(match of {
             // With several grants the furthest one counts.
             OfAbility::State => {
-                let states: Result<Vec<AbilityState>, Refusal> =
+                let states: Result<Vec<AbilityState>, ReadError> =
                     mine.iter().map(|&g| self.sim.ability_state(who, g)).collect();
                 let state = states?.into_iter().max_by_key(|s| *s as u8);
                 Found::text(format!("{:?}", state.unwrap_or(AbilityState::Granted)))

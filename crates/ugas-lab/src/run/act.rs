@@ -67,11 +67,11 @@ impl Runner<'_> {
     }
 
     fn set(&self, name: &Name) -> SetId {
-        self.world.rules.set(&name.text).unwrap_or(NO_SET)
+        self.world.rules.find_set(&name.text).unwrap_or(NO_SET)
     }
 
     fn effect(&self, name: &Name) -> EffectId {
-        self.world.rules.effect(&name.text).unwrap_or(NO_EFFECT)
+        self.world.rules.find_effect(&name.text).unwrap_or(NO_EFFECT)
     }
 
     fn apply(&mut self, apply: &ApplyVerb) -> Result<(), Refusal> {
@@ -83,7 +83,7 @@ impl Runner<'_> {
             .stacks(apply.stacks);
         // A key that no document reads has no id, and nobody would look at its value.
         for (name, value) in &apply.set_by_caller {
-            if let Some(key) = rules.key(&name.text) {
+            if let Some(key) = rules.find_key(&name.text) {
                 spec.put(key, *value);
             }
         }
@@ -100,11 +100,11 @@ impl Runner<'_> {
             spec = spec.hit(Hit {
                 position: hit.position,
                 distance: hit.distance,
-                tags: hit.tags.iter().filter_map(|t| rules.tag(&t.text)).collect(),
+                tags: hit.tags.iter().filter_map(|t| rules.find_tag(&t.text)).collect(),
             });
         }
         if let Some(ability) = &apply.ability {
-            spec = spec.ability(rules.ability(&ability.text).unwrap_or(AbilityId::NONE));
+            spec = spec.ability(rules.find_ability(&ability.text).unwrap_or(AbilityId::NONE));
         }
         let key = self.sim.apply(&spec)?;
         if let Some(handle) = &apply.handle {
@@ -118,11 +118,11 @@ impl Runner<'_> {
         let (who, filter) = match &remove.what {
             RemoveWhat::Handle(handle) => {
                 let key = self.key(handle)?;
-                return self.op(Op::Remove { key, stacks: remove.stacks });
+                return self.op(Op::Remove { key, stacks: stacks_of(remove.stacks) });
             }
             RemoveWhat::Effect { actor, effect } => (self.who(&actor.text), filter_of(self.effect(effect))),
             RemoveWhat::Tags { actor, tags } => {
-                let with_any_tag = tags.iter().filter_map(|t| self.world.rules.tag(&t.text)).collect();
+                let with_any_tag = tags.iter().filter_map(|t| self.world.rules.find_tag(&t.text)).collect();
                 let filter = EffectFilter { with_any_tag, ..EffectFilter::default() };
                 (self.who(&actor.text), filter)
             }
@@ -131,7 +131,7 @@ impl Runner<'_> {
             return self.op(Op::RemoveMatching { who, filter });
         }
         for key in self.sim.query(who, &filter)? {
-            self.op(Op::Remove { key, stacks: remove.stacks })?;
+            self.op(Op::Remove { key, stacks: stacks_of(remove.stacks) })?;
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ impl Runner<'_> {
             ChangeTo::Remaining(time) => Change::Remaining(*time),
             ChangeTo::Period(time) => Change::Period(*time),
             ChangeTo::Stacks(stacks) => Change::Stacks(*stacks),
-            ChangeTo::SetByCaller(name, value) => match self.world.rules.key(&name.text) {
+            ChangeTo::SetByCaller(name, value) => match self.world.rules.find_key(&name.text) {
                 Some(key) => Change::SetByCaller(key, *value),
                 None => return Ok(()),
             },
@@ -202,9 +202,9 @@ impl Runner<'_> {
 
     fn spawn_spec(&self, def: &ActorDef) -> SpawnSpec {
         let rules = &self.world.rules;
-        let template = def.controller.as_ref().and_then(|n| rules.template(&n.text));
+        let template = def.controller.as_ref().and_then(|n| rules.find_template(&n.text));
         let ability = |a: &crate::scenario::AbilityDef| AbilityGrant {
-            ability: rules.ability(&a.ability.text).unwrap_or(AbilityId::NONE),
+            ability: rules.find_ability(&a.ability.text).unwrap_or(AbilityId::NONE),
             level: a.level,
             input: a.input.as_ref().map_or(InputId::NONE, |n| self.world.input(&n.text)),
         };
@@ -212,8 +212,8 @@ impl Runner<'_> {
         SpawnSpec {
             template,
             sets: def.sets.iter().map(|n| self.set(n)).collect(),
-            base: def.base.iter().filter_map(|(n, value)| Some((rules.attribute(&n.text)?, *value))).collect(),
-            tags: def.tags.iter().filter_map(|n| rules.tag(&n.text)).collect(),
+            base: def.base.iter().filter_map(|(n, value)| Some((rules.find_attribute(&n.text)?, *value))).collect(),
+            tags: def.tags.iter().filter_map(|n| rules.find_tag(&n.text)).collect(),
             effects: def.effects.iter().map(|n| self.effect(n)).collect(),
             abilities: def.abilities.iter().map(ability).collect(),
             // A document names its owner; without one the actor owns itself.
@@ -225,4 +225,9 @@ impl Runner<'_> {
             ..SpawnSpec::default()
         }
     }
+}
+
+/// The stacks to remove: −1 is all of them. Other negative numbers become 0, which the sim refuses.
+fn stacks_of(stacks: i32) -> Option<u32> {
+    (stacks != -1).then(|| u32::try_from(stacks).unwrap_or(0))
 }

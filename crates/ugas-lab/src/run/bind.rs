@@ -8,6 +8,7 @@ use crate::scenario::{
     did_you_mean, for_each_step,
 };
 use std::collections::BTreeSet;
+use ugas_core::NameKind;
 use ugas_data::ReadError;
 
 /// Everything that names nothing.
@@ -54,8 +55,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn near(&self, name: &Name) -> Option<String> {
-        let near = self.world.rules.nearest_name(&name.text);
+    fn near(&self, kind: NameKind, name: &Name) -> Option<String> {
+        let near = self.world.rules.nearest_name(kind, &name.text);
         near.map(|n| format!("did you mean {n:?}?"))
     }
 
@@ -68,34 +69,35 @@ impl<'a> Binder<'a> {
     }
 
     fn effect(&mut self, name: &Name) {
-        if self.world.find(|rules| rules.effect(&name.text)).is_none() {
+        if self.world.find(|rules| rules.find_effect(&name.text)).is_none() {
             let help = did_you_mean(&name.text, self.world.rules.effect_list().map(|(_, n)| n));
             self.unknown("effect", name, help);
         }
     }
 
     fn attribute(&mut self, name: &Name) {
-        if self.world.rules.attribute(&name.text).is_none() {
-            let help = self.near(name);
+        if self.world.rules.find_attribute(&name.text).is_none() {
+            let help = self.near(NameKind::Attribute, name);
             self.unknown("attribute", name, help);
         }
     }
 
     fn set(&mut self, name: &Name) {
-        if self.world.find(|rules| rules.set(&name.text)).is_none() {
-            let help = self.near(name);
+        if self.world.find(|rules| rules.find_set(&name.text)).is_none() {
+            let help = self.near(NameKind::Set, name);
             self.unknown("attribute set", name, help);
         }
     }
 
     fn ability(&mut self, name: &Name) {
-        if self.world.find(|rules| rules.ability(&name.text)).is_none() {
-            self.unknown("ability", name, None);
+        if self.world.find(|rules| rules.find_ability(&name.text)).is_none() {
+            let help = self.near(NameKind::Ability, name);
+            self.unknown("ability", name, help);
         }
     }
 
     fn ability_set(&mut self, name: &Name) {
-        if self.world.find(|rules| rules.ability_set(&name.text)).is_none() {
+        if self.world.find(|rules| rules.find_ability_set(&name.text)).is_none() {
             self.unknown("ability set", name, None);
         }
     }
@@ -112,7 +114,7 @@ impl<'a> Binder<'a> {
         let scenario = self.scenario;
         for actor in &scenario.actors {
             if let Some(controller) = &actor.controller
-                && self.world.rules.template(&controller.text).is_none()
+                && self.world.rules.find_template(&controller.text).is_none()
             {
                 let help = Some("write the OwnerActor.ActorID of a gameplay_controller document".to_owned());
                 self.unknown("controller", controller, help);

@@ -4,7 +4,7 @@ use super::Runner;
 use super::look::{Look, Of, OfActor, read, resolve};
 use super::streams::Seen;
 use crate::scenario::{CountOf, Expectation, Found, Name, Partial, Place, Stream};
-use ugas_core::{AttributeId, Refusal};
+use ugas_core::{AttributeId, NameKind, Refusal};
 use ugas_doc::ControllerReplication;
 
 /// Entries of a window that a failure shows.
@@ -45,9 +45,9 @@ impl Runner<'_> {
             | OfActor::TagCount(tag)
             | OfActor::TagCountAll(tag)
             | OfActor::Cues(tag)
-                if self.world.rules.tag(tag).is_none() =>
+                if self.world.rules.find_tag(tag).is_none() =>
             {
-                let near = self.world.rules.nearest_name(tag);
+                let near = self.world.rules.nearest_name(NameKind::Tag, tag);
                 let near = near.map_or(String::new(), |n| format!("; did you mean {n}?"));
                 Some(format!("nothing here uses the tag {tag}{near}"))
             }
@@ -63,7 +63,7 @@ impl Runner<'_> {
         }
         let name = rules.attribute_name(id).unwrap_or("?");
         let template = self.scenario.actors.iter().find(|a| a.name.text == actor).and_then(|a| a.controller.as_ref());
-        let template = template.and_then(|name| rules.template(&name.text));
+        let template = template.and_then(|name| rules.find_template(&name.text));
         let mode = template.and_then(|t| rules.template_replication(t)).unwrap_or_default();
         Some(match mode {
             ControllerReplication::Full => format!(
@@ -119,7 +119,7 @@ impl Runner<'_> {
 
     pub(crate) fn hash_of(&mut self, actor: Option<&Name>) -> Result<u64, Refusal> {
         match actor {
-            Some(actor) => self.sim.row_hash(self.who(&actor.text)),
+            Some(actor) => Ok(self.sim.row_hash(self.who(&actor.text))?),
             None => Ok(self.sim.hash()),
         }
     }
@@ -133,7 +133,7 @@ impl Runner<'_> {
             Ok(found) if found == expected => return,
             Ok(found) => format!("expected the hash {expected:016x} of {}, found {found:016x}", mark.text),
             Err(r) => {
-                format!("expected the hash {expected:016x} of {}, found nothing: {}", mark.text, self.describe(&r))
+                format!("expected the hash {expected:016x} of {}, found nothing: {}", mark.text, self.describe(r))
             }
         };
         self.fail(place, message, None);

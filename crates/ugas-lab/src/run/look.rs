@@ -4,7 +4,7 @@ use super::Runner;
 use super::ability::OfAbility;
 use super::world::World;
 use crate::scenario::{Found, Scenario, did_you_mean};
-use ugas_core::{AttributeId, EffectFilter, EffectId, EffectState, EffectView, Refusal, SimTime};
+use ugas_core::{AttributeId, EffectFilter, EffectId, EffectState, EffectView, NameKind, Refusal, SimTime};
 use ugas_net::client::ProxyEffect;
 
 /// What a path means.
@@ -126,7 +126,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
             message: format!("{path}: {keyword} comes with a later release"),
             help: world
                 .rules
-                .attribute(keyword)
+                .find_attribute(keyword)
                 .map(|_| format!("for the attribute of this name write Attributes.{rest}")),
         });
     }
@@ -161,7 +161,7 @@ fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Res
         Some((name, "Castable")) => (name, OfAbility::Castable),
         _ => (name, OfAbility::State),
     };
-    if world.find(|rules| rules.ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
+    if world.find(|rules| rules.find_ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
         return Ok(OfActor::Ability(name.to_owned(), of));
     }
     Err(Lost {
@@ -177,7 +177,7 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
         Some((effect, "Remaining")) => (effect, OfEffects::Remaining),
         _ => (name, OfEffects::Count),
     };
-    match world.find(|rules| rules.effect(effect)) {
+    match world.find(|rules| rules.find_effect(effect)) {
         Some(id) => Ok(OfActor::Effects(id, what)),
         None => Err(Lost {
             message: format!("{path}: there is no effect {effect}"),
@@ -187,7 +187,7 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
 }
 
 fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
-    if let Some(id) = world.rules.attribute(name) {
+    if let Some(id) = world.rules.find_attribute(name) {
         return Ok(OfActor::Attribute(id, Of::Current));
     }
     let (attribute, of) = match name.rsplit_once('.') {
@@ -196,11 +196,12 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> 
         Some((attribute, "Max")) => (attribute, Of::Max),
         _ => (name, Of::Current),
     };
-    if let Some(id) = world.rules.attribute(attribute) {
+    if let Some(id) = world.rules.find_attribute(attribute) {
         return Ok(OfActor::Attribute(id, of));
     }
     let near = did_you_mean(attribute, KEYWORDS.iter().copied());
-    let near = near.or_else(|| world.rules.nearest_name(attribute).map(|n| format!("did you mean {n:?}?")));
+    let near = near
+        .or_else(|| world.rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?")));
     Err(Lost { message: format!("{path}: there is no attribute {attribute}"), help: near })
 }
 
@@ -209,7 +210,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     match look {
         Look::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
         Look::AllCues { tag } => {
-            let Some(tag) = run.world.rules.tag(tag) else {
+            let Some(tag) = run.world.rules.find_tag(tag) else {
                 return Ok(Found::Number(0.0));
             };
             let mine = run.sim.controllers().filter(|who| !run.seen.contains_key(who));
@@ -218,7 +219,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
             Ok(Found::Number(playing as f64))
         }
         Look::Actor { actor, what } => {
-            of_actor_now(run, actor, what).map_err(|r| format!("nothing: {}", run.describe(&r)))
+            of_actor_now(run, actor, what).map_err(|r| format!("nothing: {}", run.describe(r)))
         }
         Look::Handle { handle, what } => of_handle_now(run, handle, *what),
     }
@@ -234,17 +235,17 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::Attribute(id, Of::Base) => Found::Number(sim.base(who, *id)?),
         OfActor::Attribute(id, Of::Min) => Found::Number(sim.bounds(who, *id)?.0),
         OfActor::Attribute(id, Of::Max) => Found::Number(sim.bounds(who, *id)?.1),
-        OfActor::Tag(tag) => Found::Flag(rules.tag(tag).map_or(Ok(false), |t| sim.has_tag(who, t))?),
-        OfActor::TagExact(tag) => Found::Flag(rules.tag(tag).map_or(Ok(false), |t| sim.has_tag_exact(who, t))?),
-        OfActor::TagCount(tag) => count(rules.tag(tag).map_or(Ok(0), |t| sim.tag_count(who, t))?),
-        OfActor::TagCountAll(tag) => count(rules.tag(tag).map_or(Ok(0), |t| sim.tag_count_all(who, t))?),
+        OfActor::Tag(tag) => Found::Flag(rules.find_tag(tag).map_or(Ok(false), |t| sim.has_tag(who, t))?),
+        OfActor::TagExact(tag) => Found::Flag(rules.find_tag(tag).map_or(Ok(false), |t| sim.has_tag_exact(who, t))?),
+        OfActor::TagCount(tag) => count(rules.find_tag(tag).map_or(Ok(0), |t| sim.tag_count(who, t))?),
+        OfActor::TagCountAll(tag) => count(rules.find_tag(tag).map_or(Ok(0), |t| sim.tag_count_all(who, t))?),
         OfActor::Effects(id, of) => of_effects_now(run, actor, *id, *of)?,
         OfActor::Ability(name, of) => run.ability_now(actor, name, *of)?,
         OfActor::GlobalCooldown(group) => run.global_cooldown_now(actor, group)?,
         OfActor::CastTick => run.cast_now(actor, true)?,
         OfActor::CastRemaining => run.cast_now(actor, false)?,
         OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
-        OfActor::Cues(tag) => match rules.tag(tag) {
+        OfActor::Cues(tag) => match rules.find_tag(tag) {
             Some(tag) if run.seen.contains_key(&who) => count(u64::from(run.seen[&who].loops.contains(&tag))),
             Some(tag) => count(u64::from(sim.cue_count(who, tag)?)),
             None => count(0),

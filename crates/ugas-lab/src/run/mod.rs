@@ -24,7 +24,7 @@ use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, NoHost, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
+    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
 use ugas_net::client::ProxySnapshot;
@@ -216,7 +216,7 @@ impl<'a> Runner<'a> {
                 let message = format!(
                     "expected the actor {} to be spawned, found it refused: {}",
                     actor.name.text,
-                    runner.describe(&refusal)
+                    runner.describe(refusal)
                 );
                 runner.fail(actor.name.place, message, None);
             }
@@ -257,7 +257,7 @@ impl<'a> Runner<'a> {
         while self.sim.now() < to && !self.stopped {
             let next = to.min(self.sim.now() + step);
             let mut calls = 0;
-            while !self.sim.advance_to(next, &mut NoHost).finished {
+            while !self.sim.advance_to(next).finished {
                 calls += 1;
                 if calls >= MAX_ADVANCES {
                     let message = format!(
@@ -301,7 +301,7 @@ impl<'a> Runner<'a> {
                         self.marks.insert(mark.text.clone(), hash);
                     }
                     Err(refusal) => {
-                        let message = format!("expected a hash, found nothing: {}", self.describe(&refusal));
+                        let message = format!("expected a hash, found nothing: {}", self.describe(refusal));
                         self.fail(step.place, message, None);
                     }
                 },
@@ -334,10 +334,10 @@ impl<'a> Runner<'a> {
             (Ok(()), Some(_)) if step.may_refuse => return,
             (Ok(()), Some(kind)) => format!("expected the refusal {kind}, found that it was done"),
             (Err(refusal), Some(kind)) => {
-                format!("expected the refusal {kind}, found {}: {}", refusal.kind(), self.describe(&refusal))
+                format!("expected the refusal {kind}, found {}: {}", refusal.kind(), self.describe(refusal))
             }
             (Err(refusal), None) => {
-                format!("expected it to be done, found the refusal {}: {}", refusal.kind(), self.describe(&refusal))
+                format!("expected it to be done, found the refusal {}: {}", refusal.kind(), self.describe(refusal))
             }
         };
         self.fail(step.place, message, None);
@@ -387,8 +387,8 @@ impl<'a> Runner<'a> {
         self.ids.get(actor).copied().unwrap_or(NEVER_SPAWNED)
     }
 
-    pub(crate) fn describe(&self, refusal: &Refusal) -> String {
-        self.with_names(&refusal.describe(&self.world.rules))
+    pub(crate) fn describe(&self, refusal: impl Into<Refusal>) -> String {
+        self.with_names(&refusal.into().describe(&self.world.rules))
     }
 
     /// The runtime knows controllers by number; people know them as actors.

@@ -26,7 +26,7 @@ impl Runner<'_> {
 
     /// Waiting tasks of a type, oldest first.
     pub(crate) fn waiting(&self, who: ControllerId, task: &str) -> Result<Vec<TaskKey>, Refusal> {
-        let kind = self.world.rules.task_kind(task);
+        let kind = self.world.rules.find_task_kind(task);
         let tasks = self.sim.tasks(who)?;
         Ok(tasks.iter().filter(|t| Some(t.kind) == kind).map(|t| t.key).collect())
     }

@@ -246,7 +246,7 @@ impl<'s> ServerPart<'s> {
     fn set_modes(&mut self) {
         for actor in &self.runner.scenario.actors {
             let (who, rules) = (self.runner.who(&actor.name.text), &self.runner.world.rules);
-            let template = actor.controller.as_ref().and_then(|name| rules.template(&name.text));
+            let template = actor.controller.as_ref().and_then(|name| rules.find_template(&name.text));
             if let Some(mode) = template.and_then(|t| rules.template_replication(t))
                 && self.server.sim().exists(who)
                 && self.server.mode(who) != mode
@@ -426,7 +426,7 @@ impl ClientPart<'_> {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
                     // Too far ahead of the server: the verb waits for it.
-                    Err(Refusal::Pending) if step.refused.is_none() => return,
+                    Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }
             }
@@ -442,8 +442,8 @@ impl ClientPart<'_> {
         Ok(match verb {
             Verb::Apply(apply) => Request::Apply {
                 who: apply.from.as_ref().map_or(ControllerId::NONE, who),
-                ability: apply.ability.as_ref().and_then(|n| rules.ability(&n.text)).unwrap_or(AbilityId::NONE),
-                effect: rules.effect(&apply.effect.text).unwrap_or(EffectId::NONE),
+                ability: apply.ability.as_ref().and_then(|n| rules.find_ability(&n.text)).unwrap_or(AbilityId::NONE),
+                effect: rules.find_effect(&apply.effect.text).unwrap_or(EffectId::NONE),
                 target: who(&apply.to),
             },
             Verb::Move { actor, to: Some(position), facing } => {
@@ -469,7 +469,7 @@ impl ClientPart<'_> {
                 Request::Release { who: who(actor), input: runner.world.input(&input.text) }
             }
             Verb::Ability(AbilityVerb::Complete(c)) => {
-                let kind = rules.task_kind(&c.task.text);
+                let kind = rules.find_task_kind(&c.task.text);
                 let tasks = self.client.sim().tasks(who(&c.actor))?;
                 let waits = tasks.iter().find(|task| Some(task.kind) == kind);
                 Request::Complete { key: waits.ok_or(Refusal::StaleHandle)?.key, answer: runner.answer(c) }

@@ -82,7 +82,7 @@ impl World {
         // A tag exists if something uses it, and a scenario is something.
         let missing: Vec<(TagEntry, u32)> = tags_of(scenario)
             .into_iter()
-            .filter(|t| rules.tag(&t.text).is_none())
+            .filter(|t| rules.find_tag(&t.text).is_none())
             .map(|t| {
                 let entry = TagEntry { allow_multiple: true, ..TagEntry::new(t.text.clone()) };
                 (entry, t.place.line)
@@ -148,7 +148,7 @@ impl World {
 
     pub(crate) fn input(&self, name: &str) -> InputId {
         let own = || self.inputs.iter().position(|n| n == name);
-        self.rules.input(name).or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32))).unwrap_or(InputId::NONE)
+        self.rules.find_input(name).or_else(|| own().map(|i| InputId(FIRST_INPUT + i as u32))).unwrap_or(InputId::NONE)
     }
 
     pub(crate) fn needs_target(&self, ability: &str) -> bool {
@@ -268,7 +268,8 @@ fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
     let mut inputs: Vec<&Name> =
         scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref()).collect();
     scenario.moments.iter().for_each(|m| inputs_in(&m.steps, &mut inputs));
-    let own: BTreeSet<&str> = inputs.iter().map(|n| n.text.as_str()).filter(|n| rules.input(n).is_none()).collect();
+    let own: BTreeSet<&str> =
+        inputs.iter().map(|n| n.text.as_str()).filter(|n| rules.find_input(n).is_none()).collect();
     own.into_iter().map(str::to_owned).collect()
 }
 

@@ -161,6 +161,8 @@ pub(crate) const REFUSALS: &[&str] = &[
     "NotInitialized",
     "AlreadyActive",
     "Pending",
+    "PredictionWindowClosed",
+    "ClaimedDuringCooldown",
     "Dead",
     "BlockedByTags",
     "BlockedByAbility",

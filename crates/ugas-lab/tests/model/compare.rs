@@ -122,7 +122,7 @@ impl Both {
 
     pub(crate) fn compare_row(&mut self, who: u32) -> Result<(), String> {
         let id = ControllerId(who);
-        let gone = |r: core::Refusal| format!("refused {r}");
+        let gone = |r: core::ReadError| format!("refused {r}");
         for attribute in self.world.attributes(who) {
             let shown = self.world.shown[&(who, attribute.clone())];
             let a = self.attribute(&attribute);
@@ -154,7 +154,7 @@ impl Both {
     /// Grants and their castable status, activations, waiting tasks, what is held.
     fn compare_play(&mut self, who: u32) -> Result<(), String> {
         let id = ControllerId(who);
-        let gone = |r: core::Refusal| format!("refused {r}");
+        let gone = |r: core::ReadError| format!("refused {r}");
         let (rules, row) = (self.sim.rules(), &self.world.rows[&who]);
         let name = |a| rules.ability_name(a).unwrap_or("?").to_owned();
         let ours: Vec<_> = row.grants.iter().map(|g| (g.id, g.ability.clone(), g.level, g.input.clone())).collect();
@@ -174,7 +174,7 @@ impl Both {
         self.tries += 1;
         if let Some(g) = row.grants.get(self.tries % row.grants.len().max(1)) {
             let (which, mut reasons) = (core::Which::Grant(core::GrantId(g.id)), Vec::new());
-            self.sim.why_not(id, which, core::Target::None, &mut reasons).map_err(gone)?;
+            self.sim.why_not(id, which, core::Target::None, &mut reasons).map_err(|r| format!("refused {r}"))?;
             let tried = self.sim.clone().activate_which(id, which, core::Target::None).err();
             let said = reasons.first().map(|r| r.refusal);
             same(&format!("why_not {} grant {}", g.ability, g.id), &tried, &said)?;

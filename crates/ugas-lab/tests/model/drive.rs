@@ -12,7 +12,7 @@ use super::world::{INITIAL_TAGS, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use ugas_core as core;
-use ugas_core::{ActivationKey, ControllerId, DefId, EffectId, EffectKey, GrantId, NoHost, Rules, SimTime, TaskKey};
+use ugas_core::{ActivationKey, ControllerId, DefId, EffectId, EffectKey, GrantId, Rules, SimTime, TaskKey};
 use ugas_doc::{AbilitySet, Doc, Effect, SetAbility};
 
 /// The two worlds side by side.
@@ -163,7 +163,9 @@ impl Both {
             }
             Op::Remove { who, key, stacks } => {
                 let theirs = self.key(who, key);
-                (self.world.remove(who, key, stacks), kind(self.sim.remove(theirs, stacks)))
+                let count = (stacks != -1).then(|| u32::try_from(stacks).unwrap_or(0));
+                let got = self.sim.run(core::Op::Remove { key: theirs, stacks: count });
+                (self.world.remove(who, key, stacks), kind(got))
             }
             Op::RemoveMatching { who, filter } => {
                 let theirs = core::Op::RemoveMatching { who: id(who), filter: self.filter(&filter) };
@@ -180,7 +182,7 @@ impl Both {
             }
             Op::Advance { to } => {
                 self.world.advance(to);
-                let progress = self.sim.advance_to(SimTime(to), &mut NoHost);
+                let progress = self.sim.advance_to(SimTime(to));
                 assert!(progress.finished && progress.reached == SimTime(to), "{progress:?}");
                 (Ok(()), Ok(()))
             }

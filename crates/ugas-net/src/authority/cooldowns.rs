@@ -79,7 +79,7 @@ impl CooldownHistory {
                     What::Charges(_) => false,
                 });
                 if ran > from {
-                    return Err((RejectReason::Early, Refusal::Pending));
+                    return Err((RejectReason::Early, Refusal::ClaimedDuringCooldown));
                 }
                 Ok(last(&|what| what == What::Charges(*ability)))
             }

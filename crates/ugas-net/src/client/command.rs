@@ -41,7 +41,7 @@ impl Client {
     /// Requests something for an owned controller. A predicted request takes effect now and is sent with the next packet.
     ///
     /// While the prediction window is closed ([`Client::can_predict`]), a release or a cancel is still sent without
-    /// prediction, and everything else returns [`Refusal::Pending`]; ask again when the window is open.
+    /// prediction, and everything else returns [`Refusal::PredictionWindowClosed`]; ask again when the window is open.
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
@@ -50,7 +50,7 @@ impl Client {
         // Without it a released key would stay down on the server, and a cancelled ability active.
         if !is_open && !request.is_release() || self.pending.len() >= MAX_PENDING {
             self.counts.window_closed += 1;
-            return Err(Refusal::Pending);
+            return Err(Refusal::PredictionWindowClosed);
         }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
         self.drain();

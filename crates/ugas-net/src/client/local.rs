@@ -24,7 +24,7 @@ impl LocalAbilities {
         let who = request.who();
         let sim = self.sim.get_or_insert_with(|| Sim::new(from.rules().clone(), from.config().clone()));
         if sim.now() < from.now() {
-            sim.advance_to(from.now(), &mut ugas_core::NoHost);
+            sim.advance_to(from.now());
         }
         let running = sim.activations(who).is_ok_and(|mut list| list.next().is_some());
         if !running {
@@ -56,7 +56,7 @@ impl LocalAbilities {
     /// Advances the time. A copy without active abilities is removed.
     pub(crate) fn advance(&mut self, to: SimTime, host: &mut dyn Host, out: &mut NetFacts) {
         let Some(sim) = &mut self.sim else { return };
-        sim.advance_to(to, host);
+        sim.advance_with(to, host);
         self.tell(out);
         let Some(sim) = &mut self.sim else { return };
         for who in sim.controllers().collect::<Vec<ControllerId>>() {

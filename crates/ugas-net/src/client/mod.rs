@@ -59,7 +59,7 @@ const MAX_DEFINED: usize = 16 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// How far the client may predict beyond the last confirmed state; at most half a second. Beyond it commands return
-    /// [`Refusal::Pending`](ugas_core::Refusal::Pending), see [`Client::command`].
+    /// [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see [`Client::command`].
     pub prediction_window: SimTime,
     /// A correction that changes an attribute by more than this share of the larger value is a [`ValueCorrection`].
     pub correction_threshold: f64,
@@ -395,7 +395,7 @@ impl Client {
         self.drain();
         let window = self.prediction_window() as usize;
         self.tick = self.tick.plus(1);
-        self.sim.advance_to(self.tick.time(self.length), host);
+        self.sim.advance_with(self.tick.time(self.length), host);
         self.tell(self.tick);
         self.send_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);
@@ -423,7 +423,7 @@ impl Client {
         if to.minus(1) > self.tick {
             self.drain();
             self.tick = to.minus(1);
-            self.sim.advance_to(self.tick.time(self.length), &mut NoHost);
+            self.sim.advance_to(self.tick.time(self.length));
             self.tell(self.tick);
             self.rows.iter_mut().for_each(OwnedHistory::forget_stops);
         }

@@ -99,7 +99,7 @@ mod tests {
         let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
         let rules = Rules::builder().add(set).add(Effect::instant("GE_Hit").add("Health", -1.0)).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let spawn = || SpawnSpec::sets(vec![rules.set("S").unwrap()]);
+        let spawn = || SpawnSpec::sets([rules.set("S").unwrap()]);
         let (hero, foe, still) =
             (sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap());
         let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };

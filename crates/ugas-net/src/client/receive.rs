@@ -17,7 +17,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, NoHost, Sim, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
 
 impl Client {
     /// Receives a datagram of the server. A malformed one is counted.
@@ -79,7 +79,7 @@ impl Client {
                 // The next packet arrives a round trip from now, after the ack of the welcome. The clock must not wait for
                 // it, or every command would be late until it has caught up.
                 self.heard = self.tick;
-                self.sim.advance_to(self.tick.time(length), &mut NoHost);
+                self.sim.advance_to(self.tick.time(length));
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
             ToClient::Define { id, doc } => {
@@ -339,7 +339,7 @@ mod tests {
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
         let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         let ability = rules.ability("GA").unwrap();
         sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
         let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);

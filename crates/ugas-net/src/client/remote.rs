@@ -301,7 +301,7 @@ mod tests {
         let task = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Dot");
         let rules = Rules::builder().add(set).add(dot).add(Ability::new("GA").task(task)).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         let (who, foe) = (spawn(&mut sim), spawn(&mut sim));
         let ability = rules.ability("GA").unwrap();
         sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();

@@ -93,7 +93,7 @@ struct Candidate {
 /// use ugas_net::internals::view::ReplicationStore;
 /// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()]))?;
+/// let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()]))?;
 /// let length = SimTime::millis(20);
 /// let mut store = ReplicationStore::new(rules, length);
 /// store.add(&sim, who, ControllerReplication::Full, Tick(1))?;

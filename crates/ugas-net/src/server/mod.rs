@@ -147,7 +147,7 @@ impl RejectionCounts {
 /// use ugas_net::types::PeerId;
 /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let hero = sim.spawn(SpawnSpec::sets(vec![rules.set("Vitals").unwrap()]))?;
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
 /// let mut server = Server::new(sim, ServerConfig::default(), Secret::known(1));
 /// server.connect(PeerId(1), &[hero])?;
 /// server.step(&mut NoHost);

@@ -17,7 +17,7 @@ impl Server {
             self.run_commands(id);
             last = Some(id);
         }
-        self.sim.advance_to(self.tick.time(self.config.tick_length), host);
+        self.sim.advance_with(self.tick.time(self.config.tick_length), host);
         self.collect();
     }
 

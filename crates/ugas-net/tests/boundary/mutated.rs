@@ -42,7 +42,7 @@ impl Session {
         let vitals = rules.set("Vitals").unwrap();
         let [hero, foe, pebble] = [0.0, 10.0, 20.0].map(|x| {
             let anchor = Some(Anchor::at([x, 0.0, 0.0]));
-            sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets(vec![vitals]) }).unwrap()
+            sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets([vitals]) }).unwrap()
         });
         for (ability, _) in rules.ability_list() {
             sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();

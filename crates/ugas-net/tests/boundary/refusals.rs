@@ -29,7 +29,7 @@ fn told(shield: &str) -> Vec<Vec<u8>> {
     let channel = Ability::new("Channel").task(AbilityTask::new("WaitDelay").param("Duration", 9.0)).task(strike);
     let rules = builder.add(channel).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+    let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
     let (hero, foe) = (spawn(&mut sim), spawn(&mut sim));
     let (ability, effect) = (rules.ability("Channel").unwrap(), rules.effect("Hit").unwrap());
     sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();

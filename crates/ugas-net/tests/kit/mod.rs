@@ -103,7 +103,7 @@ impl Game {
         let vitals = rules.set("Vitals").unwrap();
         let mut spawn = |x: f64| {
             let anchor = Some(Anchor::at([x, 0.0, 0.0]));
-            sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets(vec![vitals]) }).unwrap()
+            sim.spawn(SpawnSpec { anchor, ..SpawnSpec::sets([vitals]) }).unwrap()
         };
         let (hero, other, foe) = (spawn(0.0), spawn(10.0), spawn(400.0));
         for who in [hero, other] {

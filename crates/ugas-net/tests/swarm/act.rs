@@ -99,7 +99,7 @@ impl Swarm {
         let set = rules.set("Item").unwrap();
         let tag: &&str = self.dice.pick(&TAGS);
         // Rules that do not use the tag have nothing with it.
-        let Some(tag) = rules.tag(tag) else { return };
+        let Some(tag) = rules.find_tag(tag) else { return };
         let filter = EffectFilter { with_any_tag: vec![tag], ..EffectFilter::default() };
         let op = match self.dice.roll(22) {
             0..5 => Op::Apply(Spec::new(effect, who).from(from)),
@@ -121,7 +121,7 @@ impl Swarm {
                 Some(&who) => Op::SetActive { who, active: self.dice.percent(70) },
                 None => return,
             },
-            16 => match rules.tag("Event.Ping") {
+            16 => match rules.find_tag("Event.Ping") {
                 Some(tag) => Op::Event(EventData::new(tag, who)),
                 None => return,
             },

@@ -66,7 +66,7 @@ fn one_tag_takes_three_bytes_at_most() {
     let key = rig.apply(all[15], "GE_Mark").unwrap();
     rig.step();
     assert!(sections(&mut rig, &[all[15]]) <= 24);
-    rig.sim.remove(key, -1).unwrap();
+    rig.sim.remove(key).unwrap();
     rig.step();
     assert!(sections(&mut rig, &[all[15]]) <= 24);
 }

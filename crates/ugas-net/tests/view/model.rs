@@ -196,7 +196,7 @@ fn play(rig: &mut Rig, actors: &mut Vec<ControllerId>, keys: &mut Vec<EffectKey>
         Deed::Apply { actor, effect } => keys.extend(rig.apply(of(actor), EFFECTS[*effect])),
         Deed::Remove { which } => {
             if let Some(key) = keys.get(which % keys.len().max(1)) {
-                let _ = rig.sim.remove(*key, -1);
+                let _ = rig.sim.remove(*key);
             }
         }
         Deed::AddSet { actor } => drop(rig.sim.run(Op::AddSet { who: of(actor), set: rig.set_id("Item") })),

@@ -37,7 +37,7 @@ fn what_comes_late_never_overwrites_what_is_newer() {
     rig.set(who, "A1", 10.0);
     rig.step();
     let first = last(&mut rig, who);
-    rig.sim.remove(mark, -1).unwrap();
+    rig.sim.remove(mark).unwrap();
     rig.set(who, "A0", 500.0);
     rig.step();
     let second = last(&mut rig, who);
@@ -57,7 +57,7 @@ fn a_lost_section_is_made_good_by_writing_from_the_older_tick() {
     rig.step();
     rig.set(who, "A4", 321.0);
     rig.step();
-    rig.sim.remove(key, -1).unwrap();
+    rig.sim.remove(key).unwrap();
     rig.step();
     open(&mut observer, who, &post(&mut rig, who, had));
     assert_eq!(observer.seen(who), rig.truth(who));
@@ -70,7 +70,7 @@ fn whoever_is_far_behind_is_told_everything() {
     rig.step();
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
-    rig.sim.remove(key, -1).unwrap();
+    rig.sim.remove(key).unwrap();
     (0..HORIZON + 10).for_each(|_| rig.step());
     let letter = post(&mut rig, who, observer.since);
     assert_eq!(letter.0[0] & 0b111, 0b111, "the tombstones are gone, so it must be everything");

@@ -1,9 +1,7 @@
 //! A sim with a board, and an observer that reads what the board writes.
 
 use std::sync::Arc;
-use ugas_core::{
-    Anchor, ControllerId, EffectKey, Facts, NoHost, Op, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec,
-};
+use ugas_core::{Anchor, ControllerId, EffectKey, Facts, Op, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, Magnitude, Quantize, ReplicationMode};
 use ugas_net::types::Tick;
 use ugas_net::internals::view::{ReplicationStore, ProxyChange, Proxies, ProxySnapshot};
@@ -83,7 +81,7 @@ impl Rig {
     }
 
     pub(crate) fn spawn(&mut self, sets: &[&str], mode: ControllerReplication) -> ControllerId {
-        let sets = sets.iter().map(|s| self.set_id(s)).collect();
+        let sets = sets.iter().map(|s| self.set_id(s));
         let who = self.sim.spawn(SpawnSpec::sets(sets)).unwrap();
         self.store.add(&self.sim, who, mode, self.tick).unwrap();
         who
@@ -106,7 +104,7 @@ impl Rig {
     /// The tick ends; the board takes over what the rows show. All of them count as changed.
     pub(crate) fn step(&mut self) {
         self.tick = self.tick.plus(1);
-        self.sim.advance_to(self.tick.time(LENGTH), &mut NoHost);
+        self.sim.advance_to(self.tick.time(LENGTH));
         let all: Vec<ControllerId> = self.sim.controllers().collect();
         self.store.update(&self.sim, self.tick, &all);
         self.sim.take_facts(&mut self.facts);

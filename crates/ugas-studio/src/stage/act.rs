@@ -3,8 +3,8 @@
 use crate::Names;
 use serde::{Deserialize, Serialize};
 use ugas_core::{
-    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, Op, Outcome, Refusal, Rules, Sim, Spec, Target,
-    Which,
+    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, NameKind, Op, Outcome, Refusal, Rules, Sim, Spec,
+    Target, Which,
 };
 use ugas_doc::Effect;
 
@@ -111,9 +111,9 @@ impl Act {
             Some(name) => who(name).map(Target::Controller),
             None => Ok(Target::None),
         };
-        let ability = |name: &str| rules.ability(name).ok_or_else(|| unknown(rules, "ability", name));
-        let effect = |name: &str| rules.effect(name).ok_or_else(|| unknown(rules, "effect", name));
-        let input = |name: &str| rules.input(name).ok_or_else(|| unknown(rules, "input", name));
+        let ability = |name: &str| rules.find_ability(name).ok_or_else(|| unknown(rules, NameKind::Ability, name));
+        let effect = |name: &str| rules.find_effect(name).ok_or_else(|| unknown(rules, NameKind::Effect, name));
+        let input = |name: &str| rules.find_input(name).ok_or_else(|| unknown(rules, NameKind::Input, name));
         Ok(Deed::Op(match self {
             Act::Apply { effect: name, to, by, level } => {
                 let mut spec = Spec::new(effect(name)?, who(to)?).level(level.unwrap_or(1).max(1));
@@ -134,7 +134,7 @@ impl Act {
             }
             Act::Release { input: name, who: actor } => Op::Release { who: who(actor)?, input: input(name)? },
             Act::Event { tag, who: actor, value } => {
-                let tag = rules.tag(tag).ok_or_else(|| unknown(rules, "tag", tag))?;
+                let tag = rules.find_tag(tag).ok_or_else(|| unknown(rules, NameKind::Tag, tag))?;
                 Op::Event(EventData { magnitude: *value, ..EventData::new(tag, who(actor)?) })
             }
             Act::Move { who: actor, to } => {
@@ -148,7 +148,7 @@ impl Act {
                     return Err("a value is a finite number".to_owned());
                 }
                 let _: AttributeId =
-                    rules.attribute(attribute).ok_or_else(|| unknown(rules, "attribute", attribute))?;
+                    rules.find_attribute(attribute).ok_or_else(|| unknown(rules, NameKind::Attribute, attribute))?;
                 return Ok(Deed::Write(who(actor)?, attribute.clone(), *value));
             }
         }))
@@ -189,7 +189,7 @@ impl Deed {
 fn remove_all(sim: &mut Sim, who: ControllerId, effect: EffectId) -> Result<u32, Refusal> {
     let mut removed = 0;
     for view in sim.effects(who)?.into_iter().filter(|e| e.effect == effect) {
-        sim.remove(view.key, -1)?;
+        sim.remove(view.key)?;
         removed += 1;
     }
     Ok(removed)
@@ -206,11 +206,11 @@ fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Resul
     applied
 }
 
-fn unknown(rules: &Rules, kind: &str, name: &str) -> String {
+fn unknown(rules: &Rules, kind: NameKind, name: &str) -> String {
     if name.is_empty() {
-        return format!("name {} {kind} first", if kind == "tag" { "a" } else { "an" });
+        return format!("name {} {kind} first", if kind == NameKind::Tag { "a" } else { "an" });
     }
-    match rules.nearest_name(name) {
+    match rules.nearest_name(kind, name) {
         Some(near) => format!("there is no {kind} {name}; did you mean {near}?"),
         None => format!("there is no {kind} {name}"),
     }

@@ -85,7 +85,7 @@ impl Duel {
 
     /// Whether one of them is down.
     pub fn is_over(&self, sim: &Sim) -> bool {
-        let dead = sim.rules().tag("State.Dead");
+        let dead = sim.rules().find_tag("State.Dead");
         dead.is_some_and(|tag| self.heroes.iter().any(|hero| sim.has_tag(hero.who, tag).unwrap_or(false)))
     }
 
@@ -156,7 +156,7 @@ impl Hero {
     fn knight(&mut self, sim: &Sim) -> Wish {
         let Some((to, distance)) = self.towards(sim) else { return Wish::default() };
         let can = |name: &str| self.can(sim, name);
-        let casts = sim.rules().tag("State.Casting").is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false));
+        let casts = sim.rules().find_tag("State.Casting").is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false));
         let mut wish = Wish { walk: to, cast: None };
         if distance < 2.6 {
             wish.walk = [0.0; 2];
@@ -170,7 +170,7 @@ impl Hero {
     /// What the person wants. Keys go down as they are pressed, whatever comes of it.
     fn asked(&mut self, client: &mut Client, keys: &Keys) -> Wish {
         let rules = client.sim().rules().clone();
-        for input in keys.inputs.iter().filter_map(|name| rules.input(name)) {
+        for input in keys.inputs.iter().filter_map(|name| rules.find_input(name)) {
             if !self.down.iter().any(|(held, _)| *held == input) {
                 self.press(client, input, u32::MAX);
             }
@@ -183,7 +183,7 @@ impl Hero {
         let rules = client.sim().rules().clone();
         let who = self.who;
         self.down.retain_mut(|(input, left)| {
-            let wanted = keys.is_some_and(|k| k.inputs.iter().any(|name| rules.input(name) == Some(*input)));
+            let wanted = keys.is_some_and(|k| k.inputs.iter().any(|name| rules.find_input(name) == Some(*input)));
             *left = if *left == u32::MAX && !wanted { 0 } else { left.saturating_sub(u32::from(*left != u32::MAX)) };
             // Where it cannot be told now it is told in the next tick.
             *left > 0 || client.command(Request::Release { who, input: *input }).is_err()
@@ -205,7 +205,8 @@ impl Hero {
         let length = (wish.walk[0] * wish.walk[0] + wish.walk[1] * wish.walk[1]).sqrt();
         let casting = client.sim().cast(self.who).ok().flatten().is_some();
         if length > 1e-6 && !casting {
-            let speed = rules.attribute("MoveSpeed").and_then(|a| client.sim().get(self.who, a).ok()).unwrap_or(0.0);
+            let speed =
+                rules.find_attribute("MoveSpeed").and_then(|a| client.sim().get(self.who, a).ok()).unwrap_or(0.0);
             let step = speed / f64::from(super::RATE) / length.max(1.0);
             at = [at[0] + wish.walk[0] * step, at[1] + wish.walk[1] * step];
             moved = true;
@@ -234,7 +235,7 @@ impl Hero {
     /// Where a blink of this tick leads: what the engine does about the request to teleport. Through the middle, where
     /// there is most room.
     fn jump(&mut self, sim: &Sim, rules: &Rules) -> Option<[f64; 2]> {
-        let blink = rules.effect("GE_Blink")?;
+        let blink = rules.find_effect("GE_Blink")?;
         let fresh = sim.effects(self.who).ok()?.into_iter().any(|e| e.effect == blink && e.elapsed == SimTime::ZERO);
         let at = place(sim, self.who);
         let out = (at[0] * at[0] + at[1] * at[1]).sqrt().max(1e-6);
@@ -243,7 +244,7 @@ impl Hero {
 
     /// The way to the foe, of length one, and how far it is.
     fn towards(&self, sim: &Sim) -> Option<([f64; 2], f64)> {
-        let dead = sim.rules().tag("State.Dead");
+        let dead = sim.rules().find_tag("State.Dead");
         if !sim.exists(self.foe) || dead.is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false)) {
             return None;
         }
@@ -255,7 +256,7 @@ impl Hero {
     }
 
     fn can(&self, sim: &Sim, name: &str) -> Option<AbilityId> {
-        let ability = sim.rules().ability(name)?;
+        let ability = sim.rules().find_ability(name)?;
         // A breath between two decisions, as people need one.
         let ready = self.rested >= 3 && sim.check(self.who, ability, Target::Controller(self.foe)).is_ok();
         ready.then_some(ability)
@@ -264,7 +265,7 @@ impl Hero {
 
 /// Whether somebody can do anything at all.
 fn is_fit(sim: &Sim, who: ControllerId) -> bool {
-    let has = |name: &str| sim.rules().tag(name).is_some_and(|t| sim.has_tag(who, t).unwrap_or(true));
+    let has = |name: &str| sim.rules().find_tag(name).is_some_and(|t| sim.has_tag(who, t).unwrap_or(true));
     sim.exists(who) && !has("State.Dead") && !has("State.Debuff.Stunned")
 }
 
@@ -274,7 +275,7 @@ fn place(sim: &Sim, who: ControllerId) -> [f64; 2] {
 }
 
 fn share_of(sim: &Sim, who: ControllerId, value: &str, most: &str) -> f64 {
-    let get = |name: &str| sim.rules().attribute(name).and_then(|a| sim.get(who, a).ok());
+    let get = |name: &str| sim.rules().find_attribute(name).and_then(|a| sim.get(who, a).ok());
     match (get(value), get(most)) {
         (Some(value), Some(most)) if most > 0.0 => value / most,
         _ => 1.0,

@@ -105,7 +105,7 @@ impl Stage {
             let Doc::Controller(controller) = doc else { continue };
             let name = controller.owner_actor.actor_id.clone();
             let anchor = Some(Anchor::at([names.len() as f64 * 4.0, 0.0, 0.0]));
-            let spec = SpawnSpec { template: rules.template(&name), anchor, ..SpawnSpec::default() };
+            let spec = SpawnSpec { template: rules.find_template(&name), anchor, ..SpawnSpec::default() };
             let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
             categorise(&mut names, who, &library, &name);
             names.set(who, name);
@@ -127,7 +127,7 @@ impl Stage {
         };
         drop(scenes);
         for placed in scene.placements.iter().filter(|p| p.enabled) {
-            let Some(template) = rules.template(&placed.controller) else {
+            let Some(template) = rules.find_template(&placed.controller) else {
                 return Err(format!("the scene places {}, which there is not", placed.controller));
             };
             let anchor = Some(Anchor::at(placed.position));

@@ -54,12 +54,13 @@ impl Range {
     /// Two of the demo's mage and somebody who can take it.
     pub(super) fn new(rules: &Arc<Rules>, seed: u64) -> Result<Range, String> {
         let missing = |what: &str| format!("the arena has no {what}");
-        let bolt = rules.ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
-        let cooldown = rules.tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
+        let bolt = rules.find_ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
+        let cooldown =
+            rules.find_tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
         let ticks = length_of(rules).ok_or_else(|| missing("GE_FireboltCooldown with a length"))?;
-        let pyra = rules.template("Pyra").ok_or_else(|| missing("Pyra"))?;
-        let body = rules.set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
-        let health = ["MaxHealth", "Health"].map(|name| rules.attribute(name).map(|a| (a, 1e9)));
+        let pyra = rules.find_template("Pyra").ok_or_else(|| missing("Pyra"))?;
+        let body = rules.find_set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
+        let health = ["MaxHealth", "Health"].map(|name| rules.find_attribute(name).map(|a| (a, 1e9)));
         let mut sim = Sim::new(rules.clone(), super::forgetful(seed));
         let mut spawn = |spec: SpawnSpec| sim.spawn(spec).map_err(|r| r.describe(rules));
         let shooter = |who| Shooter { who, last: None, shots: VecDeque::new() };
@@ -67,7 +68,7 @@ impl Range {
         let mage = |x| SpawnSpec { template: Some(pyra), anchor: at(x), ..SpawnSpec::default() };
         let shooters = [shooter(spawn(mage(-1.0))?), shooter(spawn(mage(1.0))?)];
         let base = health.into_iter().flatten().collect();
-        let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets(vec![body]) })?;
+        let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets([body]) })?;
         let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
         let client = ClientConfig { prediction_window: SimTime::millis(500), sim: super::forgetful(0), ..ClientConfig::default() };
         for (name, shooter) in NAMES.iter().zip(&shooters) {

@@ -64,7 +64,7 @@ impl Act {
             Act::Event { tag, who, .. } => done(format!("{tag} was sent to {who}")),
             Act::Move { who, to } => done(format!("{who} stands at {}, {}", to[0], to[2])),
             Act::Set { who, attribute, value } => {
-                let base = sim.rules().attribute(attribute).zip(names.who(sim, who));
+                let base = sim.rules().find_attribute(attribute).zip(names.who(sim, who));
                 let base = base.and_then(|(a, who)| sim.base(who, a).ok()).unwrap_or(*value);
                 match base == *value {
                     true => done(format!("the base of {attribute} of {who} is {value} now")),
@@ -108,7 +108,7 @@ fn name_of(sim: &Sim, key: ActivationKey) -> Option<String> {
 
 /// An ability that reaches for somebody and was aimed at nobody runs, and what it would do to a target is done to nobody.
 fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> Said {
-    let doc = sim.rules().ability(ability).and_then(|id| sim.ability_doc(id));
+    let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
     let reaches = doc.is_some_and(|doc| reaches(&[&doc.tasks, &doc.on_tick, &doc.on_server_tick]));
     match target.is_none() && reaches {
         true => Said {

@@ -88,7 +88,7 @@ impl Script {
             let time = self.now;
             *sim = shown.clone();
             sim.remote_mut().set_role(Role::Authority);
-            sim.advance_to(time, &mut ugas_core::NoHost);
+            sim.advance_to(time);
         }
     }
 

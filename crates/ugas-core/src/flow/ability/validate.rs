@@ -21,7 +21,7 @@ impl Flow<'_> {
         if deadline != SimTime::NEVER {
             row.schedule(Due::timer(deadline, Timer::Validation, seq));
         }
-        if let Some(task) = self.rules.task_kind("Validate") {
+        if let Some(task) = self.rules.find_task_kind("Validate") {
             let task_key = TaskKey { seq, who };
             let detail = self.question(def);
             let via = Via { source: who, ..Via::NOTHING };

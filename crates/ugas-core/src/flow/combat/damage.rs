@@ -166,7 +166,7 @@ impl Flow<'_> {
         }
         let Some(slot) = self.st.controllers.slot(target) else { return };
         let heard = self.row(slot).alert & alert::EVENT != 0 && self.hears_events(slot);
-        if heard && let Some(tag) = self.rules.tag(name) {
+        if heard && let Some(tag) = self.rules.find_tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
             self.journal_arrival(from, target, || Arrival::Event(event.clone()));
             // The target was there a moment ago.

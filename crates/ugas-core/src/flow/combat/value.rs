@@ -242,7 +242,7 @@ mod tests {
             .build()
             .unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
-        let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()])).unwrap();
+        let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         for (effect, stacks) in [("GE_Slow", 3), ("GE_Quick", 2)] {
             sim.apply(&Spec::new(rules.effect(effect).unwrap(), who).stacks(stacks)).unwrap();
         }

@@ -105,7 +105,7 @@ impl Flow<'_> {
         for seq in self.matching(slot, &filter) {
             let row = self.row(slot);
             if let Some(key) = row.effect_at(seq).map(|at| row.effects[at].key(target)) {
-                let _ = self.remove(key, stacks.min(i32::MAX as u32) as i32);
+                let _ = self.remove(key, Some(stacks));
             }
         }
     }

@@ -26,7 +26,7 @@ const CROWD: usize = 16_384;
 /// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
 /// let (length, health) = (SimTime::millis(20), rules.attribute("Health").unwrap());
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()]))?;
+/// let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()]))?;
 /// let (mut store, mut out) = (ReplicationStore::new(rules.clone(), length), BitWriter::new());
 /// store.add(&sim, who, ControllerReplication::Full, Tick(1))?;
 /// store.write(who, Tick(0), &mut out);

@@ -21,7 +21,7 @@ use ugas_doc::ControllerReplication;
 /// use ugas_net::internals::wire::bits::BitWriter;
 /// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build()?;
 /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
-/// let who = sim.spawn(SpawnSpec::sets(vec![rules.set("S").unwrap()]))?;
+/// let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()]))?;
 /// let (mut store, mut out) = (ReplicationStore::new(rules, SimTime::millis(20)), BitWriter::new());
 /// store.add(&sim, who, ControllerReplication::Full, Tick(1))?;
 /// store.update(&sim, Tick(1), &[who]);
