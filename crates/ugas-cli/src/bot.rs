@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ugas_lab::{ClientPart, Scenario};
 use ugas_net::client::ClientState;
-use ugas_transport::{Caller, CallerConfig, ClientTransport, Gone, Identity, State, Token};
+use ugas_transport::{Connector, ConnectorConfig, ClientTransport, Gone, Identity, State, Token};
 
 use crate::args::BotArgs;
 use crate::clock::{Watch, since_epoch};
@@ -44,12 +44,12 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
 }
 
 /// By token if there is one, else as whom it says.
-fn call(args: &BotArgs, scenario: &Scenario) -> Result<Caller, String> {
-    let config = CallerConfig { now: since_epoch(), patience: Duration::from_secs(args.wait.into()) };
+fn call(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
+    let config = ConnectorConfig { now: since_epoch(), patience: Duration::from_secs(args.wait.into()) };
     if let Some(file) = &args.token {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let token: Token = text.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        return Caller::connect(token, config).map_err(|error| error.to_string());
+        return Connector::connect(token, config).map_err(|error| error.to_string());
     }
     let Some(endpoint) = args.connect else {
         return Err("write --token FILE or --connect ADDRESS".into());
@@ -57,7 +57,7 @@ fn call(args: &BotArgs, scenario: &Scenario) -> Result<Caller, String> {
     let client = number_of(scenario, &args.name).unwrap_or_default();
     let user_data = args.name.as_bytes();
     let who = Identity { client, user_data, carrier: endpoint.carrier, address: endpoint.address };
-    Caller::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
+    Connector::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
 }
 
 /// How far it is, as it is told on the way.
@@ -70,7 +70,7 @@ enum Stage {
 
 struct Player<'s> {
     part: ClientPart<'s>,
-    caller: Caller,
+    caller: Connector,
     watch: Watch,
     /// When it said something last.
     said: Duration,

@@ -1,12 +1,10 @@
 //! One connection: packet numbers, acknowledgements, reliable messages in order, the round trip.
 //!
-//! Datagrams get lost, doubled and overtaken. A [`Carrier`] stands at each end of a connection and tells its owner two
-//! things: which of its packets arrived, so that state can be sent as differences to what the other side has; and the
-//! messages of the other side, each once and in order. Both ends are the same type.
+//! Datagrams get lost, duplicated and reordered. A [`Carrier`] is one end of a connection. It reports which packets arrived, so
+//! that state can be sent as deltas, and delivers reliable messages once and in order. Both ends have the same type.
 //!
-//! Deliberately absent: encryption, checksums and the question who the peer is (the transport's), and how often to
-//! speak (the session's). Nothing a peer sends makes memory grow beyond fixed limits; what is refused is a typed error
-//! and counted.
+//! Not here: encryption, checksums and authentication (the transport), and the send rate (the session). Memory is bounded
+//! whatever a peer sends; a rejected datagram is a typed error and counted.
 
 mod header;
 mod inbox;
@@ -26,33 +24,33 @@ use sent::Sent;
 
 /// The longest reliable message.
 pub const MAX_MESSAGE: usize = 64 * 1024;
-/// Reliable messages are cut into pieces of so many bytes.
+/// The bytes of a fragment of a reliable message.
 pub const FRAGMENT: usize = 480;
-/// So many fragments may be under way at once.
+/// The most fragments in flight.
 pub const WINDOW: u64 = 256;
 
-/// The number of a packet; each side counts its own from zero.
+/// The number of a packet; each side counts from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketNumber(pub u64);
 
-/// A message that was queued.
+/// The receipt of a queued message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Receipt(u64);
 
-/// Limits and patience of one end. The two ends need not agree.
+/// Limits and timeouts of one end of a connection. The two ends may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionConfig {
-    /// Bytes of own reliable messages not yet acknowledged, with 32 for each fragment.
+    /// The most bytes of own reliable messages without an ack, with 32 per fragment.
     pub max_unacked_bytes: usize,
-    /// Bytes of the peer's reliable messages nobody has taken yet, with 32 for each message.
+    /// The most bytes of received reliable messages that were not taken, with 32 per message.
     pub max_unread_bytes: usize,
-    /// Bytes of reliable fragments in one datagram at most; the rest is left to the payload.
+    /// The most bytes of reliable fragments in one datagram; the rest is for the payload.
     pub reliable_bytes_per_datagram: usize,
-    /// A packet is written after so long without one, even if there is nothing to say.
+    /// The longest time without a packet; then an empty one is sent.
     pub keep_alive: SimTime,
-    /// Silence about a packet never means loss before this.
+    /// The shortest time without an ack after which a packet counts as lost.
     pub min_loss_timeout: SimTime,
-    /// Silence about a packet always means loss after this.
+    /// The longest time without an ack after which a packet counts as lost.
     pub max_loss_timeout: SimTime,
 }
 
@@ -69,11 +67,11 @@ impl Default for ConnectionConfig {
     }
 }
 
-/// Why a message was not queued or a datagram not read. Nothing has changed then but the counts.
+/// Why a message was not queued or a datagram was rejected. Nothing but the counters changes then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CarrierError {
     /// A message, a datagram or a fragment in it.
-    #[error("{length} bytes are too long: at most {limit} are carried; split them or say less")]
+    #[error("{length} bytes are too long, expected at most {limit}; split the message")]
     TooLong {
         /// What was found.
         length: usize,
@@ -82,7 +80,7 @@ pub enum CarrierError {
     },
     /// The peer has not acknowledged enough of what was queued before.
     #[error(
-        "{held} bytes wait for the peer and {more} more would pass {limit}; wait, or disconnect a peer that is silent"
+        "{held} bytes wait for acks and {more} more exceed the limit of {limit}; wait, or disconnect the peer"
     )]
     BacklogFull {
         /// Bytes that wait already.
@@ -93,7 +91,7 @@ pub enum CarrierError {
         limit: usize,
     },
     /// The datagram ends before what it announces.
-    #[error("the datagram ends early: {needed} bytes were announced and {left} are there")]
+    #[error("the datagram is truncated: expected {needed} bytes, found {left}")]
     Truncated {
         /// What was announced.
         needed: usize,
@@ -101,26 +99,26 @@ pub enum CarrierError {
         left: usize,
     },
     /// Flags this version does not know.
-    #[error("the flags {flags:#04x} are unknown; the peer speaks another version or the datagram is damaged")]
+    #[error("unknown flags {flags:#04x}; the peer has another protocol version or the datagram is malformed")]
     UnknownFlags {
         /// The first byte.
         flags: u8,
     },
     /// A section or fragment that says nothing.
-    #[error("a reliable section or fragment is empty; no peer of this version writes one")]
+    #[error("a reliable section or fragment is empty")]
     EmptySection,
     /// A shortened number that nothing heard before explains.
-    #[error("a shortened packet number or tick came before any full one")]
+    #[error("a shortened packet number or tick arrived before a full one")]
     NoReference,
     /// The packet was read before.
-    #[error("packet {number} was read before")]
+    #[error("packet {number} is a duplicate")]
     Duplicate {
         /// The packet.
         number: u64,
     },
     /// A newer tick was read before, so that what this one says is out of date.
     #[error(
-        "packet {number} of tick {tick} is out of date: packet {newest_number} of tick {newest_tick} was read before"
+        "packet {number} of tick {tick} is out of date: packet {newest_number} of tick {newest_tick} arrived before"
     )]
     Stale {
         /// The packet.
@@ -133,7 +131,7 @@ pub enum CarrierError {
         newest_tick: u32,
     },
     /// The peer acknowledges what was never sent to it.
-    #[error("packet {ack} (low 16 bits) is acknowledged, but {sent} were sent")]
+    #[error("the peer acknowledged packet {ack} (low 16 bits), but only {sent} were sent")]
     UnsentAcknowledged {
         /// Low half of the number.
         ack: u16,

@@ -1,34 +1,34 @@
-//! Cues that play once. They are not kept: a burst is sent for a few ticks and lost with its packets. The same burst may
-//! come twice, from two packets or from a prediction and the server; a ring of the last ones tells them apart.
+//! Burst cues. A burst is sent for a few ticks and not resent after that. The same burst may arrive twice, from two packets or
+//! from a prediction and the server; a ring of the latest ones removes duplicates.
 
 use crate::types::Tick;
 use ugas_core::{EffectKey, TagId};
 
-/// A cue that plays once.
+/// A burst cue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
-    /// Through which application; of an ability's cue the birth is the op at its root.
+    /// The application; for a cue of an ability the birth is the op at its root.
     pub key: EffectKey,
-    /// Which cue.
+    /// The cue.
     pub cue: TagId,
-    /// Counts the bursts of this cue through this application.
+    /// The number of this burst of the cue and application.
     pub ordinal: u32,
-    /// Where, if it has a place of its own; rounded to 1/64.
+    /// Its hit position, rounded to 1/64.
     pub place: Option<[f64; 3]>,
-    /// In which tick it happened.
+    /// Its tick.
     pub at: Tick,
 }
 
-/// How many applications the server counts on one controller; the oldest is forgotten.
+/// How many applications the server counts per controller.
 const COUNTED: usize = 32;
-/// How many bursts of one controller a client remembers: fewer than are counted, so that a count that starts anew is not
-/// taken for an old burst.
+/// How many bursts of one controller a client keeps: fewer than are counted, so that a restarted count is not taken for an old
+/// burst.
 const REMEMBERED: usize = 16;
 
 /// Numbers the bursts of one controller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counter {
-    /// The latest used last.
+    /// The latest one is last.
     list: Vec<(EffectKey, TagId, u32)>,
 }
 
@@ -46,13 +46,13 @@ impl Counter {
         ordinal
     }
 
-    /// Counts from the start again.
+    /// Restarts the count.
     pub(super) fn forget(&mut self, key: EffectKey, cue: TagId) {
         self.list.retain(|&(k, c, _)| (k, c) != (key, cue));
     }
 }
 
-/// The last bursts of one controller.
+/// The latest bursts of one controller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ring {
     list: Vec<(EffectKey, TagId, u32)>,
@@ -60,7 +60,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Whether a burst is new; it is known from now on.
+    /// Records a burst. Returns whether it is new.
     pub(super) fn is_new(&mut self, name: (EffectKey, TagId, u32)) -> bool {
         if self.list.contains(&name) {
             return false;
@@ -73,7 +73,7 @@ impl Ring {
         true
     }
 
-    /// Bursts of a cue through an application are new again.
+    /// Forgets the bursts of a cue and application.
     pub(super) fn forget(&mut self, key: EffectKey, cue: TagId) {
         let unknown = (EffectKey::NONE, cue, u32::MAX);
         self.list.iter_mut().filter(|b| (b.0, b.1) == (key, cue)).for_each(|b| *b = unknown);

@@ -1,8 +1,8 @@
-//! How the parts of a view are written and read; writer and reader of each stand together.
+//! The encoding of sections; the writer and reader of each part are next to each other.
 //!
-//! A list of actors is ended by a zero bit; before each actor stands a one and how far its id is from the one before. An
-//! actor's section begins with a word that says what it holds: attributes only, tags only, any mixture, or everything
-//! anew. Lists inside a section are never empty and say after each entry whether another follows.
+//! A list of actors ends with a zero bit; each actor starts with a one bit and the distance to the previous id. A section
+//! starts with a prefix code for its content: attributes only, tags only, any combination, or a full section. Lists inside a
+//! section are never empty and have a continuation bit after each entry.
 
 use super::marks::Mark;
 use super::{Burst, ProxyEffect, Field};
@@ -14,7 +14,7 @@ use ugas_core::{ControllerId, EffectId, EffectKey, EffectState, OpId, RUNTIME_BI
 /// Steps a unit of length has on the wire.
 pub(super) const STEPS: f64 = 64.0;
 
-/// What both sides know while they write or read a section.
+/// The context of encoding a section, known to both sides.
 #[derive(Clone, Copy)]
 pub(super) struct Cx<'a> {
     pub(super) rules: &'a Rules,
@@ -28,7 +28,7 @@ pub(super) struct Cx<'a> {
 
 // Actors ---------------------------------------------------------------------------------------------------------
 
-/// Writes which actors sections are about, by rising id.
+/// Writes a list of actors, by rising id.
 ///
 /// ```
 /// use ugas_core::ControllerId;
@@ -70,7 +70,7 @@ impl ActorList {
     }
 }
 
-/// The next actor of a list, after the last one; none at its end.
+/// Reads the next actor of a list; `None` at its end.
 pub fn read_next(from: &mut BitReader, last: &mut Option<ControllerId>) -> Result<Option<ControllerId>, WireError> {
     if !from.bit()? {
         return Ok(None);
@@ -87,7 +87,7 @@ pub fn read_next(from: &mut BitReader, last: &mut Option<ControllerId>) -> Resul
 
 // Sections -------------------------------------------------------------------------------------------------------
 
-/// What a section holds.
+/// The parts of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     pub(super) attributes: bool,
@@ -117,12 +117,12 @@ impl Parts {
     }
 }
 
-/// The first word of a section.
+/// The head of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head {
-    /// What changed; the common cases have a word of their own.
+    /// A partial section; common combinations have a short code.
     Some(Parts),
-    /// Everything, whatever was known before.
+    /// A full section.
     All,
 }
 
@@ -181,13 +181,13 @@ pub(super) fn get_list<'d>(
 
 // Attributes -----------------------------------------------------------------------------------------------------
 
-/// A value as it is sent: the code of a rounded one, the bits of an exact one. What has the same code has not changed.
+/// An encoded value: the code of a rounded one, the bits of an exact one. Equal codes mean no change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Coded(u64);
 
 impl Coded {
     pub(super) fn new(field: &Field, value: f64) -> Coded {
-        // Adding zero makes a negative zero positive: nobody sees the difference.
+        // Adding zero makes a negative zero positive.
         Coded(field.quantize.map_or_else(|| (value + 0.0).to_bits(), |q| q.encode(value) as u64))
     }
 

@@ -1,10 +1,9 @@
-//! An active effect, as observers are told of it.
+//! An active effect of a remote actor.
 
 use super::marks::Item;
 use ugas_core::{EffectId, EffectKey, EffectState, EffectView, SimTime};
 
-/// An active or queued effect of somebody else. Times are moments, never what is left, so that nothing is sent while
-/// time passes.
+/// An active or queued effect of a remote actor. Times are absolute, so that nothing is sent while time passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProxyEffect {
     /// Its key.
@@ -15,11 +14,11 @@ pub struct ProxyEffect {
     pub level: u32,
     /// Its stacks.
     pub stacks: u32,
-    /// What it is doing.
+    /// Its state.
     pub state: EffectState,
-    /// When it began; [`SimTime::NEVER`] if it is queued or its controller's clock stands.
+    /// When it started; [`SimTime::NEVER`] if it is queued or its controller's clock is paused.
     pub start: SimTime,
-    /// When it ends; [`SimTime::NEVER`] if it does not, is queued or its controller's clock stands.
+    /// When it ends; [`SimTime::NEVER`] if it does not, is queued or its controller's clock is paused.
     pub end: SimTime,
 }
 

@@ -1,9 +1,9 @@
-//! Things that are there or were there lately, each with the tick at which that last changed. Both sides keep tags,
-//! looping cues and effects this way.
+//! Sets of items, present or recently removed, each with the tick of its last change. Both sides keep tags, looping cues and
+//! effects this way.
 
 use crate::types::Tick;
 
-/// What tells a thing from others of its list.
+/// An item with a key.
 pub(super) trait Item: Copy + PartialEq {
     type Key: Ord + Copy;
     fn key(&self) -> Self::Key;
@@ -19,7 +19,7 @@ impl Item for ugas_core::TagId {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mark<T> {
     pub(super) item: T,
-    /// Whether it is there; else it went at that tick.
+    /// Whether it is present; otherwise it was removed at that tick.
     pub(super) on: bool,
     pub(super) at: Tick,
 }
@@ -36,7 +36,7 @@ impl<T> Default for Marks<T> {
     }
 }
 
-/// What a mark did to a list.
+/// What inserting a mark did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
     Nothing,
@@ -46,7 +46,7 @@ pub(super) enum Put {
 }
 
 impl<T: Item> Marks<T> {
-    /// What is there now, by rising key. Says whether anything changed.
+    /// Sets the present items, by rising key. Returns whether anything changed.
     pub(super) fn refresh(&mut self, now: &[T], tick: Tick) -> bool {
         let (mut changed, mut at) = (false, 0);
         for item in now {
@@ -82,7 +82,7 @@ impl<T: Item> Marks<T> {
         }
     }
 
-    /// What somebody says of one thing at a tick; older news than what is known is nothing.
+    /// Inserts a mark; one that is older than the known one is ignored.
     pub(super) fn put(&mut self, mark: Mark<T>) -> Put {
         match self.list.binary_search_by_key(&mark.item.key(), |m| m.item.key()) {
             Ok(at) => {
@@ -106,7 +106,7 @@ impl<T: Item> Marks<T> {
         }
     }
 
-    /// Ends what was not heard of since before a tick, which told of everything.
+    /// Removes items that a full section of a tick did not contain.
     pub(super) fn end_before(&mut self, tick: Tick, mut gone: impl FnMut(T)) {
         for mark in self.list.iter_mut().filter(|m| m.on && m.at < tick) {
             (mark.on, mark.at) = (false, tick);
@@ -114,7 +114,7 @@ impl<T: Item> Marks<T> {
         }
     }
 
-    /// Forgets what went before a tick. Gives the last moment that is forgotten.
+    /// Drops items removed before a tick. Returns the last such tick.
     pub(super) fn prune(&mut self, before: Tick) -> Option<Tick> {
         let old = |m: &Mark<T>| !m.on && m.at < before;
         let last = self.list.iter().filter(|m| old(m)).map(|m| m.at).max()?;
@@ -126,17 +126,17 @@ impl<T: Item> Marks<T> {
         self.list.clear();
     }
 
-    /// How many are remembered, those that went included.
+    /// How many items are kept, including removed ones.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// What changed after a tick.
+    /// The changes after a tick.
     pub(super) fn after(&self, since: Tick) -> impl Iterator<Item = &Mark<T>> {
         self.list.iter().filter(move |m| m.at > since)
     }
 
-    /// What is there, by rising key.
+    /// The present items, by rising key.
     pub(super) fn present(&self) -> impl Iterator<Item = &Mark<T>> {
         self.list.iter().filter(|m| m.on)
     }

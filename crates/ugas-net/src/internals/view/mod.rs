@@ -1,18 +1,17 @@
-//! What observers see of a controller, and how it becomes bits and comes back.
+//! The visible state of remote actors, and its encoding.
 //!
-//! The server keeps one record for each replicated controller on a [`ReplicationStore`]: what the observer mask lets through, each
-//! field with the tick it last changed. A client needs no snapshot of its own there: everything that changed after the
-//! tick it has is written, in absolute values, so writing twice harms nothing and a lost packet is made good by writing
-//! from an older tick again. What was written once for a tick is copied for the next client.
+//! The server keeps one record per replicated controller in a [`ReplicationStore`]: the visible fields, each with the tick of
+//! its last change. There are no snapshots per client: everything that changed after the client's tick is written in
+//! absolute values, and after a lost packet it is written from an older tick again. Written sections are reused for other
+//! clients.
 //!
-//! The client keeps a [`Proxy`] for each controller it hears of. Its fields know the tick they are of, so packets may
-//! overtake each other.
+//! The client keeps a [`Proxy`] per remote actor. Each field has its tick, so packets may arrive in any order.
 //!
-//! Which attributes a section speaks of follows from the controller's sets and mode. A client learns these from a section
-//! that tells everything; only when it has confirmed one of the present sets and mode ([`ReplicationStore::shaped`]) may it be sent
-//! less, or it could not read it. [`crate::interest::Schedule`] sees to that.
+//! The attributes of a section depend on the controller's sets and mode. A client learns these from a full section. Partial
+//! sections may be sent only after a full one of the present sets and mode is acknowledged
+//! ([`ReplicationStore::shaped`]); the schedule of [`crate::interest`] ensures that.
 //!
-//! Deliberately absent: who hears of whom and when ([`crate::interest`]), and the owner's exact state.
+//! Not here: which actors a client receives and when ([`crate::interest`]), and the exact state of owned controllers.
 
 mod store;
 mod burst;
@@ -39,16 +38,16 @@ pub use snapshot::ProxySnapshot;
 
 use crate::types::Tick;
 
-/// How many ticks the two sides remember what vanished. Whoever lags further behind is sent everything.
+/// How many ticks both sides keep removed items. A client that is further behind gets full sections.
 pub const HORIZON: u32 = 256;
 
 /// How many ticks a burst is still sent.
 pub const BURST_TICKS: u32 = 8;
 
-/// The most active effects a proxy takes in.
+/// The most active effects of a proxy.
 const MAX_EFFECTS: usize = 4096;
 
-/// The oldest tick whose vanished things are still remembered at this tick.
+/// The oldest tick whose removed items are still kept at this tick.
 fn horizon(tick: Tick) -> Tick {
     tick.minus(HORIZON)
 }

@@ -1,5 +1,5 @@
-//! Where actors stand: a channel of its own, since places change far more often than anything else and are smoothed by
-//! the receiver. Positions are rounded to 1/64 of a unit, facings to 1/127; the server's own state is exact.
+//! Positions of actors. They have a channel of their own, since they change more often than anything else and are
+//! interpolated. Positions are rounded to 1/64 of a unit, facings to 1/127.
 
 use super::code::{get_place, put_place, steps, units};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
@@ -8,7 +8,7 @@ use ugas_core::{Anchor, SimTime};
 /// Steps of one part of a facing.
 const TURN: f64 = 127.0;
 
-/// Where an actor stands and looks, as it is sent.
+/// The rounded position and facing of an actor.
 ///
 /// ```
 /// use ugas_core::Anchor;
@@ -30,10 +30,10 @@ impl From<Anchor> for Pose {
 }
 
 impl Pose {
-    /// Looking along +Z, as anchors do that say nothing else.
+    /// The default facing, +Z.
     const AHEAD: [i8; 3] = [0, 0, TURN as i8];
 
-    /// Back in units.
+    /// Returns it in units.
     pub fn anchor(&self) -> Anchor {
         Anchor { position: units(self.position), facing: self.facing.map(|v| v as f64 / TURN) }
     }
@@ -63,7 +63,7 @@ impl Pose {
 /// How many samples a track keeps.
 const KEPT: usize = 24;
 
-/// The last places of one actor, to be shown between them: what is drawn lags a little behind, so that it never jumps.
+/// The latest positions of one actor, for interpolation.
 ///
 /// ```
 /// use ugas_core::{Anchor, SimTime};
@@ -80,7 +80,7 @@ pub struct Track {
 }
 
 impl Track {
-    /// A place at a time. Late ones find their place among the others.
+    /// Inserts a position at a time; late ones are sorted in.
     pub fn push(&mut self, at: SimTime, pose: Pose) {
         let place = self.samples.partition_point(|s| s.0 < at);
         match self.samples.get_mut(place) {
@@ -92,12 +92,12 @@ impl Track {
         }
     }
 
-    /// The newest place.
+    /// Returns the newest position.
     pub fn last(&self) -> Option<(SimTime, Pose)> {
         self.samples.last().copied()
     }
 
-    /// Where it is at a time: between two samples on the straight way, before the first and after the last it stands.
+    /// Returns the position at a time, linearly interpolated; clamped before the first and after the last sample.
     pub fn at(&self, time: SimTime) -> Option<Anchor> {
         let next = self.samples.partition_point(|s| s.0 <= time);
         let before = next.checked_sub(1).and_then(|at| self.samples.get(at));

@@ -1,4 +1,4 @@
-//! All proxies of a client, by rising id.
+//! All remote actors of a client, by rising id.
 
 use super::Shapes;
 use super::code::Cx;
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{ControllerId, Rules, SimTime};
 
-/// How many proxies that went are remembered, so that packets that were overtaken can still be read.
+/// How many removed proxies are kept, so that late packets can be read.
 const GRAVES: usize = 256;
 
-/// How many of those that found no place are remembered, so that what is told of them can be read past.
+/// How many skipped actors are kept, so that their sections can be skipped.
 const CROWD: usize = 16_384;
 
-/// The controllers a client is told of.
+/// The remote actors of a client.
 ///
 /// ```
 /// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec};
@@ -43,28 +43,28 @@ pub struct Proxies {
     length: SimTime,
     /// By rising id.
     list: Vec<Proxy>,
-    /// Those that went, oldest first.
+    /// Removed ones, the oldest first.
     graves: Vec<RemovedProxy>,
-    /// The most there may be.
+    /// The most proxies.
     most: usize,
-    /// Those that found no place, with the shapes needed to read past them.
+    /// Skipped actors, with the shapes needed to skip their sections.
     crowd: BTreeMap<ControllerId, ShapeHistory>,
     refused: u64,
     places: Vec<usize>,
 }
 
-/// A proxy that went.
+/// A removed proxy.
 #[derive(Clone, Debug)]
 struct RemovedProxy {
     who: ControllerId,
-    /// What is not later than this is about what went.
+    /// Sections up to this tick belong to the removed actor.
     at: Tick,
-    /// Empty if it went before anything was heard of it.
+    /// Empty if it was removed before anything was received.
     history: ShapeHistory,
 }
 
 impl Proxies {
-    /// None yet, for ticks of this length.
+    /// Creates an empty list, for ticks of this length.
     pub fn new(rules: Arc<Rules>, length: SimTime) -> Proxies {
         Proxies {
             shapes: Shapes::new(rules),
@@ -78,44 +78,44 @@ impl Proxies {
         }
     }
 
-    /// With a limit to how many there are. Those who come when there is no place are read past and counted.
+    /// Limits the number of proxies. Further actors are skipped and counted.
     pub fn at_most(mut self, most: usize) -> Proxies {
         self.most = most;
         self
     }
 
-    /// How many sections were read past because there was no place for another proxy.
+    /// Returns how many sections were skipped because of the limit.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Whether somebody found no place, and now there are many.
+    /// Returns whether actors were skipped and an eighth of the slots is free now.
     pub fn has_free_slots(&self) -> bool {
         !self.crowd.is_empty() && self.list.len() + self.most / 8 < self.most
     }
 
-    /// One of them.
+    /// Returns a proxy.
     pub fn get(&self, who: ControllerId) -> Option<&Proxy> {
         self.list.get(self.find(who).ok()?)
     }
 
-    /// One of them, to foresee its bursts.
+    /// Returns a proxy, to record predicted bursts.
     pub fn get_mut(&mut self, who: ControllerId) -> Option<&mut Proxy> {
         let at = self.find(who).ok()?;
         self.list.get_mut(at)
     }
 
-    /// All of them, by rising id.
+    /// Returns all proxies, by rising id.
     pub fn iter(&self) -> impl Iterator<Item = &Proxy> {
         self.list.iter()
     }
 
-    /// How many there are.
+    /// Returns how many proxies there are.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no proxies.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -124,14 +124,14 @@ impl Proxies {
         self.list.binary_search_by_key(&who, Proxy::who)
     }
 
-    /// A controller is gone or out of sight since a tick. News of that tick and before are about what went.
+    /// Removes a proxy at a tick. Sections up to that tick belong to the removed actor.
     pub fn remove(&mut self, who: ControllerId, at: Tick) {
         self.crowd.remove(&who);
         let history = match self.find(who) {
-            // It was told everything later: it is back already.
+            // A later full section arrived: the actor has returned already.
             Ok(place) if self.list[place].told() > at => return,
             Ok(place) => self.list.remove(place).into_history(),
-            // What it was told may still be under way.
+            // Its sections may still be in flight.
             Err(_) => ShapeHistory::default(),
         };
         if self.graves.len() >= GRAVES {
@@ -140,9 +140,9 @@ impl Proxies {
         self.graves.push(RemovedProxy { who, at, history });
     }
 
-    /// Reads the section of one controller, of this tick; what changed is added to the list. A section about somebody
-    /// unknown is read past if he went lately, and else cannot be read: then neither can the rest of its packet, and the
-    /// session asks for everything anew. After an error some of the section may have been taken over.
+    /// Reads the section of an actor at a tick and adds the changes to the list. The section of a recently removed actor is
+    /// skipped. The section of an unknown actor cannot be read, nor can the rest of its packet; the session then requests
+    /// everything again. After an error part of the section may have been applied.
     pub fn read(
         &mut self,
         from: &mut BitReader,
@@ -169,7 +169,7 @@ impl Proxies {
         let grave = self.graves.iter().rev().find(|g| g.who == who);
         let history = grave.map(|g| &g.history).or(self.crowd.get(&who)).cloned().unwrap_or_default();
         let (Some(shape), Err(at)) = (all, found) else {
-            let unknown = WireError::BadValue { what: "an actor nothing is known of" };
+            let unknown = WireError::BadValue { what: "a partial section of an unknown actor" };
             let shape = history.newest().ok_or(unknown)?;
             let mut unseen = ChangeSink { changes: &mut Vec::new(), places: news.places };
             return Proxy::new(who, shape, history).read(from, &cx, parts, &mut unseen);

@@ -1,5 +1,5 @@
-//! The client's side of one controller: what was last heard of each field, and of which tick. Packets may come late and
-//! in any order; news of an older tick than a field's own is passed over.
+//! A remote actor on a client: the last received value of each field with its tick. Packets may arrive late and in any order;
+//! a value older than the known one is ignored.
 
 use super::burst::{Counter, Ring};
 use super::code::{Coded, Cx, Head, Parts, get_list, get_places};
@@ -12,67 +12,67 @@ use std::sync::Arc;
 use ugas_core::{AttributeId, ControllerId, EffectKey, SetId, TagId};
 use ugas_doc::ControllerReplication;
 
-/// What changed of a proxy.
+/// A change of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ProxyChange {
-    /// It came, or its sets or its mode are others: which attributes it has changed.
+    /// It is new, or its sets or mode changed.
     Shaped,
-    /// An attribute has another current value.
+    /// The current value of an attribute changed.
     Attribute {
-        /// Which.
+        /// The attribute.
         attribute: AttributeId,
-        /// What was known before; none if nothing was.
+        /// The value before; `None` if it was not known.
         old: Option<f64>,
         /// Its value.
         new: f64,
     },
-    /// A tag came or went.
+    /// A tag was added or removed.
     Tag {
-        /// Which.
+        /// The tag.
         tag: TagId,
-        /// Whether it came.
+        /// Whether it was added.
         added: bool,
     },
-    /// An effect came or changed.
+    /// An effect was applied or changed.
     Effect(ProxyEffect),
-    /// An effect went.
+    /// An effect was removed.
     EffectGone(EffectKey),
-    /// A looping cue began or ended.
+    /// A looping cue started or stopped.
     Loop {
-        /// Which.
+        /// The cue.
         cue: TagId,
-        /// Whether it began.
+        /// Whether it started.
         added: bool,
     },
-    /// A cue plays once.
+    /// A burst cue.
     Burst(Burst),
 }
 
-/// A controller of somebody else, as far as this client is told of it.
+/// A remote actor, as far as it is visible to this client.
 #[derive(Clone, Debug)]
 pub struct Proxy {
     who: ControllerId,
     shape: Arc<Shape>,
-    /// The shapes it had and has, each with the first tick heard of in it, for packets that were overtaken.
+    /// Its shapes, each with the first received tick, for packets that arrive late.
     history: ShapeHistory,
-    /// The tick of the last section that told everything; what is older says nothing new.
+    /// The tick of the last full section; older sections are ignored.
     told: Tick,
-    /// The newest tick heard of.
+    /// The newest received tick.
     newest: Tick,
     values: Vec<(Coded, Tick)>,
     tags: Marks<TagId>,
     loops: Marks<TagId>,
     effects: Marks<ProxyEffect>,
     ring: Ring,
-    /// Numbers the bursts this client plays itself, as the server does.
+    /// Numbers the predicted bursts, as the server does.
     predicted: Counter,
 }
 
-/// The last shapes of one controller, each with the first tick heard of in it.
+/// The latest shapes of an actor, each with the first received tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShapeHistory(Vec<(Tick, Arc<Shape>)>);
 
-/// How many shapes a controller may have had while a packet was under way.
+/// The most shapes that are kept.
 const SHAPES: usize = 8;
 
 impl ShapeHistory {
@@ -83,7 +83,7 @@ impl ShapeHistory {
         self.0.push((tick, shape));
     }
 
-    /// The shape at a tick, and since when.
+    /// The shape at a tick, and its first tick.
     fn at(&self, tick: Tick) -> Option<(Tick, Arc<Shape>)> {
         self.0.iter().rev().find(|s| s.0 <= tick).cloned()
     }
@@ -97,14 +97,14 @@ impl ShapeHistory {
     }
 }
 
-/// Where the news go, and lists that are used again.
+/// Collects changes, with reused memory.
 pub(super) struct ChangeSink<'a> {
     pub(super) changes: &'a mut Vec<(ControllerId, ProxyChange)>,
     pub(super) places: &'a mut Vec<usize>,
 }
 
 impl Proxy {
-    /// One nothing is known of yet but the shapes it had when it was last here.
+    /// A proxy without values, with the shapes of an earlier one.
     pub(super) fn new(who: ControllerId, shape: Arc<Shape>, history: ShapeHistory) -> Proxy {
         Proxy {
             who,
@@ -121,68 +121,68 @@ impl Proxy {
         }
     }
 
-    /// Whose it is.
+    /// Returns the controller.
     pub fn who(&self) -> ControllerId {
         self.who
     }
 
-    /// What is sent of it.
+    /// Returns its shape.
     pub fn shape(&self) -> &Arc<Shape> {
         &self.shape
     }
 
-    /// The shapes it had, for who brings it back.
+    /// Returns its shapes, for a later proxy of the same actor.
     pub(super) fn into_history(self) -> ShapeHistory {
         self.history
     }
 
-    /// The newest tick anything was heard of.
+    /// Returns the newest received tick.
     pub fn newest(&self) -> Tick {
         self.newest
     }
 
-    /// The tick of the last section that told everything.
+    /// The tick of the last full section.
     pub(super) fn told(&self) -> Tick {
         self.told
     }
 
-    /// An attribute's current value, rounded as observers see it; none if it is not sent.
+    /// Returns the current value of an attribute, rounded for observers; `None` if it is hidden.
     pub fn value(&self, attribute: AttributeId) -> Option<f64> {
         let at = self.shape.fields.iter().position(|f| f.attribute == attribute)?;
         Some(self.values.get(at)?.0.value(&self.shape.fields[at]))
     }
 
-    /// Whether an attribute of it is sent.
+    /// Returns whether an attribute is visible.
     pub fn shows(&self, attribute: AttributeId) -> bool {
         self.shape.shows(attribute)
     }
 
-    /// Its explicit tags, by rising id.
+    /// Returns its explicit tags, by rising id.
     pub fn tags(&self) -> impl Iterator<Item = TagId> {
         self.tags.present().map(|m| m.item)
     }
 
-    /// Whether it has this very tag.
+    /// Returns whether it has exactly this tag.
     pub fn has_tag(&self, tag: TagId) -> bool {
         self.tags.find(tag).is_some()
     }
 
-    /// Its effects, by rising key.
+    /// Returns its effects, by rising key.
     pub fn effects(&self) -> impl Iterator<Item = &ProxyEffect> {
         self.effects.present().map(|m| &m.item)
     }
 
-    /// One of its effects.
+    /// Returns one of its effects.
     pub fn effect(&self, key: EffectKey) -> Option<&ProxyEffect> {
         self.effects.find(key)
     }
 
-    /// The cues that loop on it, by rising id.
+    /// Returns its looping cues, by rising id.
     pub fn loops(&self) -> impl Iterator<Item = TagId> {
         self.loops.present().map(|m| m.item)
     }
 
-    /// Everything of it in one value.
+    /// Returns its complete visible state.
     pub fn snapshot(&self) -> ProxySnapshot {
         let fields = self.shape.fields.iter().zip(&self.values);
         ProxySnapshot {
@@ -194,19 +194,19 @@ impl Proxy {
         }
     }
 
-    /// A cue that this client played once itself: the server's own burst is then no news.
+    /// Records a predicted burst, so that the server's burst is not emitted again.
     pub fn note_predicted(&mut self, key: EffectKey, cue: TagId) {
         let ordinal = self.predicted.next(key, cue);
         self.ring.is_new((key, cue, ordinal));
     }
 
-    /// What was foreseen of a cue through an application did not happen: if it still does, it is news.
+    /// Forgets a mispredicted burst: if the server sends it later, it is emitted.
     pub fn forget(&mut self, key: EffectKey, cue: TagId) {
         self.predicted.forget(key, cue);
         self.ring.forget(key, cue);
     }
 
-    /// Reads what changed, written for a shape that may be the one before.
+    /// Reads a partial section, which may have been written for the previous shape.
     pub(super) fn read(
         &mut self,
         from: &mut BitReader,
@@ -215,7 +215,7 @@ impl Proxy {
         news: &mut ChangeSink,
     ) -> Result<(), WireError> {
         let (from_tick, shape) = self.history.at(cx.tick).ok_or(WireError::BadValue { what: "an actor's section" })?;
-        // What told everything was of a later tick: this is only read to get past it.
+        // Older than the last full section: only read to skip it.
         let counts = from_tick == self.history.last() && cx.tick > self.told;
         if parts.attributes {
             get_places(from, (shape.fields.len(), shape.index_bits()), news.places)?;
@@ -232,7 +232,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// Reads everything.
+    /// Reads a full section.
     pub(super) fn read_all(
         &mut self,
         from: &mut BitReader,
@@ -242,7 +242,7 @@ impl Proxy {
     ) -> Result<(), WireError> {
         let tick = cx.tick;
         let is_same = *shape == *self.shape && self.told != Tick(0);
-        // Overtaken by a later section that told everything, or by one in a newer shape.
+        // Older than the last full section.
         let counts = tick > self.told;
         if counts && !is_same {
             self.reshape(shape.clone(), tick, news.changes);
@@ -331,7 +331,7 @@ impl Proxy {
         if parts.bursts {
             get_list(from, (MAX_EFFECTS, "bursts"), |from| {
                 let burst = cx.get_burst(from, who)?;
-                // A burst that comes very late is worse than none.
+                // A very late burst is not played.
                 let is_late = burst.at.plus(2 * BURST_TICKS) < self.newest;
                 if !is_late && self.ring.is_new((burst.key, burst.cue, burst.ordinal)) {
                     changes.push((who, ProxyChange::Burst(burst)));
@@ -342,10 +342,10 @@ impl Proxy {
         Ok(())
     }
 
-    /// Something of this tick arrived: what went long before it need not be remembered.
+    /// Records a received tick and drops old removed items.
     fn heard(&mut self, tick: Tick) {
         self.newest = self.newest.max(tick);
-        // Now and then, since most sections change little.
+        // Not every time, since most sections change little.
         if self.newest.0.is_multiple_of(HORIZON / 4) || self.effects.len() > MAX_EFFECTS {
             let before = horizon(self.newest);
             self.tags.prune(before);
@@ -355,7 +355,7 @@ impl Proxy {
     }
 }
 
-/// Puts a mark in if it counts. Says whether the thing came or changed, or went.
+/// Inserts a mark if it counts. Returns whether the item was added or changed (`true`) or removed (`false`).
 fn took<T: Item>(counts: bool, marks: &mut Marks<T>, mark: Mark<T>) -> Option<bool> {
     if !counts {
         return None;
@@ -367,7 +367,7 @@ fn took<T: Item>(counts: bool, marks: &mut Marks<T>, mark: Mark<T>) -> Option<bo
     }
 }
 
-/// Reads from what a shape is made.
+/// Reads the sets and mode of a shape.
 pub(super) fn get_shape(from: &mut BitReader, shapes: &mut Shapes) -> Result<Arc<Shape>, WireError> {
     let mode = match from.bits(2)? {
         1 => ControllerReplication::Minimal,
@@ -387,10 +387,10 @@ pub(super) fn get_shape(from: &mut BitReader, shapes: &mut Shapes) -> Result<Arc
     Ok(shapes.of(&sets, mode))
 }
 
-/// The most sets a controller on the wire has.
+/// The most sets of an actor.
 const MAX_SETS: u64 = 256;
 
-/// What a section begins with.
+/// Reads the head of a section.
 pub(super) fn get_head(from: &mut BitReader, shapes: &mut Shapes) -> Result<(Parts, Option<Arc<Shape>>), WireError> {
     match Head::get(from)? {
         Head::Some(parts) => Ok((parts, None)),

@@ -1,5 +1,4 @@
-//! What the server keeps for observers of one controller: each visible field with the tick it last changed. Nothing here
-//! knows clients.
+//! The server's record of one controller: each visible field with the tick of its last change, independent of clients.
 
 use super::burst::Counter;
 use super::code::{Coded, Cx, Head, Parts, put_list, put_places};
@@ -12,14 +11,14 @@ use std::sync::Arc;
 use ugas_core::{ControllerId, EffectKey, Refusal, Sim, TagId};
 use ugas_doc::ControllerReplication;
 
-/// Lists that are filled anew for each row.
+/// Lists with reused memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     tags: Vec<TagId>,
     effects: Vec<ProxyEffect>,
 }
 
-/// Where what was written for clients that have a tick lies among the bits of this tick.
+/// Where the section for clients at a tick is stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memo {
     pub(super) since: Tick,
@@ -36,17 +35,17 @@ pub(super) struct Record {
     effects: Marks<ProxyEffect>,
     bursts: Vec<Burst>,
     counter: Counter,
-    /// Whoever has an older tick is sent everything: the shape is of this tick, or something went then and is forgotten.
+    /// Clients with an older tick get a full section: the shape is of this tick, or removed items are no longer kept.
     pub(super) full: Tick,
-    /// The tick at which its shape last changed.
+    /// The tick of the last change of its shape.
     pub(super) shaped: Tick,
-    /// Of which tick the memos are.
+    /// The tick of the memos.
     pub(super) memo_of: Tick,
     pub(super) memos: Vec<Memo>,
 }
 
 impl Record {
-    /// An empty one; refreshing fills it.
+    /// An empty record.
     pub(super) fn new(shape: Arc<Shape>, tick: Tick) -> Record {
         Record {
             shape,
@@ -63,7 +62,7 @@ impl Record {
         }
     }
 
-    /// Takes over what the row shows now. Says whether anything that observers see changed.
+    /// Updates the record from the row. Returns whether anything visible changed.
     pub(super) fn refresh(
         &mut self,
         (sim, who): (&Sim, ControllerId),
@@ -101,7 +100,7 @@ impl Record {
         Ok(changed)
     }
 
-    /// Other sets or another mode: everything is sent anew. Says whether that is so.
+    /// Updates the shape. Returns whether it changed; a full section is sent then.
     pub(super) fn reshape(
         &mut self,
         sets: &[ugas_core::SetId],
@@ -125,7 +124,7 @@ impl Record {
         self.full = forgotten.into_iter().flatten().fold(self.full, Tick::max);
     }
 
-    /// A cue that plays once.
+    /// Records a burst cue.
     pub(super) fn burst(&mut self, key: EffectKey, cue: TagId, place: Option<[f64; 3]>, tick: Tick) {
         let ordinal = self.counter.next(key, cue);
         self.bursts.retain(|b| b.at.plus(BURST_TICKS) > tick);
@@ -136,7 +135,7 @@ impl Record {
         self.bursts.iter().filter(move |b| b.at > since && b.at.plus(BURST_TICKS) > tick)
     }
 
-    /// Writes everything that changed after a tick, or everything. Says whether there was anything.
+    /// Writes the changes after a tick, or a full section. Returns whether there was anything.
     pub(super) fn write(&self, cx: &Cx, since: Tick, out: &mut BitWriter) -> bool {
         let everything = since < self.full || since == Tick(0);
         let since = if everything { Tick(0) } else { since };
@@ -184,7 +183,7 @@ impl Record {
     }
 }
 
-/// From what the reader makes the shape.
+/// Writes the sets and mode of a shape.
 fn put_shape(out: &mut BitWriter, shape: &Shape) {
     let mode = match shape.mode {
         ControllerReplication::None => 0,

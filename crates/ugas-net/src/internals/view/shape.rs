@@ -1,5 +1,5 @@
-//! A shape: which attributes observers are sent of a controller, in which order and how rounded. It follows from the
-//! rules, the controller's sets and its mode, so both sides make the same one and the wire names none of it.
+//! The shape of a controller: which attributes observers receive, in which order and with which rounding. Both sides derive it
+//! from the rules, the sets and the mode.
 
 use crate::mask::{Recipient, Mask};
 use crate::wire::number::Quantizer;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use ugas_core::{AttributeDef, AttributeId, Rules, SetId};
 use ugas_doc::ControllerReplication;
 
-/// The most shapes that are kept for the next controller alike.
+/// The most shapes that are kept.
 const KEPT: usize = 4096;
 
 /// One attribute of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field {
-    /// Which.
+    /// The attribute.
     pub attribute: AttributeId,
-    /// How it is rounded; none sends it exactly.
+    /// How it is rounded; `None` is exact.
     pub quantize: Option<Quantizer>,
 }
 
@@ -26,14 +26,14 @@ impl From<&AttributeDef> for Field {
     }
 }
 
-/// What observers are sent of a controller.
+/// What observers receive of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Its sets, as registered.
     pub sets: Box<[SetId]>,
     /// Its mode.
     pub mode: ControllerReplication,
-    /// The attributes observers see.
+    /// The visible attributes.
     pub fields: Box<[Field]>,
     /// Whether effects are sent.
     pub effects: bool,
@@ -53,23 +53,23 @@ impl Shape {
         Shape { sets: sets.into(), mode, fields, effects, tags, cues }
     }
 
-    /// Whether an attribute is among what observers see.
+    /// Whether an attribute is visible.
     pub(crate) fn shows(&self, attribute: AttributeId) -> bool {
         self.fields.iter().any(|f| f.attribute == attribute)
     }
 
-    /// Bits that name one of its attributes.
+    /// The bits of an attribute index.
     pub(super) fn index_bits(&self) -> u32 {
         width(self.fields.len())
     }
 }
 
-/// Bits that name one of so many.
+/// The bits of an index below `count`.
 fn width(count: usize) -> u32 {
     count.saturating_sub(1).checked_ilog2().map_or(0, |w| w + 1)
 }
 
-/// The shapes of some rules, each made once, and the widths of ids under them.
+/// The shapes of some rules, each made once, and the bit widths of ids.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -91,19 +91,19 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new(rules: Arc<Rules>) -> Shapes {
         let tag_bits = width(rules.tag_ids().map(|t| t.index() + 1).max().unwrap_or(0));
         let effect_bits = width(rules.effect_list().map(|(e, _)| e.index() + 1).max().unwrap_or(0));
         Shapes { rules, list: Vec::new(), tag_bits, effect_bits }
     }
 
-    /// The rules they are of.
+    /// Returns the rules.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
 
-    /// The shape of these sets in this mode.
+    /// Returns the shape of these sets in this mode.
     pub fn of(&mut self, sets: &[SetId], mode: ControllerReplication) -> Arc<Shape> {
         if let Some(known) = self.list.iter().find(|s| s.mode == mode && *s.sets == *sets) {
             return known.clone();

@@ -1,5 +1,5 @@
-//! Everything an observer may know of a controller, in one value: made straight from a sim by the slow and obvious way,
-//! or from a proxy. Where the two are equal, replication is right.
+//! The complete visible state of a controller, made from a sim by the slow path or from a proxy. If both are equal,
+//! replication is right.
 
 use super::code::Coded;
 use super::{ProxyEffect, Field};
@@ -7,7 +7,7 @@ use crate::mask::{Recipient, Mask};
 use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim, TagId};
 use ugas_doc::ControllerReplication;
 
-/// What an observer may know of a controller.
+/// The visible state of a controller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProxySnapshot {
     /// Its sets.
@@ -23,7 +23,7 @@ pub struct ProxySnapshot {
 }
 
 impl ProxySnapshot {
-    /// What observers may know of a controller of a sim that is replicated in this mode.
+    /// Returns the visible state of a controller in this replication mode.
     pub fn of(sim: &Sim, who: ControllerId, mode: ControllerReplication) -> Result<ProxySnapshot, Refusal> {
         let (rules, sets) = (sim.rules(), sim.sets(who)?);
         let mask = Mask::new(rules, &sets, mode, Recipient::Observer);

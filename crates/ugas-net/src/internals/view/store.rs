@@ -1,4 +1,4 @@
-//! The server's side: one record per replicated controller, by rising id.
+//! The server's records of replicated controllers, by rising id.
 
 use super::code::Cx;
 use super::record::{Memo, Record, Scratch};
@@ -11,7 +11,7 @@ use ugas_core::{
 };
 use ugas_doc::ControllerReplication;
 
-/// What observers see of every replicated controller, and when it changed.
+/// The visible state of all replicated controllers, with the ticks of their changes.
 ///
 /// ```
 /// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec};
@@ -25,8 +25,8 @@ use ugas_doc::ControllerReplication;
 /// let (mut store, mut out) = (ReplicationStore::new(rules, SimTime::millis(20)), BitWriter::new());
 /// store.add(&sim, who, ControllerReplication::Full, Tick(1))?;
 /// store.update(&sim, Tick(1), &[who]);
-/// assert!(store.write(who, Tick(0), &mut out), "whoever knows nothing is told everything");
-/// assert!(!store.write(who, Tick(1), &mut out), "whoever is at tick 1 knows it already");
+/// assert!(store.write(who, Tick(0), &mut out), "a client without state gets everything");
+/// assert!(!store.write(who, Tick(1), &mut out), "a client at tick 1 has it already");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -34,11 +34,11 @@ pub struct ReplicationStore {
     shapes: Shapes,
     length: SimTime,
     tick: Tick,
-    /// Rising. The lists after it lie alongside.
+    /// Rising; the following lists are parallel to it.
     ids: Vec<ControllerId>,
-    /// When observers were last given anything new.
+    /// The tick of the last visible change.
     stamps: Vec<Tick>,
-    /// When its shape last changed.
+    /// The tick of the last change of its shape.
     shaped: Vec<Tick>,
     poses: Vec<Option<Pose>>,
     moved: Vec<Tick>,
@@ -46,18 +46,18 @@ pub struct ReplicationStore {
     records: Vec<Option<Record>>,
     free: Vec<u32>,
     roster: u64,
-    /// Places of those that changed or moved, in the last tick and in this one.
+    /// Indices of controllers that changed or moved in the last tick and in this one.
     news: Vec<u32>,
-    /// How many of them are of the last tick, and how many were before.
+    /// How many of them are of the last tick, and how many there were before.
     old_news: usize,
     told_news: u64,
-    /// What was written in this tick, for the next client that needs the same.
+    /// Sections written in this tick, reused for other clients.
     written: BitWriter,
     scratch: Scratch,
 }
 
 impl ReplicationStore {
-    /// An empty one, for ticks of this length.
+    /// Creates an empty store, for ticks of this length.
     pub fn new(rules: Arc<Rules>, length: SimTime) -> ReplicationStore {
         ReplicationStore {
             shapes: Shapes::new(rules),
@@ -82,8 +82,8 @@ impl ReplicationStore {
 
     // Who ---------------------------------------------------------------------------------------------------------
 
-    /// Takes a controller in, or gives it another mode, as of the tick under way: one for which nothing was written yet.
-    /// A controller that is not replicated at all is left out; says whether it is in.
+    /// Adds a controller, or changes its mode, at the current tick, before anything is written for it. Returns whether the
+    /// controller is replicated.
     pub fn add(
         &mut self,
         sim: &Sim,
@@ -128,7 +128,7 @@ impl ReplicationStore {
         self.rearranged();
     }
 
-    /// Forgets a controller; nothing if it is not in.
+    /// Removes a controller; does nothing if it is unknown.
     pub fn remove(&mut self, who: ControllerId) {
         let Ok(at) = self.ids.binary_search(&who) else { return };
         let slot = self.slots.remove(at);
@@ -142,7 +142,7 @@ impl ReplicationStore {
         self.rearranged();
     }
 
-    /// Somebody came or went: places are others now, and news told before is of no use.
+    /// The list of controllers changed: indices of earlier changes are invalid.
     fn rearranged(&mut self) {
         self.roster += 1;
         self.told_news = self.news() + 1;
@@ -150,62 +150,62 @@ impl ReplicationStore {
         self.old_news = 0;
     }
 
-    /// Everybody who is in, by rising id.
+    /// Returns all controllers, by rising id.
     pub fn ids(&self) -> &[ControllerId] {
         &self.ids
     }
 
-    /// For each of [`ReplicationStore::ids`] the tick of the last change that observers see.
+    /// Returns the tick of the last visible change for each of [`ReplicationStore::ids`].
     pub fn stamps(&self) -> &[Tick] {
         &self.stamps
     }
 
-    /// For each of [`ReplicationStore::ids`] the tick at which its sets or its mode last changed. Only who has confirmed a section of
-    /// that tick or later may be sent less than everything: without it nothing can be read.
+    /// Returns the tick of the last change of sets or mode for each of [`ReplicationStore::ids`]. A client may get partial
+    /// sections only after it acknowledged a section of that tick or later.
     pub fn shaped(&self) -> &[Tick] {
         &self.shaped
     }
 
-    /// For each of [`ReplicationStore::ids`] the tick it last moved.
+    /// Returns the tick of the last move for each of [`ReplicationStore::ids`].
     pub fn moved(&self) -> &[Tick] {
         &self.moved
     }
 
-    /// Another number than before if somebody came or went.
+    /// Returns a number that changes when a controller is added or removed.
     pub fn roster(&self) -> u64 {
         self.roster
     }
 
-    /// How often somebody changed or moved so far, visibly to observers.
+    /// Returns how many visible changes and moves there were so far.
     pub fn news(&self) -> u64 {
         self.told_news + self.news.len() as u64
     }
 
-    /// Who changed or moved since [`ReplicationStore::news`] was this number: places among [`ReplicationStore::ids`], in no order, some perhaps
-    /// twice. None if that was before the last tick, or somebody came or went since; 0 is before everything.
+    /// Returns the indices into [`ReplicationStore::ids`] of what changed or moved since the change count was `count`, in no
+    /// order and possibly repeated. `None` if that was before the last tick or the list changed since; 0 is before everything.
     pub fn news_after(&self, count: u64) -> Option<&[u32]> {
         self.news.get(usize::try_from(count.checked_sub(self.told_news)?).ok()?..)
     }
 
-    /// How a controller is replicated; none if it is not in.
+    /// Returns the replication mode of a controller; `None` if it is unknown.
     pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
         let at = self.ids.binary_search(&who).ok()?;
         self.records.get(self.slots[at] as usize)?.as_ref().map(|r| r.shape.mode)
     }
 
-    /// Where a controller stands, rounded as observers see it.
+    /// Returns the position of a controller, rounded for observers.
     pub fn pose(&self, who: ControllerId) -> Option<Pose> {
         self.pose_at(self.ids.binary_search(&who).ok()?)
     }
 
-    /// The same for a place among [`ReplicationStore::ids`].
+    /// The same by index into [`ReplicationStore::ids`].
     pub fn pose_at(&self, at: usize) -> Option<Pose> {
         self.poses.get(at).copied().flatten()
     }
 
     // What --------------------------------------------------------------------------------------------------------
 
-    /// A tick began: what was written for the last one cannot be copied any more.
+    /// Begins a tick: sections of the last one are dropped.
     fn begin(&mut self, tick: Tick) {
         if self.tick != tick {
             self.tick = tick;
@@ -216,13 +216,12 @@ impl ReplicationStore {
         }
     }
 
-    /// Takes over what the rows show that changed since the last tick; of others nothing is looked at. A change that
-    /// observers do not see leaves no trace.
+    /// Updates the records of changed rows. Changes that observers cannot see are ignored.
     pub fn update(&mut self, sim: &Sim, tick: Tick, changed: &[ControllerId]) {
         self.begin(tick);
         for &who in changed {
             if let Ok(at) = self.ids.binary_search(&who) {
-                // A row that is gone stays as it was until somebody removes it here too.
+                // The record of a removed row stays until it is removed here too.
                 let _ = self.refresh(sim, at);
             }
         }
@@ -248,7 +247,7 @@ impl ReplicationStore {
         Ok(())
     }
 
-    /// Takes over the cues that play once, after [`ReplicationStore::update`] for the same tick.
+    /// Records the burst cues of a tick, after [`ReplicationStore::update`].
     pub fn bursts(&mut self, facts: &Facts) {
         for fact in &facts.list {
             if let FactKind::Cue { tag, cue: CueType::Execute, .. } = fact.kind {
@@ -261,13 +260,13 @@ impl ReplicationStore {
         }
     }
 
-    /// What observers see of a controller; none if they see nothing.
+    /// Returns the shape of a controller; `None` if it is not replicated.
     pub(crate) fn shape(&self, who: ControllerId) -> Option<&Shape> {
         let record = self.ids.binary_search(&who).ok().and_then(|at| self.records.get(self.slots[at] as usize));
         record.and_then(Option::as_ref).map(|r| &*r.shape)
     }
 
-    /// Takes over one cue that plays once.
+    /// Records a burst cue.
     pub fn burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, place: Option<[f64; 3]>) {
         let Ok(at) = self.ids.binary_search(&who) else { return };
         if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
@@ -280,27 +279,27 @@ impl ReplicationStore {
 
     // Bits --------------------------------------------------------------------------------------------------------
 
-    /// Writes everything that observers see of a controller and that changed after a tick. Values are absolute, so it may
-    /// be written again from an older tick; from tick 0, or a tick whose past is forgotten, everything is written anew.
-    /// Nothing and `false` if nothing changed or it is not in.
+    /// Writes the visible changes of a controller after a tick. Values are absolute, so they can be written again from an
+    /// older tick. From tick 0, or a tick that is too old, a full section is written. Writes nothing and returns `false` if
+    /// nothing changed or the controller is unknown.
     ///
-    /// The reader must take it as of the tick of the last [`ReplicationStore::update`].
+    /// The section belongs to the tick of the last [`ReplicationStore::update`].
     pub fn write(&mut self, who: ControllerId, since: Tick, out: &mut BitWriter) -> bool {
         let Some(memo) = self.section(who, since) else { return false };
         memo.bits > 0 && out.append(self.written.finish(), memo.begin, memo.bits).is_ok()
     }
 
-    /// How many bits [`ReplicationStore::write`] would write.
+    /// Returns how many bits [`ReplicationStore::write`] would write.
     pub fn size(&mut self, who: ControllerId, since: Tick) -> usize {
         self.section(who, since).map_or(0, |memo| memo.bits)
     }
 
-    /// The same for a place among [`ReplicationStore::ids`].
+    /// The same by index into [`ReplicationStore::ids`].
     pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
         self.section_at(at, since).map_or(0, |memo| memo.bits)
     }
 
-    /// Where the section of a controller for clients at a tick lies; it is written if it is not there yet.
+    /// Where the section of a controller for clients at a tick is stored; it is written if it is missing.
     fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
         self.section_at(self.ids.binary_search(&who).ok()?, since)
     }
@@ -332,7 +331,7 @@ impl ReplicationStore {
     }
 }
 
-/// What a burst goes by. A cue of an ability has no application; the op at its root stands for it.
+/// The key of a burst. A cue of an ability has no application; the op at its root is used instead.
 pub(crate) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
     if key == EffectKey::NONE {
         EffectKey { birth: root.0, target: who, ordinal: 0 }

@@ -1,4 +1,4 @@
-//! A client on one carrier.
+//! The client side of UDP and WebSocket.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use super::MAX_PACKET;
 use super::packet::is_sound;
 use crate::error::{SendError, TransportError, fits};
 use crate::socket::ClientSocket;
-use crate::token::{Carrier, Identity, Key, Token, TokenError};
+use crate::token::{TransportKind, Identity, Key, Token, TokenError};
 use crate::transport::{ClientTransport, Gone, State};
 
 /// How many packets one poll reads.
@@ -19,12 +19,12 @@ const READS: usize = 4_096;
 /// How long a token lives that a client makes for itself.
 const OWN_LIFETIME: Duration = Duration::from_secs(300);
 
-/// How a client starts.
+/// The configuration of a [`Connector`].
 #[derive(Clone, Copy, Debug)]
-pub struct CallerConfig {
-    /// The time now, since the Unix epoch. From here on time goes by with [`ClientTransport::poll`].
+pub struct ConnectorConfig {
+    /// The time since the Unix epoch. It advances with [`ClientTransport::poll`].
     pub now: Duration,
-    /// How long a carrier with connections (WebSocket) waits for one before it gives up; the only wait there is.
+    /// The timeout of the WebSocket handshake, the only blocking call.
     pub patience: Duration,
 }
 
@@ -32,43 +32,43 @@ pub struct CallerConfig {
 ///
 /// ```no_run
 /// use std::time::Duration;
-/// use ugas_transport::{Caller, CallerConfig, ClientTransport, State, Token};
+/// use ugas_transport::{Connector, ConnectorConfig, ClientTransport, State, Token};
 ///
 /// let token: Token = std::fs::read_to_string("Ana.token")?.parse()?;
-/// let config = CallerConfig { now: Duration::from_secs(1_800_000_000), patience: Duration::from_secs(5) };
-/// let mut client = Caller::connect(token, config)?;
+/// let config = ConnectorConfig { now: Duration::from_secs(1_800_000_000), patience: Duration::from_secs(5) };
+/// let mut client = Connector::connect(token, config)?;
 /// while client.state() == State::Connecting {
 ///     std::thread::sleep(Duration::from_millis(10));
 ///     client.poll(Duration::from_millis(10), &mut |datagram| println!("{} bytes", datagram.len()))?;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Caller {
+pub struct Connector {
     netcode: NetcodeClient,
-    carrier: Carrier,
+    carrier: TransportKind,
     socket: Box<dyn ClientSocket>,
     broken: Option<Gone>,
     buffer: [u8; MAX_PACKET],
 }
 
-impl Caller {
-    /// Connects with a token that the server or its login service has made.
-    pub fn connect(token: Token, config: CallerConfig) -> Result<Caller, TransportError> {
+impl Connector {
+    /// Connects with a token of the server or its login service.
+    pub fn connect(token: Token, config: ConnectorConfig) -> Result<Connector, TransportError> {
         let (carrier, address) = (token.carrier(), token.address());
         let socket = open(carrier, address, config.patience)?;
         let authentication = ClientAuthentication::Secure { connect_token: token.into_inner() };
         let netcode = NetcodeClient::new(config.now, authentication)
             .map_err(|cause| TokenError::Content { cause: cause.to_string() })?;
-        Ok(Caller { netcode, carrier, socket, broken: None, buffer: [0; MAX_PACKET] })
+        Ok(Connector { netcode, carrier, socket, broken: None, buffer: [0; MAX_PACKET] })
     }
 
-    /// Connects to a server that lets everybody in ([`Auth::Open`](crate::Auth::Open)); any other does not answer.
-    pub fn connect_open(protocol: u64, who: Identity<'_>, config: CallerConfig) -> Result<Caller, TransportError> {
+    /// Connects to a server with [`Auth::Open`](crate::Auth::Open); other servers do not answer.
+    pub fn connect_open(protocol: u64, who: Identity<'_>, config: ConnectorConfig) -> Result<Connector, TransportError> {
         let token = Token::issue(&Key::public(), protocol, who, config.now, OWN_LIFETIME)?;
-        Caller::connect(token, config)
+        Connector::connect(token, config)
     }
 
-    /// The server it calls, such as `udp://127.0.0.1:4000`.
+    /// Returns the URL of the server, such as `udp://127.0.0.1:4000`.
     pub fn server(&self) -> String {
         format!("{}://{}", self.carrier.scheme(), self.netcode.server_addr())
     }
@@ -106,7 +106,7 @@ impl Caller {
     }
 }
 
-impl ClientTransport for Caller {
+impl ClientTransport for Connector {
     fn poll(&mut self, elapsed: Duration, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
         if let State::Disconnected(_) = self.state() {
             return Ok(());
@@ -159,7 +159,7 @@ impl ClientTransport for Caller {
     }
 }
 
-impl Drop for Caller {
+impl Drop for Connector {
     fn drop(&mut self) {
         self.disconnect();
     }
@@ -176,13 +176,13 @@ fn gone(reason: DisconnectReason) -> Gone {
     }
 }
 
-fn open(carrier: Carrier, server: SocketAddr, patience: Duration) -> Result<Box<dyn ClientSocket>, TransportError> {
+fn open(carrier: TransportKind, server: SocketAddr, patience: Duration) -> Result<Box<dyn ClientSocket>, TransportError> {
     let cannot = |cause| TransportError::Reach { carrier, address: server, cause };
     match carrier {
         #[cfg(feature = "udp")]
-        Carrier::Udp => Ok(Box::new(crate::socket::udp::UdpClient::toward(server).map_err(cannot)?)),
+        TransportKind::Udp => Ok(Box::new(crate::socket::udp::UdpClient::toward(server).map_err(cannot)?)),
         #[cfg(feature = "websocket")]
-        Carrier::WebSocket => {
+        TransportKind::WebSocket => {
             let socket = crate::socket::websocket::WebSocketClient::connect(server, patience).map_err(cannot)?;
             Ok(Box::new(socket))
         }
