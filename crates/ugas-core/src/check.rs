@@ -6,8 +6,8 @@
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
-use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
-use crate::{ControllerId, SimTime, SpecExtra, TagId};
+use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Frozen, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
+use crate::{AttributeId, ControllerId, SimTime, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
@@ -112,9 +112,11 @@ impl Check<'_> {
         want(source_is_sound(e.source), "an effect's source")?;
         want(e.watches() == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
         want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
-        let catches_up = e.inhibited() && def.period_inhibition == PeriodInhibition::CatchUp;
+        let catches_up = e.periodic().is_some() && def.period_inhibition == PeriodInhibition::CatchUp;
         let start = e.start;
-        want(e.missed() == 0 || catches_up && e.periodic().is_some(), "an effect's missed executions")?;
+        let owed = if catches_up { u32::MAX } else { def.executes_at_once() as u32 };
+        want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "an effect's missed executions")?;
+        want(e.frozen().is_none_or(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
             // They run at once when the effect comes back: never more than one step may run.
@@ -128,6 +130,14 @@ impl Check<'_> {
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
         want(e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
         want(length_is_sound(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
+    }
+
+    fn frozen_is_sound(&self, frozen: &Frozen) -> bool {
+        let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
+        frozen.values.iter().all(|&(a, v)| known(a) && v.is_finite())
+            && frozen.values.windows(2).all(|w| w[0].0 < w[1].0)
+            && frozen.tags.windows(2).all(|w| w[0] < w[1])
+            && frozen.tags.iter().all(|&t| self.rules.tags.def(t).is_some())
     }
 
     fn extra_is_sound(&self, extra: Option<&SpecExtra>) -> bool {

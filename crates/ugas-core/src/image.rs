@@ -61,7 +61,7 @@ impl RowJournal {
 }
 
 /// The format this release writes.
-pub(crate) const PORTABLE_VERSION: u32 = 2;
+pub(crate) const PORTABLE_VERSION: u32 = 3;
 
 /// A controller with everything in flight, to be saved, handed to another sim or streamed out. Serialise it with any
 /// `serde` format; `Sim::insert` checks what comes back.

@@ -16,7 +16,7 @@ pub use remote::{
     JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
 };
 
-use crate::flow::{Flow, ImageStamp, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op};
+use crate::flow::{Doubts, Flow, ImageStamp, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op};
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
@@ -108,6 +108,7 @@ impl Sim {
             replay: None,
             root: OpId::default(),
             link: 0,
+            doubts: None,
             sure: false,
         }
     }
@@ -133,6 +134,7 @@ impl Sim {
                 role: self.config.role,
             },
             back: SimTime::ZERO,
+            doubts: Doubts::default(),
             host: None,
         }
     }

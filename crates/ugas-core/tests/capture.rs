@@ -4,9 +4,7 @@ mod common2;
 
 use common2::busy::{busy, crowd, follows_truly, run_script, script};
 use common2::{Dice, World, about, said};
-use ugas_core::{
-    ControllerId, Fact, FactKind, Op, OpId, ResimulationStop, RowImage, Rules, Sim, SimTime, Spec,
-};
+use ugas_core::{ControllerId, Fact, FactKind, Op, OpId, ResimulationStop, RowImage, Rules, Sim, SimTime, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation};
 
 // Capture and restore -------------------------------------------------------------------------------------------

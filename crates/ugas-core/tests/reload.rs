@@ -4,8 +4,9 @@ mod kit;
 use kit::*;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, CauseWhat, ControllerId, DefId, FactKind, InsertError, Migration, Op, Refusal, ReloadError,
-    RemoveReason, ResimulationStop, RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+    AbilityGrant, CauseWhat, ControllerId, DefId, FactKind, InsertError, Migration, Op, ReadError, Refusal,
+    ReloadError, RemoveReason, ResimulationStop, RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec,
+    Spec, Target,
 };
 use ugas_doc::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Curve, Effect, ExecutionPolicy, GrantedAbilityEntry,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    Change, ControllerId, EffectFilter, EffectState, Limits, NoHost, Op, OpId, Refusal, ResimulationStop, RowImage,
-    Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+    Change, ControllerId, EffectFilter, EffectState, Limits, Op, OpId, Refusal, ResimulationStop, RowImage, Rules,
+    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, Stacking};
 

@@ -9,6 +9,8 @@
 mod abilities;
 #[path = "model/act.rs"]
 mod act;
+#[path = "model/calc.rs"]
+mod calc;
 #[path = "model/check.rs"]
 mod check;
 #[path = "model/combat.rs"]
@@ -70,7 +72,6 @@ fn random_rules_and_ops() {
         println!("{:#?}", drive::sequence(seed, OPS));
         return;
     }
-    KEPT.iter().for_each(|&seed| drop(drive::sequence(seed, OPS)));
     let (from, count) = match number("UGAS_SOAK") {
         Some(1) => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(20_000)),
         _ => (0, 1_500),
@@ -88,6 +89,7 @@ fn random_rules_and_ops() {
         println!("failed: {failed:?}\n{tally:#?}");
         return;
     }
+    KEPT.iter().for_each(|&seed| drop(drive::sequence(seed, OPS)));
     for seed in from..from + count {
         drive::sequence(seed, OPS).into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n);
     }

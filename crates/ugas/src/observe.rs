@@ -270,6 +270,7 @@ fn concerns(subject: Subject, fact: &Fact) -> bool {
                 fact.kind,
                 FactKind::EffectApplied { .. }
                     | FactKind::EffectExecuted { .. }
+                    | FactKind::ExecutionRestricted { .. }
                     | FactKind::EffectChanged { .. }
                     | FactKind::EffectRemoved { .. }
             );

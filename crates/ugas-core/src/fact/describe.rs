@@ -52,6 +52,9 @@ impl Fact {
             }
             FactKind::EffectApplied { level: l, stacks: s } => format!("{own} is applied{}{}", level(l), stacks(s)),
             FactKind::EffectExecuted { execution } => format!("{own} is executed (number {})", execution + 1),
+            FactKind::ExecutionRestricted { execution } => {
+                format!("a rule forbids execution {} of {own}", execution + 1)
+            }
             FactKind::EffectRemoved { reason } => format!("{own} {}", end_of(reason)),
             FactKind::EffectChanged { what, stacks: s, level: l } => {
                 format!("{own}: {}, level {l}, stacks {s}", change_of(what))

@@ -121,6 +121,11 @@ pub enum FactKind {
         /// Counting from 0.
         execution: u32,
     },
+    /// A rule forbade an execution of an active effect: nothing was written, its timing goes on.
+    ExecutionRestricted {
+        /// Counting from 0, together with those that happened.
+        execution: u32,
+    },
     /// An effect ended.
     EffectRemoved {
         /// Why.
@@ -393,6 +398,7 @@ impl FactKind {
             FactKind::TagChanged { .. } => "TagChanged",
             FactKind::EffectApplied { .. } => "EffectApplied",
             FactKind::EffectExecuted { .. } => "EffectExecuted",
+            FactKind::ExecutionRestricted { .. } => "ExecutionRestricted",
             FactKind::EffectRemoved { .. } => "EffectRemoved",
             FactKind::EffectChanged { .. } => "EffectChanged",
             FactKind::Immune { .. } => "Immune",
@@ -524,6 +530,8 @@ pub enum DiagnosticKind {
         /// Of which attribute.
         attribute: AttributeId,
     },
+    /// A condition has a part that is not finite, and is false for it.
+    NonFiniteCondition,
     /// A computed value left the range of numbers and was held at its edge.
     Saturated {
         /// Of which attribute.
@@ -567,6 +575,7 @@ impl DiagnosticKind {
             DiagnosticKind::TagUnderflow { .. } => "TagUnderflow",
             DiagnosticKind::MissingSetByCaller { .. } => "MissingSetByCaller",
             DiagnosticKind::NonFinite { .. } => "NonFinite",
+            DiagnosticKind::NonFiniteCondition => "NonFiniteCondition",
             DiagnosticKind::Saturated { .. } => "Saturated",
             DiagnosticKind::ZeroDuration => "ZeroDuration",
             DiagnosticKind::DurationOverrideIgnored => "DurationOverrideIgnored",

@@ -105,7 +105,7 @@ impl<'a> View<'a> {
         }
         self.check_restrictions(def, spec, target)?;
         if let Some(condition) = &def.condition
-            && !condition.holds(&mut SpecReads { view: *self, spec, target })
+            && !self.holds(condition, &mut SpecReads { view: *self, spec, target }, spec.target, spec.effect)
         {
             return Err(Refusal::Condition);
         }

@@ -220,7 +220,7 @@ impl Flow<'_> {
         }
         self.settle(via, Emit::Later);
         let mut context = Vec::new();
-        if def.period.is_none() && !def.executions.is_empty() {
+        if def.period.is_none() && !def.executions.is_empty() && !inhibited {
             let about =
                 About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
             if let Err(r) = self.execute_results(def, about, via, &mut context) {
@@ -237,8 +237,13 @@ impl Flow<'_> {
         let mut flips = std::mem::take(&mut self.sc.flips);
         flips.clear();
         if inhibited {
-            if let Some(e) = self.row(target).effect_at(seq) {
-                self.row_mut(target).effects[e].set_inhibited(true);
+            if let Some(at) = self.row(target).effect_at(seq) {
+                let e = &mut self.row_mut(target).effects[at];
+                e.set_inhibited(true);
+                // What an application executes waits until the requirements hold (ruling R-101).
+                if def.executes_at_once() {
+                    e.cold_mut().missed = 1;
+                }
             }
         } else {
             self.grant_tags(def, &[], target, &mut flips);
@@ -333,6 +338,9 @@ impl Flow<'_> {
         } else if !def.modifiers.is_empty() {
             self.put_mods(def, target, seq, spec.source, stacks, &units);
         }
+        if def.looks_at_source {
+            self.link_onlooker(target, seq, spec.source);
+        }
         self.sc.units = units;
     }
 
@@ -375,7 +383,8 @@ impl Flow<'_> {
                 continue;
             }
             let op = ModOp::from(m.op);
-            let off = if m.is_filtered() && !self.filter_holds(m, source, target) { FILTERED } else { 0 };
+            let holds = !m.is_filtered() || self.view().filter_holds_of(m, seq, source, target);
+            let off = if holds { 0 } else { FILTERED };
             let magnitude = stacked(op, units[index], stacks) + 0.0;
             let new = Mod::new(seq, index as u16, slot, op, m.channel, magnitude);
             self.row_mut(target).add_mod(Mod { off, ..new });

@@ -4,7 +4,7 @@ use super::settle::Emit;
 use super::{Flow, Via};
 use crate::image::RowImage;
 use crate::rules::{Layout, RemoveDef, Rules};
-use crate::state::{Definitions, Index, LiveEdge, Row, Tags};
+use crate::state::{Definitions, Frozen, Index, LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub(crate) enum JournalWhat {
     Recheck(Cause),
     /// A foreign attribute that a live modifier follows has moved.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
+    /// A foreign controller left the sim, with what it showed then, or came back.
+    Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
     /// Work at a frame moment; whose turn comes depends on all rows.
     Frame(FrameWork),
     /// Another row did something to the row.
@@ -284,6 +286,18 @@ impl Flow<'_> {
         }
     }
 
+    /// Notes that a source of a row's effects left the sim or came back.
+    pub(crate) fn journal_gone(&mut self, who: ControllerId, source: ControllerId, frozen: Option<&Frozen>) {
+        if self.journals.is_empty() || self.replay.is_some() {
+            return;
+        }
+        let (limit, at) = (self.limits.journal, self.st.now);
+        if let Some(j) = self.journals.get_mut(&who) {
+            let frozen = frozen.map(|f| Box::new(f.clone()));
+            j.push(limit, at, JournalWhat::Gone { source, frozen });
+        }
+    }
+
     pub(crate) fn journal_recheck(&mut self, who: ControllerId) {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
@@ -402,6 +416,13 @@ impl Flow<'_> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
         row.clock.shift(self.st.now.0 - from.at.0);
+        // An image may be of a time when a source was there that is gone now.
+        for e in row.effects.iter_mut().filter(|e| self.st.controllers.slot(e.source).is_none()) {
+            let known = self.row(target).find(e.key(who)).and_then(|at| self.row(target).effects[at].frozen());
+            if let (None, Some(shown)) = (e.frozen(), known) {
+                e.freeze(shown);
+            }
+        }
         self.put_image(target, row)?;
         // What waits for a time of the sim does so on a clock that was shifted.
         self.retime(target);
@@ -526,6 +547,11 @@ impl Flow<'_> {
                         self.recheck(target);
                     }
                     self.react();
+                }
+                JournalWhat::Gone { source, frozen } => {
+                    if let Some(target) = self.st.controllers.slot(who) {
+                        self.gone_again(target, *source, frozen.as_deref());
+                    }
                 }
                 JournalWhat::Frame(work) => self.frame_again(who, work),
                 JournalWhat::Arrived(arrived) => self.arrive_again(who, arrived),

@@ -142,9 +142,13 @@ impl Flow<'_> {
         }
         let units = std::mem::take(&mut self.sc.units);
         self.unlink_filter(target, seq, old_source);
+        self.unlink_onlooker(target, seq, old_source);
         self.take_mods(target, seq, &def);
         let e = &mut self.row_mut(target).effects[at];
-        e.source = spec.source;
+        if old_source != spec.source {
+            e.source = spec.source;
+            e.thaw();
+        }
         e.set_level(spec.level);
         e.set_stacks(spec.stacks);
         let context = super::apply::context_of(spec);
@@ -162,6 +166,9 @@ impl Flow<'_> {
             e.rest_mut().units = units.as_slice().into();
         }
         self.put_mods(&def, target, seq, spec.source, spec.stacks, &units);
+        if def.looks_at_source {
+            self.link_onlooker(target, seq, spec.source);
+        }
         if inhibited {
             self.switch_mods(target, seq, true);
         }

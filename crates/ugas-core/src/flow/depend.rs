@@ -2,7 +2,7 @@
 
 use super::Flow;
 use crate::rules::EffectDef;
-use crate::state::LiveEdge;
+use crate::state::{Frozen, LiveEdge};
 use crate::{AttributeId, ControllerId, Refusal};
 use std::collections::BTreeSet;
 
@@ -164,6 +164,9 @@ impl Flow<'_> {
                 }
             }
             self.link_filter(target, &def, seq, source);
+            if def.looks_at_source {
+                self.link_onlooker(target, seq, source);
+            }
         }
         linked
     }
@@ -200,6 +203,7 @@ impl Flow<'_> {
 
     /// A controller that others may have followed before is in the sim again.
     pub(crate) fn welcome_back(&mut self, who: ControllerId) {
+        self.thaw_readers(who);
         self.relink_readers(who);
         self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
         self.react();
@@ -243,22 +247,95 @@ impl Flow<'_> {
             if let Some(def) = self.def(def) {
                 self.unlink_live(target, &def, seq, source);
                 self.unlink_filter(target, seq, source);
+                self.unlink_onlooker(target, seq, source);
             }
         }
     }
 
-    /// A source goes: what followed it keeps its last value.
+    /// A source leaves the sim: live modifiers elsewhere keep their values, and effects elsewhere that will look at it
+    /// keep what it shows now. What it does to itself goes on until it is gone.
     pub(crate) fn freeze_readers(&mut self, source: usize) {
         let who = self.row(source).id;
-        let edges: Vec<LiveEdge> = self.ix.edges_out(who).copied().collect();
+        let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
         for e in &edges {
             self.ix.live.remove(e);
         }
-        self.st.controllers.row_mut(source).readers = 0;
-        let tested: Vec<_> =
-            self.ix.filters.range((who, ControllerId(0), 0)..=(who, ControllerId::NONE, u64::MAX)).copied().collect();
+        self.st.controllers.row_mut(source).readers -= edges.len() as u32;
+        let all = (who, ControllerId(0), 0)..=(who, ControllerId::NONE, u64::MAX);
+        let tested: Vec<_> = self.ix.filters.range(all.clone()).copied().collect();
         for f in tested {
             self.ix.filters.remove(&f);
+        }
+        let looking: Vec<_> = self.ix.onlookers.range(all).copied().collect();
+        if looking.is_empty() {
+            return;
+        }
+        let row = self.row(source);
+        let frozen = Frozen::of(row, &self.ix.layouts[row.layout as usize], self.rules);
+        for (n, &(_, target, seq)) in looking.iter().enumerate() {
+            self.ix.onlookers.remove(&looking[n]);
+            if !looking[..n].iter().any(|l| l.1 == target) {
+                self.journal_gone(target, who, Some(&frozen));
+            }
+            let Some(slot) = self.st.controllers.slot(target) else { continue };
+            let row = self.row_mut(slot);
+            if let Some(at) = row.effect_at(seq) {
+                row.effects[at].freeze(&frozen);
+            }
+        }
+    }
+
+    /// A source of a row's effects left the sim, with what it showed then, or came back.
+    pub(crate) fn gone_again(&mut self, target: usize, source: ControllerId, frozen: Option<&Frozen>) {
+        for at in 0..self.row(target).effects.len() {
+            let e = &self.row(target).effects[at];
+            let (seq, is_frozen) = (e.seq(), e.frozen().is_some());
+            if e.source != source || !self.def(e.def).is_some_and(|d| d.looks_at_source) {
+                continue;
+            }
+            match frozen {
+                Some(frozen) if !is_frozen => self.row_mut(target).effects[at].freeze(frozen),
+                Some(_) => {}
+                None => {
+                    self.row_mut(target).effects[at].thaw();
+                    self.link_onlooker(target, seq, source);
+                }
+            }
+        }
+    }
+
+    /// A source is in the sim again: effects elsewhere look at it instead of what it left behind.
+    pub(crate) fn thaw_readers(&mut self, source: ControllerId) {
+        let keeps = |e: &crate::state::Effect| e.source == source && e.frozen().is_some();
+        let rows: Vec<ControllerId> =
+            self.st.controllers.iter().filter(|r| r.effects.iter().any(keeps)).map(|r| r.id).collect();
+        for who in rows {
+            let Some(target) = self.st.controllers.slot(who) else { continue };
+            self.journal_gone(who, source, None);
+            self.gone_again(target, source, None);
+        }
+    }
+
+    /// Remembers that an effect looks at its source after its application.
+    pub(crate) fn link_onlooker(&mut self, target: usize, seq: u64, source: ControllerId) {
+        let who = self.row(target).id;
+        if source == who || self.st.controllers.slot(source).is_none() {
+            return;
+        }
+        self.ix.onlookers.insert((source, who, seq));
+        // An image may be of a time when the source was away.
+        if self.replay.is_none()
+            && let Some(at) = self.row(target).effect_at(seq)
+            && self.row(target).effects[at].frozen().is_some()
+        {
+            self.row_mut(target).effects[at].thaw();
+        }
+    }
+
+    pub(crate) fn unlink_onlooker(&mut self, target: usize, seq: u64, source: ControllerId) {
+        if !self.ix.onlookers.is_empty() {
+            let who = self.row(target).id;
+            self.ix.onlookers.remove(&(source, who, seq));
         }
     }
 

@@ -127,7 +127,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// One periodic execution of an active effect. What it cannot evaluate now is skipped and said.
+    /// One execution of an active effect: periodic, or that of its application where it began inhibited. One that a rule
+    /// forbids is reported as restricted; one that cannot be computed emits a diagnostic and nothing else.
     pub(crate) fn execute(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
@@ -140,24 +141,35 @@ impl Flow<'_> {
         self.journal_source(who, spec.source);
         let e = &mut self.row_mut(target).effects[at];
         let (key, stacks) = (e.key(who), e.stacks());
-        let Some(p) = e.periodic_mut() else { return };
-        let execution = p.executed;
-        p.executed = p.executed.saturating_add(1);
+        let mut execution = 0;
+        if let Some(p) = e.periodic_mut() {
+            execution = p.executed;
+            p.executed = p.executed.saturating_add(1);
+        }
         let captured = e.captures().to_vec();
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Executed(def.id), who, spec.source);
         let about = About { spec: &spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution };
+        if self.view().restricts_execution(&def, about) {
+            self.fact(who, via, FactKind::ExecutionRestricted { execution });
+            self.cause = cause;
+            return;
+        }
         let mut context = Vec::new();
         if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
             self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
+            self.cause = cause;
+            return;
         }
         self.emit_changes(via);
         for tag in context {
             self.fact(who, via, FactKind::ContextTag { tag });
         }
-        self.fact(who, via, FactKind::EffectExecuted { execution });
-        self.burst_cues(&def, spec.extra.as_deref(), target, via);
-        self.then(&def, &spec, key, Trigger::Executed, execution);
+        if def.period.is_some() {
+            self.fact(who, via, FactKind::EffectExecuted { execution });
+            self.burst_cues(&def, spec.extra.as_deref(), target, via);
+            self.then(&def, &spec, key, Trigger::Executed, execution);
+        }
         self.cause = cause;
     }
 
@@ -198,9 +210,7 @@ impl Flow<'_> {
             let Some(slot) = self.layout(about.target).slot(m.attribute) else {
                 continue;
             };
-            if m.is_filtered() && !self.filter_holds(m, about.spec.source, about.target)
-                || self.is_dropped(about, index)
-            {
+            if m.is_filtered() && !self.view().filter_holds_for(m, about) || self.is_dropped(about, index) {
                 continue;
             }
             let unit = match self.magnitude(&m.magnitude, about, index as u32) {

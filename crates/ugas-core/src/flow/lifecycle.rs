@@ -254,6 +254,8 @@ impl Flow<'_> {
     /// Destroys a controller: effects, abilities, subscriptions, replication, in this order.
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
+        // What it gave others stays as it is now: its own effects come off afterwards and move nobody (ruling R-100).
+        self.freeze_readers(target);
         self.row_mut(target).side_mut().queue.clear();
         self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);

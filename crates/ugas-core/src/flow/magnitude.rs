@@ -3,7 +3,7 @@
 use super::{Flow, View};
 use crate::rng::DrawAt;
 use crate::rules::{Calc, CalcDef, CalcResult, CurveInput, Mag};
-use crate::state::Tags;
+use crate::state::{Frozen, Tags};
 use crate::{AttributeId, CalcId, ControllerId, Refusal, Spec, SpecExtra, TagId};
 use std::sync::Arc;
 use ugas_doc::Value;
@@ -44,6 +44,15 @@ impl<'a> View<'a> {
     /// A value that must be there.
     pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
         self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
+    }
+
+    /// An attribute of an effect's source, as it is or as it was before the source left the sim.
+    fn read_source(&self, about: About<'_>, frozen: Option<&Frozen>, attribute: AttributeId) -> Result<f64, Refusal> {
+        let who = about.spec.source;
+        match frozen {
+            Some(frozen) => frozen.value(attribute).ok_or(Refusal::UnknownAttribute { who, attribute }),
+            None => self.read(who, attribute),
+        }
     }
 
     /// A controller's tags, wherever it is.
@@ -90,10 +99,8 @@ impl<'a> View<'a> {
             Mag::Calc(calc) => self.calculate(*calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)?,
             Mag::Curve { .. } | Mag::Attribute { .. } => {
                 let read = match m.live_on() {
-                    Some((attribute, of_target)) => {
-                        let who = if of_target { spec.target } else { spec.source };
-                        self.read(who, attribute)?
-                    }
+                    Some((attribute, true)) => self.read(spec.target, attribute)?,
+                    Some((attribute, false)) => self.read_source(about, self.frozen_of(about), attribute)?,
                     None => 0.0,
                 };
                 self.live_value(m, read, spec.level, spec.extra.as_deref())
@@ -149,16 +156,16 @@ impl<'a> View<'a> {
                 &mut many[..]
             }
         };
+        let frozen = self.frozen_of(about);
         for (i, r) in reads.iter().enumerate() {
             let taken = captured.map(|c| c[i]).filter(|v| !v.is_nan());
             values[i] = match taken {
                 Some(v) => v,
-                None => {
-                    let who = if r.of_target { spec.target } else { spec.source };
-                    self.read(who, r.attribute)?
-                }
+                None if r.of_target => self.read(spec.target, r.attribute)?,
+                None => self.read_source(about, frozen, r.attribute)?,
             };
         }
+        let frozen_tags = frozen.map(|f| f.to_tags(&rules.tags));
         let mut cx = Calc {
             calc,
             rules,
@@ -167,16 +174,20 @@ impl<'a> View<'a> {
             values,
             params,
             target_row: self.st.controllers.row(about.target),
-            source_tags: self.tags_of(spec.source),
+            source_tags: frozen_tags.as_ref().or_else(|| self.tags_of(spec.source)),
             draw: self.draw(about, site),
             results,
             context_tags,
             value: 0.0,
             amount,
             stacks: about.stacks,
+            not_finite: false,
             refused: None,
         };
         code.run(&mut cx);
+        if cx.not_finite {
+            self.doubt(spec.target, spec.effect);
+        }
         if self.sure && cx.draw.draw > 0 {
             return Err(Refusal::RandomCost { calculator: calc });
         }

@@ -44,7 +44,7 @@ pub(crate) use reload::{Catalogue, Layouts, Past};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Stand, Strike};
 pub(crate) use task::{ListKind, Work};
-pub(crate) use view::View;
+pub(crate) use view::{Doubts, View};
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
@@ -177,6 +177,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) work: Work,
     /// How long ago what happens was asked for: cooldowns count from then.
     pub(crate) back: SimTime,
+    /// Conditions with a part that is not finite, until the verb is done.
+    pub(crate) doubts: Doubts,
     /// Who answers inside a step; nobody outside an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

@@ -215,9 +215,20 @@ impl Flow<'_> {
         if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
             self.run_reactions();
         }
+        if !self.doubts.get_mut().is_empty() {
+            self.diagnose_doubts();
+        }
         self.sc.reacted = 0;
         if !self.sc.births.is_empty() {
             self.sc.births.clear();
+        }
+    }
+
+    /// A diagnostic for each condition that was false because a part of it is not finite.
+    #[cold]
+    fn diagnose_doubts(&mut self) {
+        for (who, effect) in std::mem::take(self.doubts.get_mut()) {
+            self.diagnose(who, effect, DiagnosticKind::NonFiniteCondition);
         }
     }
 
@@ -339,7 +350,8 @@ impl Flow<'_> {
             .filter(|(_, m)| m.seq() == seq)
             .filter(|(_, m)| {
                 let d = &def.modifiers[m.index() as usize];
-                d.is_filtered() && self.filter_holds(d, source, target) == (m.off & FILTERED != 0)
+                let holds = || self.view().filter_holds_of(d, seq, source, target);
+                d.is_filtered() && holds() == (m.off & FILTERED != 0)
             })
             .map(|(i, m)| (i, m.slot))
             .collect();

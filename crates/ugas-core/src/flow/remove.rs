@@ -205,6 +205,9 @@ impl Flow<'_> {
         if def.watches {
             self.unlink_filter(target, seq, source);
         }
+        if def.looks_at_source {
+            self.unlink_onlooker(target, seq, source);
+        }
         let row = self.row_mut(target);
         let e = row.effects.remove(at);
         if let Some(due) = e.due() {

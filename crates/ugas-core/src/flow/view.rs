@@ -1,11 +1,15 @@
 //! A view: everything the verbs decide by, and nothing they could change it with. A flow lends one, and so does a
 //! sim to whoever only asks.
 
-use super::{Flow, Replay, State, Sums, sums};
+use super::{About, Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
-use crate::rules::{Layout, ModDef, Rules};
-use crate::state::{AbilityRef, EffectRef, Index, Row};
+use crate::rules::{Expr, Layout, ModDef, NotFinite, Reads, Rules};
+use crate::state::{AbilityRef, Effect, EffectRef, Frozen, Index, Row};
 use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
+use std::cell::RefCell;
+
+/// Conditions that were found to have a part that is not finite: on which controller, of which effect.
+pub(crate) type Doubts = RefCell<Vec<(ControllerId, EffectId)>>;
 
 /// A sim's parts to read.
 #[derive(Clone, Copy)]
@@ -19,6 +23,8 @@ pub(crate) struct View<'a> {
     pub(crate) root: OpId,
     /// Its cause link, for refusals that name it.
     pub(crate) link: u32,
+    /// Where conditions with a part that is not finite are noted; nowhere where nothing is done about it.
+    pub(crate) doubts: Option<&'a Doubts>,
     /// Whether numbers are asked for that something else is to come out at later: then nothing may be random.
     pub(crate) sure: bool,
 }
@@ -34,12 +40,34 @@ impl Flow<'_> {
             replay: self.replay,
             root: self.cause.root,
             link: self.cause.link,
+            doubts: Some(&self.doubts),
             sure: false,
         }
     }
 }
 
 impl<'a> View<'a> {
+    /// Whether a condition holds. One with a part that is not finite does not, and a diagnostic says so (ruling R-102).
+    pub(crate) fn holds(&self, expr: &Expr, reads: &mut dyn Reads, who: ControllerId, effect: EffectId) -> bool {
+        match expr.condition(reads) {
+            Ok(held) => held.unwrap_or(false),
+            Err(NotFinite) => {
+                self.doubt(who, effect);
+                false
+            }
+        }
+    }
+
+    /// Notes a condition that has a part that is not finite.
+    #[cold]
+    pub(crate) fn doubt(&self, who: ControllerId, effect: EffectId) {
+        if let Some(mut doubts) = self.doubts.and_then(|d| d.try_borrow_mut().ok())
+            && !doubts.contains(&(who, effect))
+        {
+            doubts.push((who, effect));
+        }
+    }
+
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> &'a Row {
         self.st.controllers.row(slot)
@@ -77,6 +105,44 @@ impl<'a> View<'a> {
 
     /// Whether a modifier's tag filter holds now.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
-        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| self.source_has(source, t))
+        self.filter_holds_with(m, source, target, None)
+    }
+
+    /// The same for an execution of an active effect.
+    pub(crate) fn filter_holds_for(&self, m: &ModDef, about: About<'_>) -> bool {
+        self.filter_holds_with(m, about.spec.source, about.target, self.frozen_of(about))
+    }
+
+    /// The same for an active effect of a row, by number.
+    pub(crate) fn filter_holds_of(&self, m: &ModDef, seq: u64, source: ControllerId, target: usize) -> bool {
+        let row = self.row(target);
+        let frozen = row.effect_at(seq).and_then(|at| self.frozen_source(&row.effects[at]));
+        self.filter_holds_with(m, source, target, frozen)
+    }
+
+    fn filter_holds_with(&self, m: &ModDef, source: ControllerId, target: usize, frozen: Option<&Frozen>) -> bool {
+        let source_has = |t: TagId| match frozen {
+            Some(frozen) => frozen.has(&self.rules.tags, t),
+            None => self.source_has(source, t),
+        };
+        m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| source_has(t))
+    }
+
+    /// What the source of an active effect showed before it left the sim; `None` while it is there.
+    #[inline]
+    pub(crate) fn frozen_source(&self, e: &'a Effect) -> Option<&'a Frozen> {
+        let frozen = e.frozen()?;
+        // A replay reads foreign controllers from its journal, not from the sim.
+        (self.replay.is_some() || self.st.controllers.slot(e.source).is_none()).then_some(frozen)
+    }
+
+    /// The same for an evaluation.
+    pub(crate) fn frozen_of(&self, about: About<'_>) -> Option<&'a Frozen> {
+        let source = about.spec.source;
+        if source == ControllerId::NONE || self.replay.is_none() && self.st.controllers.slot(source).is_some() {
+            return None;
+        }
+        let mine = |e: &&Effect| e.birth == about.birth && e.ordinal == about.ordinal;
+        self.row(about.target).effects.iter().find(mine).and_then(Effect::frozen)
     }
 }

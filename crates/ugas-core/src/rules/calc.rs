@@ -159,6 +159,8 @@ pub struct Calc<'a> {
     pub(crate) value: f64,
     pub(crate) amount: f64,
     pub(crate) stacks: u32,
+    /// A condition of it has a part that is not finite.
+    pub(crate) not_finite: bool,
     /// Why it could not be worked out.
     pub(crate) refused: Option<Refusal>,
 }

@@ -6,7 +6,7 @@
 use super::calc::{Calc, CalcResult, Calculator, CaptureTime, Read};
 use super::compile::Compiler;
 use super::curve::CurveDef;
-use super::expr::{Expr, Reads, Resolve, Side};
+use super::expr::{Expr, NotFinite, Reads, Resolve, Side};
 use super::lookup::suggestion;
 use super::names::nearest;
 use super::scope::{Bearer, Local, Scope};
@@ -94,7 +94,10 @@ impl Formulas {
 fn holds(when: &Option<Expr>, reads: &mut Running<'_, '_>) -> Option<bool> {
     match when {
         None => Some(true),
-        Some(expr) => Some(expr.eval_with(reads)? != 0.0),
+        Some(expr) => expr.condition(reads).unwrap_or_else(|NotFinite| {
+            reads.cx.not_finite = true;
+            Some(false)
+        }),
     }
 }
 

@@ -254,6 +254,7 @@ impl Compiler<'_> {
             combat: self.combat(doc),
             authority: is_for_authority(doc),
             simple: false,
+            looks_at_source: false,
             blow: None,
             watches: false,
             has_live: false,

@@ -166,6 +166,9 @@ pub(crate) struct EffectDef {
     pub(crate) watches: bool,
     /// Whether any modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
+    /// Whether it looks at its source after its application other than by following: at executions, for tag filters, for
+    /// conditions of its rules.
+    pub(crate) looks_at_source: bool,
 }
 
 impl EffectDef {
@@ -199,6 +202,7 @@ impl EffectDef {
         let plain = self.modifiers.iter().all(plain);
         self.watches = self.has_ongoing() || self.is_filtered();
         self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
+        self.looks_at_source = self.policy != DurationPolicy::Instant && self.needs_source();
         self.fixed_duration = match self.duration {
             Some(Mag::Value(v)) => SimTime::try_seconds(v),
             _ => None,
@@ -219,6 +223,22 @@ impl EffectDef {
             }
             _ => None,
         };
+    }
+
+    fn needs_source(&self) -> bool {
+        let of_source = |m: &ModDef| {
+            let read = matches!(m.magnitude.live_on(), Some((_, false))) && !self.acts_on_current(m);
+            read || matches!(m.magnitude, Mag::Calc(_)) || !m.source_tags.is_empty()
+        };
+        !self.executions.is_empty()
+            || self.combat.is_some()
+            || self.modifiers.iter().any(of_source)
+            || self.rules.iter().any(|r| r.when.as_ref().is_some_and(Expr::is_foreign))
+    }
+
+    /// Whether an application runs an execution: of a periodic effect the first one, of another its calculations.
+    pub(crate) fn executes_at_once(&self) -> bool {
+        if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }
 
     fn is_simple(&self) -> bool {

@@ -117,6 +117,10 @@ impl Code {
     }
 }
 
+/// A part of a condition is no finite number (ruling R-102).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotFinite;
+
 /// A compiled expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
@@ -163,18 +167,31 @@ impl Expr {
         self.eval_with(&mut Values(read))
     }
 
-    /// Whether it holds: its value is there, finite and not 0.
-    pub(crate) fn holds(&self, reads: &mut dyn Reads) -> bool {
-        self.eval_with(reads).is_some_and(|v| v.is_finite() && v != 0.0)
+    /// Whether it holds as a condition: its value is not 0. `None` where something it reads is not there; an error where a
+    /// part that was evaluated is not finite.
+    pub(crate) fn condition(&self, reads: &mut dyn Reads) -> Result<Option<bool>, NotFinite> {
+        let mut finite = true;
+        let value = if self.depth <= SMALL_STACK {
+            self.run::<SMALL_STACK, true>(reads, &mut finite)
+        } else {
+            self.run::<STACK, true>(reads, &mut finite)
+        };
+        if finite { Ok(value.map(|v| v != 0.0)) } else { Err(NotFinite) }
     }
 
     /// Its value; `None` from `reads` makes the whole `None`.
     pub(crate) fn eval_with(&self, reads: &mut dyn Reads) -> Option<f64> {
         debug_assert!(self.depth <= STACK);
-        if self.depth <= SMALL_STACK { self.run::<SMALL_STACK>(reads) } else { self.run::<STACK>(reads) }
+        let any = &mut true;
+        if self.depth <= SMALL_STACK {
+            self.run::<SMALL_STACK, false>(reads, any)
+        } else {
+            self.run::<STACK, false>(reads, any)
+        }
     }
 
-    fn run<const N: usize>(&self, reads: &mut dyn Reads) -> Option<f64> {
+    /// Runs the code. Under `TEST`, `finite` turns false where a value on the way is not finite.
+    fn run<const N: usize, const TEST: bool>(&self, reads: &mut dyn Reads, finite: &mut bool) -> Option<f64> {
         let mut stack = [0.0f64; N];
         let (mut top, mut pc) = (0usize, 0usize);
         let truth = |b: bool| if b { 1.0 } else { 0.0 };
@@ -246,6 +263,9 @@ impl Expr {
                         _ => truth(a != b),
                     };
                 }
+            }
+            if TEST && top > 0 && !stack[top - 1].is_finite() {
+                *finite = false;
             }
         }
         Some(stack[0])

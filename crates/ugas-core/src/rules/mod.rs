@@ -63,7 +63,7 @@ pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
 pub(crate) use effect::{Blow, CurveInput, EffectDef, GrantDef, Mag, ModDef, StackDef};
-pub(crate) use expr::{Expr, Reads, Side};
+pub(crate) use expr::{Expr, NotFinite, Reads, Side};
 pub(crate) use layout::{Aim, Layout, Slot, SlotBound, clamp};
 pub(crate) use names::Names;
 pub(crate) use program::{Inst, NO_PC, Test};

@@ -1,7 +1,9 @@
 //! Active effects. What every effect has is less than a cache line; what some need is a second, boxed one; the rest is
 //! boxed again.
 
-use crate::{AbilityId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra};
+use super::{Row, Tags};
+use crate::rules::{Layout, Rules, TagTable};
+use crate::{AbilityId, AttributeId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 
@@ -76,7 +78,8 @@ pub(crate) struct Cold {
     /// The length last given, for stacks that start their time anew.
     pub(crate) length: SimTime,
     pub(crate) ability: AbilityId,
-    /// Periodic executions that fell due while it was inhibited.
+    /// Executions to run when its requirements hold again: periodic ones that fell due while it was inhibited, and that
+    /// of its application if it began inhibited.
     pub(crate) missed: u32,
     pub(crate) rest: Option<Box<Rest>>,
 }
@@ -98,6 +101,54 @@ pub(crate) struct Rest {
     pub(crate) units: Box<[f64]>,
     /// Modifiers that went for good with a set that was removed by force.
     pub(crate) dropped: Vec<u16>,
+    /// What its source showed immediately before it left the sim (ruling R-100).
+    pub(crate) frozen: Option<Box<Frozen>>,
+}
+
+/// What a controller showed immediately before it left the sim.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Frozen {
+    /// Current values, by rising attribute.
+    pub(crate) values: Box<[(AttributeId, f64)]>,
+    /// The tags it was granted, by rising id.
+    pub(crate) tags: Box<[TagId]>,
+}
+
+impl Frozen {
+    /// What a row shows now.
+    pub(crate) fn of(row: &Row, layout: &Layout, rules: &Rules) -> Frozen {
+        let ids = (0..rules.attributes.len() as u32).map(AttributeId);
+        let values = ids.filter_map(|a| Some((a, row.attrs[layout.slot(a)?].current))).collect();
+        let mut tags: Vec<TagId> = row.tags.iter(&rules.tags).map(|(tag, _)| tag).collect();
+        tags.sort_unstable();
+        Frozen { values, tags: tags.into() }
+    }
+
+    /// An attribute's current value then.
+    pub(crate) fn value(&self, attribute: AttributeId) -> Option<f64> {
+        self.values.binary_search_by_key(&attribute, |v| v.0).ok().map(|at| self.values[at].1)
+    }
+
+    /// Whether it had a tag or a descendant of it.
+    pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
+        self.tags.iter().any(|&t| table.is_under(t, tag))
+    }
+
+    /// The tags it had, as a row has them.
+    pub(crate) fn to_tags(&self, table: &TagTable) -> Tags {
+        let mut list: Vec<(TagId, u32, bool)> = self.tags.iter().map(|&t| (t, 1, false)).collect();
+        list.sort_unstable_by_key(|(tag, ..)| table.span(*tag));
+        Tags::from_list(table, &list).unwrap_or_default()
+    }
+
+    /// What a hash is made of.
+    pub(super) fn hash(&self, put: &mut impl FnMut(u64)) {
+        for (attribute, value) in &self.values {
+            put(attribute.0 as u64);
+            put((value + 0.0).to_bits());
+        }
+        self.tags.iter().for_each(|t| put(t.0 as u64));
+    }
 }
 
 /// Numbers that may be NaN travel as their bits: JSON and others have no word for NaN.
@@ -116,7 +167,7 @@ mod bits {
 impl Default for Rest {
     fn default() -> Rest {
         let (captures, units) = (Box::default(), Box::default());
-        Rest { level: 0, stacks: 1, extra: None, captures, units, dropped: Vec::new() }
+        Rest { level: 0, stacks: 1, extra: None, captures, units, dropped: Vec::new(), frozen: None }
     }
 }
 
@@ -251,6 +302,23 @@ impl Effect {
     #[inline]
     pub(crate) fn dropped(&self) -> &[u16] {
         self.rest().map_or(&[], |r| &r.dropped)
+    }
+
+    #[inline]
+    pub(crate) fn frozen(&self) -> Option<&Frozen> {
+        self.rest()?.frozen.as_deref()
+    }
+
+    /// Keeps what its source showed.
+    pub(crate) fn freeze(&mut self, shown: &Frozen) {
+        self.rest_mut().frozen = Some(Box::new(shown.clone()));
+    }
+
+    /// Lets go of what its source showed: it is back, or another took its place.
+    pub(crate) fn thaw(&mut self) {
+        if let Some(rest) = self.cold.as_mut().and_then(|c| c.rest.as_mut()) {
+            rest.frozen = None;
+        }
     }
 
     pub(crate) fn has_dropped(&self, index: u16) -> bool {

@@ -28,6 +28,8 @@ pub(crate) struct Index {
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
+    /// Effects that look at their source, another controller, after their application: (source, target, seq).
+    pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
 }
@@ -79,6 +81,7 @@ impl Index {
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();
+        self.onlookers.clear();
         self.frames.clear();
         self.next_frame = SimTime::ZERO;
     }

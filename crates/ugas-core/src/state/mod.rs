@@ -24,7 +24,7 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
-pub(crate) use effect::{Cold, Due, Effect, Periodic, Queued, SEQ_BITS, Timer};
+pub(crate) use effect::{Cold, Due, Effect, Frozen, Periodic, Queued, SEQ_BITS, Timer};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, alert};
 pub(crate) use tag::{TagFlip, Tags};

@@ -460,12 +460,15 @@ fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
         put(p.anchor.0 as u64);
         put((p.n as u64) << 32 | p.executed as u64);
         put(e.missed() as u64);
+    } else if e.missed() > 0 {
+        put(e.missed() as u64);
     }
     put(e.length().0 as u64);
     put(e.ability().0 as u64);
     hash_extra(e.extra(), kept, put);
     if kept >= Kept::All {
         e.captures().iter().for_each(|v| put(v.to_bits()));
+        e.frozen().iter().for_each(|f| f.hash(put));
     }
     if kept >= Kept::Given {
         e.units().iter().for_each(|v| put(v.to_bits()));

@@ -125,6 +125,7 @@ impl World {
                 format!("removed {} {reason:?}", self.sim.effect_name(f.effect).unwrap_or("?"))
             }
             FactKind::EffectExecuted { execution } => format!("executed {execution}"),
+            FactKind::ExecutionRestricted { execution } => format!("execution {execution} restricted"),
             FactKind::Cue { tag: t, cue, .. } => format!("cue {cue:?} {}", tag(t)),
             FactKind::ContextTag { tag: t } => format!("context {}", tag(t)),
             FactKind::Died { .. } => "died".into(),

@@ -3,9 +3,9 @@
 use crate::common::*;
 use ugas_core::{
     AbilityGrant, AbilityId, ActorId, AttributeId, Change, ChannelId, ControllerId, CurveId, DefId, EffectFilter,
-    EffectId, EffectKey, Hit, HookId, InputId, KeyId, NoHost, Op, OpId, RUNTIME_BIT, Rate, Refusal, ResimulationStop,
-    RowImage, RowJournal, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId, TagQuery,
-    TemplateId,
+    EffectId, EffectKey, Hit, HookId, InputId, KeyId, NameKind, Op, OpId, RUNTIME_BIT, Rate, ReadError, Refusal,
+    ResimulationStop, RowImage, RowJournal, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId,
+    TagQuery, TemplateId,
 };
 use ugas_doc::{Ability, Controller, Doc, Effect, Magnitude};
 

@@ -52,7 +52,9 @@ impl Runner<'_> {
                 ("Presence", Found::Flag(presence)),
             ],
             FactKind::EffectApplied { level, stacks } => vec![("Level", number(level)), ("Stacks", number(stacks))],
-            FactKind::EffectExecuted { execution } => vec![("Execution", number(execution))],
+            FactKind::EffectExecuted { execution } | FactKind::ExecutionRestricted { execution } => {
+                vec![("Execution", number(execution))]
+            }
             FactKind::EffectRemoved { reason } => vec![("Reason", Found::text(format!("{reason:?}")))],
             FactKind::EffectChanged { what, stacks, level } => {
                 vec![("What", Found::text(format!("{what:?}"))), ("Stacks", number(stacks)), ("Level", number(level))]

@@ -17,6 +17,7 @@ const FACTS: Table = &[
     ("TagChanged", &["Tag", "Added", "Exact", "Presence"]),
     ("EffectApplied", &["Level", "Stacks"]),
     ("EffectExecuted", &["Execution"]),
+    ("ExecutionRestricted", &["Execution"]),
     ("EffectRemoved", &["Reason"]),
     ("EffectChanged", &["What", "Stacks", "Level"]),
     ("Immune", &["By"]),
@@ -59,6 +60,7 @@ const DIAGNOSTICS: Table = &[
     ("Cycle", &[]),
     ("Limit", &[]),
     ("MissingTarget", &[]),
+    ("NonFiniteCondition", &[]),
 ];
 
 const TRACE: Table = &[

@@ -1,11 +1,13 @@
 //! What an effect does once it is admitted: start, stack, merge, execute, end, flip; facts in the order of ruling R-08.
 
-use super::effects::Plan;
-use super::eval::{Node, acts_on_current, is_periodic};
+use super::calc::Frozen;
+use super::damage::Dealt;
+use super::effects::{Plan, may_fail};
+use super::eval::{Context, Node, acts_on_current, is_periodic};
 use super::generate::TAGS;
 use super::hear::Notice;
 use super::settle::Write;
-use super::world::{INITIAL_TAGS, Inst, ModState, Reaction, Spec, Unit, World};
+use super::world::{INITIAL_TAGS, Inst, ModState, Reaction, Refused, Spec, Unit, World};
 use ugas_doc::{
     Effect, ExecutionPolicy, GrantedAbilityEntry, Modifier, OnExpire, OnOngoingFail, OnStack, Operation,
     PeriodInhibition, PeriodOnStack, StackBy,
@@ -14,7 +16,7 @@ use ugas_doc::{
 impl World {
     // What an application does ----------------------------------------------------------------------------------
 
-    pub(crate) fn instant(&mut self, spec: &Spec, def: &Effect, plan: Plan) {
+    pub(crate) fn instant(&mut self, spec: &Spec, def: &Effect, plan: Plan) -> Result<(), Refused> {
         let units: Vec<Option<f64>> = plan
             .mods
             .iter()
@@ -24,7 +26,7 @@ impl World {
             })
             .collect();
         self.next_seq += 1;
-        self.write(spec, def, &units, spec.stacks);
+        self.write_all(spec, def, &units, spec.stacks, None)?;
         let mut counts = self.tag_counts(spec.target);
         for tag in &def.granted_tags {
             self.tag_facts(spec.target, &mut counts, tag, true);
@@ -37,19 +39,38 @@ impl World {
         let parent = spec.clone();
         self.then(&parent, def.effects.as_ref().map(|e| e.on_applied.clone()));
         self.finish_verb();
+        Ok(())
     }
 
-    pub(crate) fn start(&mut self, spec: &Spec, def: &Effect, key: u64, tags: Vec<String>, plan: Plan) {
+    pub(crate) fn start(
+        &mut self,
+        spec: &Spec,
+        def: &Effect,
+        key: u64,
+        tags: Vec<String>,
+        plan: Plan,
+    ) -> Result<(), Refused> {
         let who = spec.target;
         self.next_seq += 1;
-        let mut inst = self.new_inst(spec, key, tags.clone(), &plan, self.next_seq);
+        // Its tags come after what it executes.
+        let mut inst = self.new_inst(spec, key, Vec::new(), &plan, self.next_seq);
         let ongoing = self.ongoing_holds(who, &inst);
         inst.inhibited = !ongoing && def.on_ongoing_fail == OnOngoingFail::Inhibit;
         let (inhibited, stacks) = (inst.inhibited, inst.stacks);
+        let at_once = is_periodic(def) && def.period.is_some_and(|p| p.execute_on_application);
+        inst.owes_execution = inhibited && (at_once || !is_periodic(def) && !def.executions.is_empty());
         let counts = self.tag_counts(who);
         let touched = self.touched(who, &inst);
         self.row(who).effects.push(inst);
+        self.later = Some(Vec::new());
         self.settle(&touched, who, Vec::new(), spec.source);
+        let mut blows = Vec::new();
+        if !inhibited && !is_periodic(def) {
+            blows = self.run_executions(spec, def, None)?;
+        }
+        self.flush(spec.source);
+        self.damage_facts(who, def, blows);
+        self.inst(who, key).tags = tags.clone();
         if !inhibited {
             self.tags_changed(who, counts, &tags, true);
         }
@@ -68,12 +89,13 @@ impl World {
             self.recheck_later(who);
         }
         self.finish_verb();
-        if is_periodic(def) && !inhibited && def.period.is_some_and(|p| p.execute_on_application) {
+        if at_once && !inhibited {
             self.execute(who, key);
         }
         if plan.length == Some(0) {
             self.end_effect(who, key, "Expired");
         }
+        Ok(())
     }
 
     pub(crate) fn stack(&mut self, spec: &Spec, def: &Effect, old: Inst, plan: Plan) {
@@ -88,8 +110,8 @@ impl World {
         inst.ability = spec.ability.clone().or(inst.ability.take());
         inst.set_by_caller = spec.set_by_caller.clone();
         inst.mods = mods;
-        if s.by == StackBy::Target {
-            inst.source = spec.source;
+        if s.by == StackBy::Target && inst.source != spec.source {
+            (inst.source, inst.frozen) = (spec.source, None);
         }
         if let (OnStack::RefreshDuration, Some(length)) = (s.on_stack, plan.length) {
             inst.end = Some(now + length);
@@ -112,7 +134,9 @@ impl World {
         let inst = self.inst(who, old.key);
         if spec.level >= old.level {
             inst.level = spec.level;
-            inst.source = spec.source;
+            if inst.source != spec.source {
+                (inst.source, inst.frozen) = (spec.source, None);
+            }
             inst.ability = spec.ability.clone().or(inst.ability.take());
             inst.set_by_caller = spec.set_by_caller.clone();
             inst.mods = mods;
@@ -141,63 +165,113 @@ impl World {
 
     // Executions ------------------------------------------------------------------------------------------------
 
+    /// Everything an execution writes, then its facts.
+    fn write_all(
+        &mut self,
+        spec: &Spec,
+        def: &Effect,
+        units: &[Option<f64>],
+        stacks: u32,
+        frozen: Option<&Frozen>,
+    ) -> Result<(), Refused> {
+        self.later = Some(Vec::new());
+        let operations = def.modifiers.iter().zip(units).filter_map(|(m, unit)| {
+            let unit = (*unit)?;
+            let size = if m.operation == Operation::Override { unit } else { unit * stacks as f64 };
+            Some((m.attribute.clone(), m.operation, size))
+        });
+        let mut blows = self.write(spec, def, operations.collect(), frozen)?;
+        blows.extend(self.run_executions(spec, def, frozen)?);
+        self.flush(spec.source);
+        self.damage_facts(spec.target, def, blows);
+        Ok(())
+    }
+
     /// One base write per attribute: all starts and results first, then written in dependency order.
-    fn write(&mut self, spec: &Spec, def: &Effect, units: &[Option<f64>], stacks: u32) {
+    pub(crate) fn write(
+        &mut self,
+        spec: &Spec,
+        def: &Effect,
+        operations: Vec<(String, Operation, f64)>,
+        frozen: Option<&Frozen>,
+    ) -> Result<Vec<Dealt>, Refused> {
         let who = spec.target;
         let mut writes: Vec<Write> = Vec::new();
-        for (m, unit) in def.modifiers.iter().zip(units) {
-            let Some(unit) = unit else { continue };
-            let node = (who, m.attribute.clone());
-            if !writes.iter().any(|w| w.attribute == m.attribute) {
+        for (attribute, operation, size) in operations {
+            let node = (who, attribute.clone());
+            if !writes.iter().any(|w| w.attribute == attribute) {
                 let start = self.write_start(&node);
-                writes.push(Write { attribute: m.attribute.clone(), start, result: start, overrides: false });
+                writes.push(Write { attribute: attribute.clone(), start, result: start, overrides: false });
             }
-            let w = writes.iter_mut().find(|w| w.attribute == m.attribute).expect("just made");
-            match m.operation {
-                Operation::Add | Operation::AddPost => w.result += unit * stacks as f64,
-                Operation::Multiply => w.result *= 1.0 + unit * stacks as f64,
+            let w = writes.iter_mut().find(|w| w.attribute == attribute).expect("just made");
+            match operation {
+                Operation::Add | Operation::AddPost => w.result += size,
+                Operation::Multiply => w.result *= 1.0 + size,
                 Operation::Override => {
-                    w.result = *unit;
+                    w.result = size;
                     w.overrides = true;
                 }
             }
+            if !w.result.is_finite() {
+                return Err("NonFinite");
+            }
         }
-        let blows = self.combat(spec, def, &mut writes);
+        let blows = self.combat(spec, def, &mut writes, frozen)?;
         let nodes: Vec<Node> = writes.iter().map(|w| (who, w.attribute.clone())).collect();
         self.settle(&nodes, who, writes, spec.source);
-        self.damage_facts(who, def, blows);
+        Ok(self.dealt(who, blows))
     }
 
+    /// One execution: it happens, or a rule forbids it, or it cannot be computed and nothing happens.
     fn execute(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
-        let values = self.shown_values();
-        let units: Vec<Option<f64>> = def
-            .modifiers
-            .iter()
-            .enumerate()
-            .map(|(i, m)| {
-                let there = self.attribute(&(who, m.attribute.clone())).is_some();
-                let writes = !acts_on_current(&def, m) && !e.mods[i].dropped && there;
-                let holds = self.filter_holds(m, who, e.source);
-                if writes && holds { self.unit(who, &e, i, &values) } else { None }
-            })
-            .collect();
-        let n = {
-            let p = self.inst(who, key).periodic.as_mut().expect("it is periodic");
+        let parent = self.spec_of(who, key);
+        let periodic = self.inst(who, key).periodic.as_mut();
+        let n = periodic.map(|p| {
             p.executed += 1;
             p.executed - 1
-        };
+        });
+        if self.bars_combat(&parent, &def, e.frozen.as_ref()) {
+            self.tell(who, format!("ExecutionRestricted {} {}", e.def, n.unwrap_or(0)));
+            return;
+        }
+        let Ok(units) = self.units_now(who, &e, &def) else { return };
         for (i, unit) in units.iter().enumerate() {
             if let (Unit::Reading { .. }, Some(v)) = (e.mods[i].unit, unit) {
                 self.inst(who, key).mods[i].unit = Unit::Reading { last: *v };
             }
         }
-        let parent = self.spec_of(who, key);
-        self.write(&parent, &def, &units, e.stacks);
+        let saved = may_fail(&def).then(|| self.clone());
+        if self.write_all(&parent, &def, &units, e.stacks, e.frozen.as_ref()).is_err() {
+            *self = saved.expect("only what may fail fails");
+            self.count("Execution refused");
+            return;
+        }
+        if e.frozen.is_some() {
+            self.count("Frozen execution");
+        }
+        let Some(n) = n else { return };
         self.tell(who, format!("EffectExecuted {} {n}", e.def));
         self.cue_facts(who, &def, "Execute");
         self.then(&parent, def.effects.as_ref().map(|e| e.on_executed.clone()));
+    }
+
+    /// The magnitudes of what an active effect writes at an execution.
+    fn units_now(&self, who: u32, e: &Inst, def: &Effect) -> Result<Vec<Option<f64>>, Refused> {
+        let (values, cx) = (self.shown_values(), Context::of(e, who));
+        let unit = |(i, m): (usize, &Modifier)| {
+            let there = self.attribute(&(who, m.attribute.clone())).is_some();
+            let writes = !acts_on_current(def, m) && !e.mods[i].dropped && there;
+            if !writes || !self.filter_holds(m, who, e.source, e.frozen.as_ref()) {
+                return Ok(None);
+            }
+            match e.mods[i].unit {
+                Unit::AtExecution => self.magnitude(&m.magnitude, &cx, &|n| values.get(n).copied()),
+                _ => Ok(self.unit(who, e, i, &values)),
+            }
+        };
+        def.modifiers.iter().enumerate().map(unit).collect()
     }
 
     pub(crate) fn due_execution(&mut self, who: u32, key: u64) {
@@ -316,6 +390,9 @@ impl World {
         self.recharge(who, &def);
         self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
         let now = self.local(who);
+        if !off && std::mem::take(&mut self.inst(who, key).owes_execution) {
+            self.execute(who, key);
+        }
         if let (false, Some(p)) = (off, self.inst(who, key).periodic.as_mut()) {
             let missed = std::mem::take(&mut p.missed);
             match def.period_inhibition {

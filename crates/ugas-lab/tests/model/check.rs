@@ -174,7 +174,7 @@ impl World {
             let start = self.write_start(&node);
             let mut end = start;
             for m in effect.modifiers.iter().filter(|o| o.attribute == m.attribute) {
-                if !self.filter_holds(m, t.who, t.who) {
+                if !self.filter_holds(m, t.who, t.who, None) {
                     continue;
                 }
                 let Some(unit) = self.asked(&m.magnitude, &spec)? else { continue };

@@ -1,5 +1,6 @@
 //! Combat state: values that rules change, restrictions, global cooldowns, charges, casts, input.
 
+use super::calc::Frozen;
 use super::effects::{flicks, has_any};
 use super::expr;
 use super::hear::Notice;
@@ -52,6 +53,8 @@ pub(crate) struct Blow {
     pub(crate) source: u32,
     pub(crate) target: u32,
     pub(crate) attribute: Option<String>,
+    /// What a source that was destroyed left behind.
+    pub(crate) frozen: Option<Frozen>,
 }
 
 impl World {
@@ -86,7 +89,8 @@ impl World {
                             }
                             None => {
                                 let (source, target) = blow.map_or((e.source, who), |b| (b.source, b.target));
-                                self.look(name, who, Some(source), Some(target))
+                                let frozen = blow.map_or(e.frozen.as_ref(), |b| b.frozen.as_ref());
+                                self.look_at(name, who, (source, frozen), target)
                             }
                         },
                     }
@@ -153,8 +157,7 @@ impl World {
                 *v = self.ruled_cost(spec.target, ability, m.operation, *v);
             }
         }
-        self.enter(spec, &def, key, plan, None);
-        Ok(())
+        self.enter(spec, &def, key, plan, None)
     }
 
     // Global cooldowns ------------------------------------------------------------------------------------------
@@ -315,6 +318,7 @@ impl World {
             source: super::world::NONE,
             target: who,
             attribute: None,
+            frozen: None,
         };
         let may = def.cast.as_ref().is_some_and(|c| c.interruptible != Some(false));
         if !may || self.is_restricted(who, "Interrupt", Some(&def), Some(&blow)) {

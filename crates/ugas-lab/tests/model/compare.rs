@@ -61,6 +61,7 @@ impl Both {
                 format!("EffectApplied {effect} level {level} stacks {stacks}")
             }
             FactKind::EffectExecuted { execution } => format!("EffectExecuted {effect} {execution}"),
+            FactKind::ExecutionRestricted { execution } => format!("ExecutionRestricted {effect} {execution}"),
             FactKind::EffectRemoved { reason } => format!("EffectRemoved {effect} {reason:?}"),
             FactKind::EffectChanged { what, stacks, level } => {
                 format!("EffectChanged {effect} {what:?} stacks {stacks} level {level}")

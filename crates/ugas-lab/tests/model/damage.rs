@@ -1,7 +1,9 @@
 //! The damage pipeline of effects that say they are combat: restriction, what the source does, what the target takes,
 //! mitigation, pools in their order, then the attribute itself.
 
+use super::calc::Frozen;
 use super::combat::Blow;
+use super::eval::Context;
 use super::play::Event;
 use super::settle::Write;
 use super::world::{Refused, Spec, World};
@@ -10,10 +12,8 @@ use ugas_doc::{CombatKind, DurationPolicy, Effect};
 /// The name of the generated mitigation.
 pub(crate) const ARMOR: &str = "Calc_Armor";
 
-/// What a mitigation lets through.
-fn mitigated(amount: f64) -> f64 {
-    amount * 0.75 - 1.0
-}
+/// What became of a write once it is settled: the write, what was dealt, what was left over.
+pub(crate) type Dealt = (Blown, f64, f64);
 
 /// What became of one write.
 #[derive(Clone, Debug)]
@@ -36,34 +36,45 @@ fn sides(kind: CombatKind) -> (&'static str, &'static str) {
 }
 
 impl World {
-    fn blow(&self, spec: &Spec, def: &Effect, attribute: Option<String>, amount: f64) -> Blow {
+    fn blow(&self, spec: &Spec, def: &Effect, attribute: Option<String>, amount: f64, frozen: Option<&Frozen>) -> Blow {
         let mut tags = [def.effect_tags.clone(), def.granted_tags.clone()].concat();
         tags.extend(def.combat.as_ref().and_then(|c| c.school.clone()));
         if let Some(a) = &spec.ability {
             tags.extend(self.abilities[a].tags.ability_tags.clone());
         }
         let style = def.combat.as_ref().map(|c| c.style).unwrap_or_default();
-        Blow { tags, amount, style, source: spec.source, target: spec.target, attribute }
+        Blow { tags, amount, style, source: spec.source, target: spec.target, attribute, frozen: frozen.cloned() }
     }
 
     /// Rules that say that an effect does not happen.
     pub(crate) fn combat_filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
-        let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
-        let blow = self.blow(spec, def, None, 0.0);
-        let bars =
-            |who: u32, on: &str| self.rows.contains_key(&who) && self.is_restricted(who, on, ability, Some(&blow));
         let lasting = def.duration_policy != DurationPolicy::Instant;
-        let mut refused = lasting && bars(spec.target, "BuffApplied");
-        if let Some(combat) = &def.combat {
-            let (done, taken) = sides(combat.kind);
-            refused |= bars(spec.target, taken) || bars(spec.source, done);
-        }
-        if refused { Err("Restricted") } else { Ok(()) }
+        let buff = lasting && self.bars(spec, def, spec.target, "BuffApplied", None);
+        if buff || self.bars_combat(spec, def, None) { Err("Restricted") } else { Ok(()) }
+    }
+
+    fn bars(&self, spec: &Spec, def: &Effect, who: u32, on: &str, frozen: Option<&Frozen>) -> bool {
+        let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
+        let blow = self.blow(spec, def, None, 0.0, frozen);
+        self.rows.contains_key(&who) && self.is_restricted(who, on, ability, Some(&blow))
+    }
+
+    /// Whether rules of the target or of the source forbid what an effect does as combat.
+    pub(crate) fn bars_combat(&self, spec: &Spec, def: &Effect, frozen: Option<&Frozen>) -> bool {
+        let Some(combat) = &def.combat else { return false };
+        let (done, taken) = sides(combat.kind);
+        self.bars(spec, def, spec.target, taken, frozen) || self.bars(spec, def, spec.source, done, frozen)
     }
 
     /// Changes planned writes to what gets through, and plans what pools take.
-    pub(crate) fn combat(&self, spec: &Spec, def: &Effect, writes: &mut Vec<Write>) -> Vec<Blown> {
-        let Some(combat) = &def.combat else { return Vec::new() };
+    pub(crate) fn combat(
+        &self,
+        spec: &Spec,
+        def: &Effect,
+        writes: &mut Vec<Write>,
+        frozen: Option<&Frozen>,
+    ) -> Result<Vec<Blown>, Refused> {
+        let Some(combat) = &def.combat else { return Ok(Vec::new()) };
         let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
@@ -74,7 +85,7 @@ impl World {
             if raw.is_nan() || raw <= 0.0 {
                 continue;
             }
-            let mut blow = self.blow(spec, def, Some(w.attribute.clone()), raw);
+            let mut blow = self.blow(spec, def, Some(w.attribute.clone()), raw, frozen);
             let mut amount = raw;
             if self.rows.contains_key(&spec.source) {
                 amount = self.ruled(spec.source, done, amount, ability, Some(&blow));
@@ -83,8 +94,11 @@ impl World {
                 blow.amount = amount;
                 amount = self.ruled(spec.target, taken, amount, ability, Some(&blow));
             }
-            if combat.mitigation.is_some() {
-                amount = mitigated(amount).max(0.0);
+            if let Some(calc) = &combat.mitigation {
+                amount = self.mitigated(calc, spec, frozen, amount)?.max(0.0);
+            }
+            if !amount.is_finite() {
+                return Err("NonFinite");
             }
             let mut rest = amount;
             for pool in if sign < 0.0 { self.pools(spec.target, &w.attribute) } else { Vec::new() } {
@@ -110,7 +124,27 @@ impl World {
             let (attribute, absorbed, start) = (w.attribute.clone(), amount - rest, w.start);
             blows.push(Blown { attribute, credit, raw, absorbed, rest, start });
         }
-        blows
+        Ok(blows)
+    }
+
+    /// What a mitigation lets through.
+    fn mitigated(&self, calc: &str, spec: &Spec, frozen: Option<&Frozen>, amount: f64) -> Result<f64, Refused> {
+        if calc == ARMOR {
+            return Ok(amount * 0.75 - 1.0);
+        }
+        let text = self.calculations[calc].value.as_ref().expect("it has a value").text();
+        let (source, target, set_by_caller) = (spec.source, spec.target, &spec.set_by_caller);
+        let cx = Context { source, target, level: spec.level, set_by_caller, frozen };
+        Ok(self.calculated(&[text], &cx, amount)?[0])
+    }
+
+    /// What settled writes came to.
+    pub(crate) fn dealt(&self, target: u32, blows: Vec<Blown>) -> Vec<Dealt> {
+        let left = |b: &Blown| {
+            let moved = (self.shown[&(target, b.attribute.clone())].base - b.start).abs();
+            (b.rest - moved).max(0.0)
+        };
+        blows.into_iter().map(|b| (b.clone(), b.rest - left(&b), left(&b))).collect()
     }
 
     /// Pools before an attribute, by order, then by slot.
@@ -134,12 +168,9 @@ impl World {
         master.map_or(source, |(who, _)| *who)
     }
 
-    pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, blows: Vec<Blown>) {
+    pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, blows: Vec<Dealt>) {
         let Some(combat) = &def.combat else { return };
-        for b in blows {
-            let moved = (self.shown[&(target, b.attribute.clone())].base - b.start).abs();
-            let overkill = (b.rest - moved).max(0.0);
-            let amount = b.rest - overkill;
+        for (b, amount, overkill) in blows {
             let text = format!("Damage {:?} {:?} credit {}", combat.kind, combat.style, b.credit);
             self.tell_with(target, text, vec![amount, b.raw, b.absorbed, overkill]);
             if combat.kind == CombatKind::Damage {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use ugas_core as core;
 use ugas_core::{ActivationKey, ControllerId, DefId, EffectId, EffectKey, GrantId, Rules, SimTime, TaskKey};
-use ugas_doc::{AbilitySet, Doc, Effect, SetAbility};
+use ugas_doc::{AbilitySet, Calculation, ContextTag, Doc, Effect, SetAbility};
 
 /// The two worlds side by side.
 pub(crate) struct Both {
@@ -65,6 +65,7 @@ fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) 
     docs.sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
     docs.abilities.iter().for_each(|a| eprintln!("{}", compact(&format!("{a:?}"))));
     docs.ability_sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
+    docs.calculations.iter().for_each(|c| eprintln!("{}", compact(&format!("{c:?}"))));
     docs.effects.iter().for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
     done.iter().enumerate().for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
     eprintln!("first difference: {difference}");
@@ -84,6 +85,7 @@ impl Both {
         let all = all.chain(docs.effects.iter().cloned().map(Doc::from));
         let all = all.chain(docs.abilities.iter().cloned().map(Doc::from));
         let all = all.chain(docs.ability_sets.iter().cloned().map(Doc::from));
+        let all = all.chain(docs.calculations.iter().cloned().map(Doc::from));
         // A tag or key that nothing mentions would have no id.
         let mut known = Effect::lasting("GE_Names", 1.0);
         known.granted_tags = [TAGS, CUES, EVENTS, KINDS, MORE_TAGS].concat().iter().map(|t| (*t).to_owned()).collect();
@@ -91,14 +93,17 @@ impl Both {
         for key in KEYS {
             known = known.add(&first.name, ugas_doc::Magnitude::set_by_caller(*key));
         }
+        // Calculations are compiled before effects: theirs comes first of all, so that the tags' hierarchy is in this order.
+        let tags = known.granted_tags.iter().map(|tag| ContextTag { tag: tag.clone(), when: None });
+        let names = Calculation { value: Some("0".into()), ..Calculation::new("Calc_Names") };
+        let names = Calculation { context_tags: tags.collect(), ..names };
         let mut inputs = AbilitySet::new("AS_Names");
         inputs.abilities = INPUTS.iter().map(|i| SetAbility::new(docs.abilities[0].name.clone()).input(*i)).collect();
         let builder = Rules::builder().calc_fn(ARMOR, [], |cx| {
             let through = cx.amount() * 0.75 - 1.0;
             cx.give(through);
         });
-        // First, so that the tags' hierarchy is in the order of the list.
-        let rules = builder.add(known).add_all(all).add(inputs).build();
+        let rules = builder.add(names).add(known).add_all(all).add(inputs).build();
         let rules = rules.unwrap_or_else(|e| panic!("generated rules must load: {e:?}"));
         let mut effects = BTreeMap::new();
         let owning = docs.abilities.iter().filter(|a| !a.tags.activation_owned_tags.is_empty());
@@ -110,7 +115,9 @@ impl Both {
         }
         Both {
             sim: core::Sim::new(rules, core::SimConfig::default()),
-            world: World::new(&docs.sets, &docs.effects, &docs.curves).with(&docs.abilities, &docs.ability_sets),
+            world: World::new(&docs.sets, &docs.effects, &docs.curves)
+                .with(&docs.abilities, &docs.ability_sets)
+                .calculating(&docs.calculations),
             names: effects.iter().map(|(n, id)| (*id, n.clone())).collect(),
             effects,
             docs,

@@ -4,7 +4,7 @@ use super::eval::{Context, Node, acts_on_current, is_periodic};
 use super::expr;
 use super::world::{Inst, ModState, NONE, Periodic, Refused, Row, Spec, Unit, World};
 use std::collections::BTreeMap;
-use ugas_doc::{DurationPolicy, Effect, ExecutionPolicy, ImmunityEntry, Magnitude, StackBy};
+use ugas_doc::{DurationPolicy, Effect, ExecutionPolicy, ImmunityEntry, Magnitude, MagnitudeType, StackBy};
 
 /// Flicks in a second.
 pub(crate) const SECOND: i64 = 705_600_000;
@@ -199,16 +199,20 @@ impl World {
     fn evaluate_again(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
-        let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
+        let cx = Context::of(&e, who);
         for (i, m) in def.modifiers.iter().enumerate() {
+            let holds = self.filter_holds(m, who, e.source, e.frozen.as_ref());
+            self.inst(who, key).mods[i].holds = holds;
+            if e.mods[i].unit == Unit::AtExecution {
+                continue;
+            }
             let new = match self.magnitude(&m.magnitude, &cx, &|n| self.shown.get(n).map(|s| s.current)) {
                 Ok(None) => Unit::Skipped,
                 Ok(Some(v)) if self.reads_attribute(&m.magnitude) => Unit::Reading { last: v },
                 Ok(Some(v)) => Unit::Fixed(v),
                 Err(_) => continue,
             };
-            let holds = self.filter_holds(m, who, e.source);
-            self.inst(who, key).mods[i] = ModState { unit: new, holds, dropped: e.mods[i].dropped };
+            self.inst(who, key).mods[i].unit = new;
         }
     }
 
@@ -269,8 +273,7 @@ impl World {
         }
         let existing = self.existing(spec, &def);
         let plan = self.plan(spec, &def, existing.as_ref(), key)?;
-        self.enter(spec, &def, key, plan, Some(tags));
-        Ok(())
+        self.enter(spec, &def, key, plan, Some(tags))
     }
 
     /// The active effect that refuses the incoming one.
@@ -307,7 +310,7 @@ impl World {
                 };
                 self.get(who, name)
             };
-            if expr::value(text, &read).is_none_or(|v| v == 0.0) {
+            if !expr::holds(text, &read) {
                 return Err("Condition");
             }
         }
@@ -346,8 +349,31 @@ impl World {
         Ok(plan)
     }
 
-    /// The application itself; `tags` are what it grants if not what its definition says.
-    pub(crate) fn enter(&mut self, spec: &Spec, def: &Effect, key: u64, mut plan: Plan, tags: Option<Vec<String>>) {
+    /// The application itself, or nothing of it; `tags` are what it grants if not what its definition says.
+    pub(crate) fn enter(
+        &mut self,
+        spec: &Spec,
+        def: &Effect,
+        key: u64,
+        plan: Plan,
+        tags: Option<Vec<String>>,
+    ) -> Result<(), Refused> {
+        let saved = may_fail(def).then(|| self.clone());
+        let entered = self.try_enter(spec, def, key, plan, tags);
+        if let (Err(_), Some(saved)) = (entered, saved) {
+            *self = saved;
+        }
+        entered
+    }
+
+    fn try_enter(
+        &mut self,
+        spec: &Spec,
+        def: &Effect,
+        key: u64,
+        mut plan: Plan,
+        tags: Option<Vec<String>>,
+    ) -> Result<(), Refused> {
         let (target, source) = (spec.target, spec.source);
         let existing = self.existing(spec, def);
         let tags = tags.unwrap_or_else(|| def.granted_tags.clone());
@@ -356,14 +382,14 @@ impl World {
             self.remove_list(target, self.met(target, &filter), &filter);
         }
         for (m, state) in def.modifiers.iter().zip(&mut plan.mods) {
-            state.holds = self.filter_holds(m, target, source);
+            state.holds = self.filter_holds(m, target, source, None);
         }
         match (existing, def.duration_policy) {
-            (_, DurationPolicy::Instant) => self.instant(spec, def, plan),
+            (_, DurationPolicy::Instant) => self.instant(spec, def, plan)?,
             (Some(old), _) if def.stacking.is_some() => self.stack(spec, def, old, plan),
             (Some(old), _) => self.merge(spec, old, plan),
             (None, _) => {
-                self.start(spec, def, key, tags, plan);
+                self.start(spec, def, key, tags, plan)?;
                 if let Some(s) = &def.stacking
                     && spec.stacks > s.limit.unwrap_or(u32::MAX)
                 {
@@ -371,6 +397,7 @@ impl World {
                 }
             }
         }
+        Ok(())
     }
 
     pub(crate) fn existing(&self, spec: &Spec, def: &Effect) -> Option<Inst> {
@@ -389,6 +416,11 @@ impl World {
     fn units(&self, spec: &Spec, def: &Effect) -> Result<Vec<ModState>, Refused> {
         let mut mods = Vec::new();
         for m in &def.modifiers {
+            let calculated = m.magnitude.kind == MagnitudeType::CustomCalculation;
+            if calculated && def.duration_policy != DurationPolicy::Instant && !acts_on_current(def, m) {
+                mods.push(ModState { unit: Unit::AtExecution, holds: true, dropped: false });
+                continue;
+            }
             let unit = match self.asked(&m.magnitude, spec)? {
                 None => Unit::Skipped,
                 Some(v) if self.reads_attribute(&m.magnitude) && def.duration_policy != DurationPolicy::Instant => {
@@ -403,8 +435,8 @@ impl World {
 
     /// A magnitude as an application finds it.
     pub(crate) fn asked(&self, mag: &Magnitude, spec: &Spec) -> Result<Option<f64>, Refused> {
-        let cx =
-            Context { source: spec.source, target: spec.target, level: spec.level, set_by_caller: &spec.set_by_caller };
+        let (source, target, set_by_caller) = (spec.source, spec.target, &spec.set_by_caller);
+        let cx = Context { source, target, level: spec.level, set_by_caller, frozen: None };
         self.magnitude(mag, &cx, &|n| self.shown.get(n).map(|s| s.current))
     }
 
@@ -454,8 +486,15 @@ impl World {
             mods: plan.mods.clone(),
             tags,
             ability: spec.ability.clone(),
+            frozen: None,
+            owes_execution: false,
         }
     }
+}
+
+/// Whether what an effect writes may turn out not to be computable.
+pub(crate) fn may_fail(def: &Effect) -> bool {
+    !def.executions.is_empty() || def.combat.as_ref().is_some_and(|c| c.mitigation.is_some())
 }
 
 /// Whether any of the tags in `lists` is one of `wanted` or stands below one.

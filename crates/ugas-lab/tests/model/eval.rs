@@ -1,5 +1,6 @@
 //! Values from scratch: every current value follows from base values, active effects and definitions.
 
+use super::calc::Frozen;
 use super::expr;
 use super::world::{Inst, NONE, Unit, World};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,16 @@ pub(crate) struct Context<'a> {
     pub(crate) target: u32,
     pub(crate) level: u32,
     pub(crate) set_by_caller: &'a BTreeMap<String, f64>,
+    /// What a source that was destroyed left behind.
+    pub(crate) frozen: Option<&'a Frozen>,
+}
+
+impl<'a> Context<'a> {
+    /// Of an active effect.
+    pub(crate) fn of(e: &'a Inst, target: u32) -> Context<'a> {
+        let (source, level) = (e.source, e.level);
+        Context { source, target, level, set_by_caller: &e.set_by_caller, frozen: e.frozen.as_ref() }
+    }
 }
 
 /// What the modifiers on an attribute come to.
@@ -107,7 +118,8 @@ impl World {
             for (m, state) in def.modifiers.iter().zip(&e.mods) {
                 let live = matches!(state.unit, Unit::Reading { .. }) && acts_on_current(def, m);
                 if m.attribute == node.1 && live && !state.dropped {
-                    reads.extend(self.live_read(&m.magnitude, e.source, node.0));
+                    let read = self.live_read(&m.magnitude, e.source, node.0);
+                    reads.extend(read.filter(|n| e.frozen.is_none() || n.0 == node.0));
                 }
             }
         }
@@ -165,6 +177,10 @@ impl World {
         cx: &Context<'_>,
         read: &dyn Fn(&Node) -> Option<f64>,
     ) -> Result<Option<f64>, &'static str> {
+        let read = |n: &Node| match cx.frozen {
+            Some(f) if n.0 == cx.source => f.values.get(&n.1).copied(),
+            _ => read(n),
+        };
         let value = match mag.kind {
             MagnitudeType::ScalableFloat => match &mag.curve {
                 None => mag.value.expect("generated documents are whole"),
@@ -194,7 +210,11 @@ impl World {
                     None => return Ok(None),
                 }
             }
-            MagnitudeType::CustomCalculation => unreachable!("not generated"),
+            MagnitudeType::CustomCalculation => {
+                let calc = &self.calculations[mag.calculator_class.as_ref().expect("names a calculation")];
+                let text = calc.value.as_ref().expect("it is a magnitude").text();
+                self.calculated(&[text], cx, 0.0)?[0]
+            }
         };
         if value.is_finite() { Ok(Some(value + 0.0)) } else { Err("NonFinite") }
     }
@@ -207,10 +227,10 @@ impl World {
     /// The unit magnitude of modifier `i` of an active effect.
     pub(crate) fn unit(&self, who: u32, e: &Inst, i: usize, values: &Values) -> Option<f64> {
         match e.mods[i].unit {
-            Unit::Skipped => None,
+            Unit::Skipped | Unit::AtExecution => None,
             Unit::Fixed(v) => Some(v),
             Unit::Reading { last } => {
-                let cx = Context { source: e.source, target: who, level: e.level, set_by_caller: &e.set_by_caller };
+                let cx = Context::of(e, who);
                 let mag = &self.effects[&e.def].modifiers[i].magnitude;
                 match self.magnitude(mag, &cx, &|n| values.get(n).copied()) {
                     Ok(v) => v,

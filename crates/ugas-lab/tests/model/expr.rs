@@ -2,15 +2,18 @@
 
 /// The value of `text`, or `None` where a name has no value.
 pub(crate) fn value(text: &str, read: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
-    let mut p = Parser { rest: text, read, missing: false };
+    let mut p = Parser { rest: text, read, missing: false, infinite: false };
     let v = p.or();
     assert!(p.rest.trim().is_empty(), "the model cannot read {text:?}");
     (!p.missing).then_some(v)
 }
 
-/// Whether `text` has a value and it is neither 0 nor infinite.
+/// Whether a condition holds: it has a value other than 0, and no part of it that matters is infinite or NaN.
 pub(crate) fn holds(text: &str, read: &dyn Fn(&str) -> Option<f64>) -> bool {
-    value(text, read).is_some_and(|v| v.is_finite() && v != 0.0)
+    let mut p = Parser { rest: text, read, missing: false, infinite: false };
+    let v = p.or();
+    assert!(p.rest.trim().is_empty(), "the model cannot read {text:?}");
+    !p.missing && !p.infinite && v != 0.0
 }
 
 /// Every name in `text`.
@@ -27,6 +30,8 @@ struct Parser<'a> {
     rest: &'a str,
     read: &'a dyn Fn(&str) -> Option<f64>,
     missing: bool,
+    /// A part of it is no finite number.
+    infinite: bool,
 }
 
 impl Parser<'_> {
@@ -44,10 +49,12 @@ impl Parser<'_> {
     fn or(&mut self) -> f64 {
         let mut v = self.and();
         while self.eat("||") {
-            let missing = self.missing;
+            let before = (self.missing, self.infinite);
             let w = self.and();
             // A side that is not needed may lack anything.
-            self.missing = if v != 0.0 { missing } else { self.missing };
+            if v != 0.0 {
+                (self.missing, self.infinite) = before;
+            }
             v = truth(v != 0.0 || w != 0.0);
         }
         v
@@ -56,9 +63,11 @@ impl Parser<'_> {
     fn and(&mut self) -> f64 {
         let mut v = self.comparison();
         while self.eat("&&") {
-            let missing = self.missing;
+            let before = (self.missing, self.infinite);
             let w = self.comparison();
-            self.missing = if v == 0.0 { missing } else { self.missing };
+            if v == 0.0 {
+                (self.missing, self.infinite) = before;
+            }
             v = truth(v != 0.0 && w != 0.0);
         }
         v
@@ -102,6 +111,7 @@ impl Parser<'_> {
             } else {
                 return v;
             }
+            self.infinite |= !v.is_finite();
         }
     }
 

@@ -1,10 +1,10 @@
 //! Random rules. One seed gives one sequence, on every machine.
 
-use super::abilities;
+use super::{abilities, calc};
 use ugas_doc::{
-    Ability, AbilitySet, Absorb, Attribute, AttributeSet, Bound, ConditionalEffects, Curve, DurationPolicy, Effect,
-    ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail,
-    OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
+    Ability, AbilitySet, Absorb, Attribute, AttributeSet, Bound, Calculation, ConditionalEffects, Curve,
+    DurationPolicy, Effect, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude, Modifier,
+    OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
 };
 
 pub(crate) const TAGS: &[&str] = &[
@@ -29,6 +29,10 @@ pub(crate) struct Rng(u64);
 impl Rng {
     pub(crate) fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5851_f42d_4c95_7f2d)
+    }
+    /// Another stream that follows from this one, which stays where it is.
+    pub(crate) fn fork(&self) -> Rng {
+        Rng::new(self.0)
     }
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -61,13 +65,14 @@ impl Rng {
 }
 
 /// Everything a sim needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Documents {
     pub(crate) sets: Vec<AttributeSet>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) curves: Vec<Curve>,
     pub(crate) abilities: Vec<Ability>,
     pub(crate) ability_sets: Vec<AbilitySet>,
+    pub(crate) calculations: Vec<Calculation>,
 }
 
 pub(crate) fn documents(rng: &mut Rng) -> Documents {
@@ -80,11 +85,12 @@ pub(crate) fn documents(rng: &mut Rng) -> Documents {
     let count = rng.range(6, 14);
     let effect_names: Vec<String> = (0..count).map(|i| format!("GE_{i}")).collect();
     let abilities: Vec<String> = (0..rng.range(3, 6)).map(|i| format!("GA_{i}")).collect();
-    let mut docs = Documents { sets, effects: Vec::new(), curves, abilities: Vec::new(), ability_sets: Vec::new() };
+    let mut docs = Documents { sets, curves, ..Documents::default() };
     for i in 0..count {
         let new = effect(rng, &effect_names[i], &docs.sets, &names, &effect_names[i + 1..], &abilities);
         docs.effects.push(new);
     }
+    calc::add(&mut rng.fork(), &mut docs);
     abilities::add(rng, &mut docs, &abilities);
     docs
 }

@@ -90,8 +90,8 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         88..90 => Op::SetRate { who: target, rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]) },
         90..92 => Op::SetActive { who: target, active: rng.percent(70) },
         92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs, world)),
-        94 => Op::Despawn { who: target },
-        95..97 => Op::ExtractInsert { who: target },
+        94..96 => Op::Despawn { who: target },
+        96 => Op::ExtractInsert { who: target },
         97..99 => {
             let names: Vec<String> =
                 docs.sets.iter().flat_map(|s| s.attributes.iter().map(|a| a.name.clone())).collect();

@@ -1,5 +1,6 @@
 //! Tags and reactions: what follows from a verb once the verb itself is done.
 
+use super::calc::Frozen;
 use super::effects::under;
 use super::hear::Notice;
 use super::world::{Inst, Reaction, Spec, World};
@@ -63,8 +64,10 @@ impl World {
         if !tags.is_empty() && self.rows[&who].effects.iter().any(|e| self.watches(e)) {
             self.recheck_later(who);
         }
-        let tests_source =
-            |e: &Inst| e.source == who && self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
+        let tests_source = |e: &Inst| {
+            let filtered = || self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
+            e.source == who && e.frozen.is_none() && filtered()
+        };
         let others: Vec<u32> = self
             .rows
             .iter()
@@ -99,8 +102,12 @@ impl World {
 
     // Filters and ongoing requirements --------------------------------------------------------------------------
 
-    pub(crate) fn filter_holds(&self, m: &Modifier, target: u32, source: u32) -> bool {
-        m.target_tags.iter().all(|t| self.has_tag(target, t)) && m.source_tags.iter().all(|t| self.has_tag(source, t))
+    pub(crate) fn filter_holds(&self, m: &Modifier, target: u32, source: u32, frozen: Option<&Frozen>) -> bool {
+        let source_has = |tag: &String| match frozen {
+            Some(f) => f.tags.iter().any(|t| under(t, tag)),
+            None => self.has_tag(source, tag),
+        };
+        m.target_tags.iter().all(|t| self.has_tag(target, t)) && m.source_tags.iter().all(source_has)
     }
 
     /// Whether an effect's ongoing requirements are met; what it grants itself does not count.
@@ -204,7 +211,7 @@ impl World {
         let def = self.effects[&e.def].clone();
         let mut touched = Vec::new();
         for (i, m) in def.modifiers.iter().enumerate() {
-            let holds = self.filter_holds(m, who, e.source);
+            let holds = self.filter_holds(m, who, e.source, e.frozen.as_ref());
             if holds != e.mods[i].holds {
                 self.inst(who, key).mods[i].holds = holds;
                 touched.push((who, m.attribute.clone()));

@@ -76,13 +76,28 @@ impl World {
             let (Some(old), new) = (before.get(&node), self.shown[&node]) else {
                 continue;
             };
-            if (old.base, old.current) != (new.base, new.current) {
-                self.attribute_facts(&node, *old, new, source);
+            if (old.base, old.current) == (new.base, new.current) {
+                continue;
+            }
+            match &mut self.later {
+                Some(list) if list.iter().any(|l| l.0 == node) => {}
+                Some(list) => list.push((node, *old)),
+                None => self.attribute_facts(&node, *old, new, source),
             }
         }
         for (node, old) in &before {
             let same = self.shown.get(node).is_none_or(|new| new.current == old.current && new.base == old.base);
             assert!(same || affected.contains(node), "the model changed {node:?} behind its own back");
+        }
+    }
+
+    /// The facts of an application that settled several times: one for each attribute that ended different.
+    pub(crate) fn flush(&mut self, source: u32) {
+        for (node, old) in self.later.take().unwrap_or_default() {
+            let new = self.shown[&node];
+            if (old.base, old.current) != (new.base, new.current) {
+                self.attribute_facts(&node, old, new, source);
+            }
         }
     }
 

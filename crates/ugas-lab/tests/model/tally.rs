@@ -56,6 +56,9 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
         "Possessed",
         "Restored",
         "Died Health",
+        "ExecutionRestricted",
+        "Execution refused",
+        "Frozen execution",
     ] {
         wanted.push((fact.to_owned(), 2));
     }

@@ -3,11 +3,12 @@
 //! Everything is a name, a `Vec` or a `BTreeMap`; nothing is derived and kept except what was last shown, which the
 //! facts need as "old".
 
+use super::calc::Frozen;
 use super::eval::Node;
 use super::hear::Heard;
 use super::play::{Grant, Play, owned_tags};
 use std::collections::{BTreeMap, VecDeque};
-use ugas_doc::{Ability, AbilitySet, AttributeSet, Curve, Effect};
+use ugas_doc::{Ability, AbilitySet, AttributeSet, Calculation, Curve, Effect};
 
 /// No controller.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -78,6 +79,8 @@ pub(crate) enum Unit {
         /// What was read last.
         last: f64,
     },
+    /// Calculated at each execution.
+    AtExecution,
 }
 
 #[derive(Clone, Debug)]
@@ -121,6 +124,10 @@ pub(crate) struct Inst {
     pub(crate) mods: Vec<ModState>,
     pub(crate) tags: Vec<String>,
     pub(crate) ability: Option<String>,
+    /// What its source showed immediately before it was destroyed.
+    pub(crate) frozen: Option<Frozen>,
+    /// It began inhibited: the execution of its application runs once its requirements hold.
+    pub(crate) owes_execution: bool,
 }
 
 impl Inst {
@@ -226,6 +233,7 @@ pub(crate) struct World {
     pub(crate) curves: BTreeMap<String, Curve>,
     pub(crate) abilities: BTreeMap<String, Ability>,
     pub(crate) ability_sets: BTreeMap<String, AbilitySet>,
+    pub(crate) calculations: BTreeMap<String, Calculation>,
     pub(crate) now: i64,
     pub(crate) rows: BTreeMap<u32, Row>,
     pub(crate) next_id: u32,
@@ -246,6 +254,8 @@ pub(crate) struct World {
     pub(crate) next_frame: Option<i64>,
     /// Handles of ability sets that were granted in this op.
     pub(crate) handles: Vec<u64>,
+    /// What attributes showed before an application that settles several times; facts come at its end.
+    pub(crate) later: Option<Vec<(Node, Shown)>>,
     /// How often what happened.
     pub(crate) tally: BTreeMap<String, u64>,
 }
@@ -379,6 +389,7 @@ impl World {
 
     pub(crate) fn despawn(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
+        self.freeze(who);
         self.row(who).queue.clear();
         // What abilities do as they end goes too.
         while !self.rows[&who].effects.is_empty() || !self.rows[&who].grants.is_empty() {
@@ -390,6 +401,7 @@ impl World {
             }
         }
         self.tell(who, "Despawned".into());
+        self.freeze(who);
         self.rows.remove(&who);
         self.shown.retain(|n, _| n.0 != who);
         self.react();

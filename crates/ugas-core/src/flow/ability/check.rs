@@ -5,7 +5,7 @@ use super::super::View;
 use super::reads::TryReads;
 use crate::rules::{AbilityDef, AbilityHookCx, Check, RuleOn};
 use crate::state::{Activation, Grant};
-use crate::{AbilityState, ActorId, ControllerId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
+use crate::{AbilityState, ActorId, ControllerId, EffectId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
 use ugas_doc::GroupPolicy;
 
 /// A try: who, which grant, at what.
@@ -168,7 +168,7 @@ fn group(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
 
 fn condition(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     if let Some(expr) = &t.def.condition
-        && !expr.holds(&mut TryReads { view: *v, of: *t })
+        && !v.holds(expr, &mut TryReads { view: *v, of: *t }, v.row(t.slot).id, EffectId::NONE)
     {
         return Some((Refusal::Condition, SimTime::NEVER));
     }

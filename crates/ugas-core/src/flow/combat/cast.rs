@@ -100,7 +100,8 @@ impl<'r> Flow<'r> {
         }
         let Some((_, def)) = self.ability_of(slot, of) else { return Ok(()) };
         let (tags, style) = (&*def.tags, Default::default());
-        let event = CombatEvent { tags, amount: 0.0, style, source: ControllerId::NONE, target: who, attribute: None };
+        let (source, target) = (ControllerId::NONE, who);
+        let event = CombatEvent { tags, amount: 0.0, style, source, target, attribute: None, frozen: None };
         let may = def.cast.is_some_and(|c| c.interruptible);
         if !may || self.view().restricted(slot, RuleOn::Interrupt, Some(&def), Some(&event)) {
             return Err(Refusal::Restricted);

@@ -5,6 +5,7 @@ use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
 use super::super::{Arrival, Flow, Reaction, Via, Write, child_birth};
+use super::CombatEvent;
 use super::restrict::sides;
 use crate::rules::{AbilityDef, DamageCx, EffectDef};
 use crate::state::{ModOp, alert};
@@ -61,6 +62,7 @@ impl Flow<'_> {
         let credit = self.credit(about.spec.source);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
+        let frozen = self.view().frozen_of(about).cloned();
         // What pools lose to others below is no damage of their own.
         let meant: Vec<Write> = self.sc.writes.clone();
         for (at, w) in meant.into_iter().enumerate() {
@@ -69,7 +71,8 @@ impl Flow<'_> {
                 continue;
             }
             let attribute = self.layout(about.target).slots[w.slot as usize].attribute;
-            let mut event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
+            let event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
+            let mut event = CombatEvent { frozen: frozen.as_ref(), ..event };
             let mut amount = match source {
                 Some(source) => self.view().combat_value(source, done, raw, ability, Some(&event)),
                 None => raw,
@@ -180,10 +183,15 @@ impl Flow<'_> {
             return;
         }
         let mut then = Vec::new();
+        let row = self.row(b.row as usize);
+        let frozen = row.find(via.key).and_then(|at| self.view().frozen_source(&row.effects[at])).cloned();
         for hook in &rules.hooks.damage {
             let Blown { target, kind, style, credit, raw, absorbed, overkill, .. } = *b;
             let source = via.source;
-            let values = |w, a| self.current_of(w, a);
+            let values = |w, a| match &frozen {
+                Some(frozen) if w == source => frozen.value(a),
+                _ => self.current_of(w, a),
+            };
             hook(&mut DamageCx {
                 rules,
                 values: &values,

@@ -1,8 +1,9 @@
 //! Restrictions: rules that say an event does not happen.
 
-use super::super::View;
+use super::super::{About, View};
 use super::CombatEvent;
 use crate::rules::{AbilityDef, EffectDef, RuleOn, RuleWhat};
+use crate::state::Frozen;
 use crate::{AttributeId, Refusal, Spec, TagId};
 use ugas_doc::{CombatKind, DurationPolicy};
 
@@ -20,21 +21,32 @@ impl View<'_> {
 
     /// Whether rules of the target or of the source refuse an effect: what it does as combat, and as a buff.
     pub(crate) fn check_restrictions(&self, def: &EffectDef, spec: &Spec, target: usize) -> Result<(), Refusal> {
-        let lasting = def.policy != DurationPolicy::Instant;
-        if def.combat.is_none() && !(lasting && self.row(target).immunities > 0) {
-            return Ok(());
+        let lasting = def.policy != DurationPolicy::Instant && self.row(target).immunities > 0;
+        if lasting {
+            let tags = self.combat_tags(def, spec);
+            let ability = self.ability(spec.ability);
+            let event = self.combat_event(def, spec, &tags, None, 0.0);
+            if self.restricted(target, RuleOn::BuffApplied, ability.as_deref(), Some(&event)) {
+                return Err(Refusal::Restricted);
+            }
         }
+        if self.restricts_combat(def, spec, target, None) { Err(Refusal::Restricted) } else { Ok(()) }
+    }
+
+    /// Whether rules of the target or of the source forbid an execution of an active effect (ruling R-105).
+    pub(crate) fn restricts_execution(&self, def: &EffectDef, about: About<'_>) -> bool {
+        def.combat.is_some() && self.restricts_combat(def, about.spec, about.target, self.frozen_of(about))
+    }
+
+    /// Whether rules of the target or of the source forbid what an effect does as combat.
+    fn restricts_combat(&self, def: &EffectDef, spec: &Spec, target: usize, frozen: Option<&Frozen>) -> bool {
+        let Some(combat) = &def.combat else { return false };
         let tags = self.combat_tags(def, spec);
         let ability = self.ability(spec.ability);
-        let event = self.combat_event(def, spec, &tags, None, 0.0);
+        let event = CombatEvent { frozen, ..self.combat_event(def, spec, &tags, None, 0.0) };
         let bars = |slot: usize, on: RuleOn| self.restricted(slot, on, ability.as_deref(), Some(&event));
-        let mut refused = lasting && bars(target, RuleOn::BuffApplied);
-        if let Some(combat) = &def.combat {
-            let (done, taken) = sides(combat.kind);
-            refused |= bars(target, taken);
-            refused |= self.st.controllers.slot(spec.source).is_some_and(|s| bars(s, done));
-        }
-        if refused { Err(Refusal::Restricted) } else { Ok(()) }
+        let (done, taken) = sides(combat.kind);
+        bars(target, taken) || self.st.controllers.slot(spec.source).is_some_and(|s| bars(s, done))
     }
 
     /// What the event of an effect carries: its own and granted tags, its school, the tags of the ability behind it.
@@ -56,7 +68,7 @@ impl View<'_> {
         amount: f64,
     ) -> CombatEvent<'e> {
         let style = def.combat.as_ref().map_or_else(Default::default, |c| c.style);
-        CombatEvent { tags, amount, style, source: spec.source, target: spec.target, attribute }
+        CombatEvent { tags, amount, style, source: spec.source, target: spec.target, attribute, frozen: None }
     }
 }
 

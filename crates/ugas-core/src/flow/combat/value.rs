@@ -5,7 +5,7 @@
 
 use super::super::{Flow, View};
 use crate::rules::{AbilityDef, Bearer, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
-use crate::state::Effect;
+use crate::state::{Effect, Frozen};
 use crate::{AttributeId, ControllerId, SimTime, TagId};
 use ugas_doc::CombatStyle;
 
@@ -19,6 +19,8 @@ pub(crate) struct CombatEvent<'e> {
     pub(crate) source: ControllerId,
     pub(crate) target: ControllerId,
     pub(crate) attribute: Option<AttributeId>,
+    /// What the source showed before it left the sim.
+    pub(crate) frozen: Option<&'e Frozen>,
 }
 
 impl View<'_> {
@@ -78,10 +80,9 @@ impl View<'_> {
         for e in self.row(slot).effects.iter().filter(|e| !e.inhibited()) {
             let Some(def) = self.def(e.def) else { continue };
             for rule in def.rules.iter().filter(|r| self.is_about(r.on, on)) {
-                if self.concerns(rule, ability, event)
-                    && rule.when.as_ref().is_none_or(|w| w.holds(&mut RuleReads { view: *self, slot, e, event }))
-                    && each(rule, e)
-                {
+                let holds =
+                    |when| self.holds(when, &mut RuleReads { view: *self, slot, e, event }, self.row(slot).id, e.def);
+                if self.concerns(rule, ability, event) && rule.when.as_ref().is_none_or(holds) && each(rule, e) {
                     return true;
                 }
             }
@@ -154,6 +155,10 @@ impl RuleReads<'_> {
     fn source(&self) -> ControllerId {
         self.event.map_or(self.e.source, |e| e.source)
     }
+    /// What the source showed, where it left the sim.
+    fn frozen(&self) -> Option<&Frozen> {
+        self.event.map_or_else(|| self.view.frozen_source(self.e), |e| e.frozen)
+    }
     fn target(&self) -> ControllerId {
         self.event.map_or(self.own(), |e| e.target)
     }
@@ -166,7 +171,10 @@ impl Reads for RuleReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         let who = match side {
             Side::Own => self.own(),
-            Side::Source => self.source(),
+            Side::Source => match self.frozen() {
+                Some(frozen) => return frozen.value(attribute),
+                None => self.source(),
+            },
             Side::Target => self.target(),
         };
         self.view.current_of(who, attribute)
@@ -175,7 +183,10 @@ impl Reads for RuleReads<'_> {
     fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
         let who = match bearer {
             Bearer::Own => return Some(self.view.has(self.slot, tag)),
-            Bearer::Source => self.source(),
+            Bearer::Source => match self.frozen() {
+                Some(frozen) => return Some(frozen.has(&self.view.rules.tags, tag)),
+                None => self.source(),
+            },
             Bearer::Target => self.target(),
             Bearer::Hit => return None,
             Bearer::Event => {

@@ -122,8 +122,9 @@ fn keep_times(e: &mut Effect, new: &EffectDef, old: &EffectDef, now: SimTime) {
         (true, None) => e.cold_mut().periodic = None,
         _ => {}
     }
-    if e.missed() > 0 && (new.period.is_none() || new.period_inhibition != PeriodInhibition::CatchUp) {
-        e.cold_mut().missed = 0;
+    let catches_up = new.period.is_some() && new.period_inhibition == PeriodInhibition::CatchUp;
+    if e.missed() > 0 && !catches_up {
+        e.cold_mut().missed = e.missed().min(new.executes_at_once() as u32);
     }
     let length = match (&new.stacking, &old.stacking) {
         (Some(_), _) if e.end == SimTime::NEVER => SimTime::NEVER,

@@ -88,6 +88,7 @@ impl Flow<'_> {
         self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
         self.ix.filters.clear();
+        self.ix.onlookers.clear();
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
         report.controllers = everyone.len() as u32;
         let (mut was, mut anew) = (Vec::with_capacity(everyone.len()), Vec::new());

@@ -53,6 +53,7 @@ impl Flow<'_> {
             source: event.instigator,
             target: event.target,
             attribute: None,
+            frozen: None,
         };
         if view.restricted(slot, on, None, Some(&about)) {
             return Err(Refusal::Restricted);

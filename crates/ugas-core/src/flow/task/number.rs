@@ -3,7 +3,7 @@
 use crate::flow::Flow;
 use crate::rules::{Bearer, Expr, Local, Num, Reads, Side, TagQuery};
 use crate::state::Activation;
-use crate::{AttributeId, ControllerId, SimTime, TagId};
+use crate::{AttributeId, ControllerId, EffectId, SimTime, TagId};
 
 /// What an expression of a task may look at.
 struct TaskReads<'f, 'a> {
@@ -105,7 +105,8 @@ impl Flow<'_> {
 
     pub(super) fn holds(&self, slot: usize, of: u64, expr: &Expr) -> bool {
         let Some(activation) = self.row(slot).play().activation(of) else { return false };
-        expr.holds(&mut TaskReads { flow: self, slot, activation, aim: None })
+        let reads = &mut TaskReads { flow: self, slot, activation, aim: None };
+        self.view().holds(expr, reads, self.row(slot).id, EffectId::NONE)
     }
 
     pub(super) fn matches_query(&self, slot: usize, query: &TagQuery) -> bool {

@@ -131,6 +131,7 @@ impl Sim {
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
         // Nothing closes a circle: that was checked before.
         let _ = flow.link_row(target);
+        flow.thaw_readers(who);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::Remote;
 use crate::image::Portable;
 use crate::rules::{CurveInput, EffectDef, Mag};
 use crate::sim::Sim;
-use crate::state::{Effect, Row};
+use crate::state::{Effect, Frozen, Row};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
 /// What a snapshot leaves out.
@@ -89,6 +89,11 @@ impl Sim {
         }
         if e.extra().is_some() {
             redaction.values(e.rest_mut().extra.as_deref_mut(), def);
+        }
+        if let Some(frozen) = e.frozen() {
+            let known = frozen.values.iter().filter(|v| (redaction.knows)(source, v.0)).copied().collect();
+            let shown = Frozen { values: known, tags: frozen.tags.clone() };
+            e.freeze(&shown);
         }
         if !e.captures().is_empty() {
             let calcs = def.executions.iter().filter_map(|x| self.rules.calcs[x.calculator.index()].as_ref());

@@ -1,0 +1,151 @@
+//! What a destroyed source leaves behind (ruling R-100) goes wherever its followers' rows go: capture, replay, portable
+//! and hash.
+
+use std::sync::Arc;
+use ugas_core::{ControllerId, Portable, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_doc::{Attribute, AttributeSet, Calculation, CalculationResult, Effect, Execution, Modifier, Operation};
+
+/// A hero with effects of a witch on him: one executes a calculation, one has a filter on the witch's tags.
+struct Scene {
+    sim: Sim,
+    hero: ControllerId,
+    witch: ControllerId,
+}
+
+fn rules() -> Arc<Rules> {
+    let mut poison = Effect::infinite("GE_Poison").every(1.0);
+    poison.executions.push(Execution::new("Calc_Poison"));
+    let mut curse = Effect::infinite("GE_Curse");
+    curse.modifiers.push(Modifier::new("Luck", Operation::Add, -5.0).source_tag("State.Angry"));
+    Rules::builder()
+        .add(
+            AttributeSet::new("S")
+                .with(Attribute::new("Power", 10.0))
+                .with(Attribute::new("Pool", 0.0))
+                .with(Attribute::new("Luck", 0.0)),
+        )
+        .add(Calculation::new("Calc_Poison").result(CalculationResult::add("Pool", "source.Power")))
+        .add(Effect::infinite("GE_Rage").add("Power", 20.0).grants("State.Angry"))
+        .add(Effect::infinite("GE_Wet").grants("State.Wet"))
+        .add(poison)
+        .add(curse)
+        .build()
+        .unwrap()
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let rules = rules();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let set = rules.set("S").unwrap();
+        let (hero, witch) =
+            (sim.spawn(SpawnSpec::sets(vec![set])).unwrap(), sim.spawn(SpawnSpec::sets(vec![set])).unwrap());
+        sim.keep_journal(hero).unwrap();
+        let mut scene = Scene { sim, hero, witch };
+        scene.apply("GE_Rage", witch);
+        scene.apply("GE_Poison", hero);
+        scene.apply("GE_Curse", hero);
+        scene
+    }
+
+    fn apply(&mut self, effect: &str, to: ControllerId) {
+        let effect = self.sim.rules().effect(effect).unwrap();
+        self.sim.apply(&Spec::new(effect, to).from(self.witch)).unwrap();
+    }
+
+    fn to(&mut self, seconds: f64) {
+        self.sim.advance_to(SimTime::seconds(seconds));
+    }
+
+    fn get(&self, name: &str) -> f64 {
+        self.sim.get(self.hero, self.sim.rules().attribute(name).unwrap()).unwrap()
+    }
+
+    /// The witch is destroyed at 1 s, after her poison executed once.
+    fn destroy(mut self) -> Scene {
+        self.to(1.0);
+        self.sim.despawn(self.witch).unwrap();
+        assert_eq!((self.get("Pool"), self.get("Luck")), (30.0, -5.0));
+        self
+    }
+
+    fn goes_on(&mut self) {
+        self.apply("GE_Wet", self.hero);
+        self.to(3.0);
+        assert_eq!((self.get("Pool"), self.get("Luck")), (90.0, -5.0));
+    }
+}
+
+#[test]
+fn effects_of_a_destroyed_source_go_on_with_its_last_values() {
+    Scene::new().destroy().goes_on();
+}
+
+#[test]
+fn frozen_values_survive_capture_and_restore() {
+    let mut scene = Scene::new().destroy();
+    let mut image = RowImage::default();
+    scene.sim.capture(scene.hero, &mut image).unwrap();
+    let hash = scene.sim.row_hash(scene.hero);
+    scene.sim.restore(scene.hero, &image).unwrap();
+    assert_eq!(scene.sim.row_hash(scene.hero), hash);
+    scene.goes_on();
+}
+
+#[test]
+fn frozen_values_travel_in_a_portable() {
+    let mut scene = Scene::new().destroy();
+    let hash = scene.sim.row_hash(scene.hero);
+    let portable = scene.sim.extract(scene.hero).unwrap();
+    let text = serde_json::to_string(&portable).unwrap();
+    let portable: Portable = serde_json::from_str(&text).unwrap();
+    scene.sim.insert(&portable).unwrap();
+    assert_eq!(scene.sim.row_hash(scene.hero), hash);
+    scene.goes_on();
+}
+
+#[test]
+fn a_replay_across_the_destruction_gives_the_same_row() {
+    let scene = Scene::new();
+    let mut image = RowImage::default();
+    scene.sim.capture(scene.hero, &mut image).unwrap();
+    let mut scene = scene.destroy();
+    scene.goes_on();
+    let (hash, journal) = (scene.sim.row_hash(scene.hero), scene.sim.journal(scene.hero).unwrap());
+    scene.sim.replay_row(&image, &journal, SimTime::seconds(3.0)).unwrap();
+    assert_eq!((scene.get("Pool"), scene.get("Luck")), (90.0, -5.0));
+    assert_eq!(scene.sim.row_hash(scene.hero), hash);
+}
+
+#[test]
+fn the_hash_tells_frozen_values_apart() {
+    let hash = |angry: bool| {
+        let mut scene = Scene::new();
+        if !angry {
+            // The same row of the hero, another witch.
+            let power = scene.sim.rules().attribute("Power").unwrap();
+            let filter = ugas_core::EffectFilter { modifies: Some(power), ..Default::default() };
+            scene.sim.run(ugas_core::Op::RemoveMatching { who: scene.witch, filter }).unwrap();
+            let rage = scene.sim.rules().effect("GE_Rage").unwrap();
+            scene.sim.apply(&Spec::new(rage, scene.witch).from(scene.witch).stacks(2)).unwrap();
+        }
+        scene.sim.despawn(scene.witch).unwrap();
+        scene.sim.row_hash(scene.hero).unwrap()
+    };
+    assert_ne!(hash(true), hash(false));
+}
+
+#[test]
+fn a_source_that_comes_back_is_read_again() {
+    let mut scene = Scene::new();
+    scene.to(1.0);
+    let witch = scene.sim.extract(scene.witch).unwrap();
+    scene.to(2.0);
+    assert_eq!((scene.get("Pool"), scene.get("Luck")), (60.0, -5.0));
+    scene.sim.insert(&witch).unwrap();
+    let power = scene.sim.rules().attribute("Power").unwrap();
+    let filter = ugas_core::EffectFilter { modifies: Some(power), ..Default::default() };
+    scene.sim.run(ugas_core::Op::RemoveMatching { who: scene.witch, filter }).unwrap();
+    scene.to(3.0);
+    assert_eq!((scene.get("Pool"), scene.get("Luck")), (70.0, 0.0));
+}
