@@ -44,14 +44,14 @@ pub(crate) fn write_confirmations<'a>(
 ) -> usize {
     let begun = out.bit_len();
     let (mut count, mut last) = (0, None);
-    for &(at, echo) in list.take(MAX_CONFIRMATIONS) {
+    for &(at, hash) in list.take(MAX_CONFIRMATIONS) {
         let before = out.bit_len();
         out.bit(true);
         match last {
             Some(last) => put_uint(out, at.0.saturating_sub(last) as u64),
             None => put_uint(out, tick.0.saturating_sub(at.0) as u64),
         }
-        out.bits(echo as u64, CONFIRMATION_BITS);
+        out.bits(hash as u64, CONFIRMATION_BITS);
         if out.bit_len() - begun > room {
             out.truncate(before);
             break;
@@ -64,20 +64,20 @@ pub(crate) fn write_confirmations<'a>(
 
 /// Reads confirmations with their ticks, and the tick up to which the list is complete.
 pub(crate) fn read_confirmations(tick: Tick, from: &mut BitReader) -> Result<(Vec<(Tick, u32)>, Tick), WireError> {
-    let mut echoes: Vec<(Tick, u32)> = Vec::new();
+    let mut list: Vec<(Tick, u32)> = Vec::new();
     if !from.bit()? {
-        return Ok((echoes, tick));
+        return Ok((list, tick));
     }
     while from.bit()? {
-        if echoes.len() >= MAX_CONFIRMATIONS {
+        if list.len() >= MAX_CONFIRMATIONS {
             return Err(WireError::BadValue { what: "the number of confirmations" });
         }
         let apart = get_uint(from)?.min(u32::MAX as u64) as u32;
-        let at = echoes.last().map_or_else(|| tick.minus(apart), |last| last.0.plus(apart)).min(tick);
-        echoes.push((at, from.bits(CONFIRMATION_BITS)? as u32));
+        let at = list.last().map_or_else(|| tick.minus(apart), |last| last.0.plus(apart)).min(tick);
+        list.push((at, from.bits(CONFIRMATION_BITS)? as u32));
     }
     let behind = get_uint(from)?.min(u32::MAX as u64) as u32;
-    Ok((echoes, tick.minus(behind)))
+    Ok((list, tick.minus(behind)))
 }
 
 /// The hash under which both sides know a change. `None` for facts that are not predicted.

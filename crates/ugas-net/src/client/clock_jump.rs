@@ -52,7 +52,7 @@ impl JumpBudget {
     }
 
     /// A packet arrived.
-    pub(super) fn hear(&mut self) {
+    pub(super) fn packet_arrived(&mut self) {
         self.silence = SimTime::ZERO;
     }
 
@@ -70,10 +70,10 @@ impl Client {
     /// Whether the clock may jump to a tick; if not, the client ends the session.
     pub(super) fn may_jump(&mut self, to: Tick) -> bool {
         let (from, length) = (self.tick, self.length.0.max(1));
-        if to <= from || self.leap.spend(Tick(to.0 - from.0).time(self.length)) {
+        if to <= from || self.jump_budget.spend(Tick(to.0 - from.0).time(self.length)) {
             return true;
         }
-        let most = (self.leap.left.min(LONGEST).0 / length) as u32;
+        let most = (self.jump_budget.left.min(LONGEST).0 / length) as u32;
         self.state = super::ClientState::Disconnected(DisconnectReason::ClockJump { from, to, most });
         false
     }
@@ -97,12 +97,12 @@ mod tests {
         assert!(!leap.spend(SimTime::millis(2_000)), "spent is spent");
         (0..40).for_each(|_| leap.pass(SECOND));
         assert!(leap.spend(SimTime::millis(41_000)), "it was silent for so long");
-        leap.hear();
+        leap.packet_arrived();
         (0..3).for_each(|_| leap.pass(SECOND));
         assert!(!leap.spend(SimTime::millis(3_001)), "it fills up with time");
         (0..600).for_each(|_| leap.pass(SECOND));
         assert!(!leap.spend(SimTime::millis(60_001)), "never more than a minute");
-        leap.hear();
+        leap.packet_arrived();
         leap.pass(SECOND);
         assert!(!leap.spend(SimTime::millis(12_000)), "silence that is over does not count");
         leap.pass(SimTime(i64::MAX));

@@ -28,7 +28,7 @@ impl ClockSync {
     }
 
     /// Takes how early the last packet was, and how early packets should be.
-    pub(crate) fn hear(&mut self, slack: i64, wanted: i64) {
+    pub(crate) fn update(&mut self, slack: i64, wanted: i64) {
         // A valid server reports no more than this.
         self.error = slack.clamp(-128, 128) - wanted;
     }
@@ -67,7 +67,7 @@ mod tests {
             let mut pace = ClockSync::new(tick);
             (0..100)
                 .map(|_| {
-                    pace.hear(slack, 2);
+                    pace.update(slack, 2);
                     pace.pass(tick)
                 })
                 .sum::<u32>()
@@ -77,7 +77,7 @@ mod tests {
         assert!((95..=99).contains(&count(5)), "{}", count(5));
         assert_eq!(count(30), 0);
         let mut pace = ClockSync::new(tick);
-        pace.hear(-20, 2);
+        pace.update(-20, 2);
         assert_eq!(pace.pass(tick), 23);
         assert_eq!(pace.pass(tick), 1);
     }

@@ -25,13 +25,13 @@ impl Client {
     /// Returns whether commands are predicted: the last confirmed tick is within the prediction window.
     pub fn can_predict(&self) -> bool {
         let first = self.rows.iter().filter_map(|r| r.settled.as_ref()).map(|s| s.0).min();
-        self.is_within(first.unwrap_or(self.heard))
+        self.is_within(first.unwrap_or(self.newest_tick))
     }
 
     /// Whether time may advance: a packet arrived within the window. While the server sends no state, for example until a
     /// validation is decided, nothing new is predicted, but the clock continues.
     pub(super) fn is_near(&self) -> bool {
-        self.is_within(self.heard)
+        self.is_within(self.newest_tick)
     }
 
     fn is_within(&self, last: Tick) -> bool {
@@ -53,14 +53,14 @@ impl Client {
             return Err(Refusal::PredictionWindowClosed);
         }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
-        self.drain();
+        self.emit_pending();
         if let Request::Aim { key, target } = request {
             self.sim.remote().check_aim(key, target)?;
         }
         let policy = policy_of(&self.sim, &request)?;
         if policy == NetExecution::LocalOnly {
             let done = self.local.run(&self.sim, &request, &mut self.out).map(CommandStatus::Local);
-            self.watch();
+            self.run_triggers();
             return done;
         }
         let next = self.tick.plus(1);
@@ -88,8 +88,8 @@ impl Client {
             }
             command.aim = self.take_aims(Some(&outcome));
             done = CommandStatus::Predicted(id, outcome);
-            self.tell(next);
-            self.watch();
+            self.emit_facts(next);
+            self.run_triggers();
             self.sub = self.sub.saturating_add(self.keys.note(id, self.seed, &self.sim, &self.facts).max(1));
         } else {
             self.sub = self.sub.saturating_add(1);
@@ -169,7 +169,7 @@ impl Client {
     }
 
     /// Emits the facts of what was just simulated as predicted.
-    pub(super) fn tell(&mut self, tick: Tick) {
+    pub(super) fn emit_facts(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
         for fact in &self.facts.list {
             let other = self.proxies.get_mut(fact.who).filter(|_| !self.owned.contains(&fact.who));
@@ -182,27 +182,27 @@ impl Client {
                 }
                 _ => {}
             }
-            self.waiting.predict(tick, fact, own, &self.facts, &mut self.out);
+            self.pending_facts.predict(tick, fact, own, &self.facts, &mut self.out);
         }
     }
 
     /// Matches the triggers of local abilities with new facts about own controllers.
-    pub(super) fn watch(&mut self) {
+    pub(super) fn run_triggers(&mut self) {
         // Facts of local abilities may trigger more; this bounds a cycle.
         let end = self.out.facts.list.len().saturating_add(MAX_PENDING);
-        while self.watched < self.out.facts.list.len().min(end) {
-            let (fact, certainty) = (self.out.facts.list[self.watched], self.out.certainty[self.watched]);
-            self.watched += 1;
+        while self.triggered < self.out.facts.list.len().min(end) {
+            let (fact, certainty) = (self.out.facts.list[self.triggered], self.out.certainty[self.triggered]);
+            self.triggered += 1;
             let is_news = !matches!(certainty, Certainty::Confirmed | Certainty::Undone);
             if is_news && self.owned.contains(&fact.who) {
-                self.local.watch(&self.sim, &fact, &mut self.out);
+                self.local.trigger(&self.sim, &fact, &mut self.out);
             }
         }
-        self.watched = self.out.facts.list.len();
+        self.triggered = self.out.facts.list.len();
     }
 
     /// Emits the facts since the last tick as predicted.
-    pub(super) fn drain(&mut self) {
-        self.tell(self.tick);
+    pub(super) fn emit_pending(&mut self) {
+        self.emit_facts(self.tick);
     }
 }

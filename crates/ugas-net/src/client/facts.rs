@@ -96,17 +96,17 @@ struct Entry {
     tick: Tick,
     fact: Fact,
     /// Whether it is about an owned controller.
-    own: bool,
+    is_owned: bool,
     /// The hash under which the server confirms it.
-    echo: Option<u32>,
+    hash: Option<u32>,
     /// Whether the server confirmed it.
-    heard: bool,
+    is_confirmed: bool,
 }
 
 impl Entry {
     /// Whether it is about a remote actor and the server confirms it by its hash.
     fn is_remote(&self) -> bool {
-        !self.own && self.echo.is_some()
+        !self.is_owned && self.hash.is_some()
     }
 }
 
@@ -125,17 +125,17 @@ impl PendingFacts {
     }
 
     /// Emits a predicted fact of a tick, about an owned controller or a remote actor.
-    pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, own: bool, from: &Facts, out: &mut NetFacts) {
+    pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, is_owned: bool, from: &Facts, out: &mut NetFacts) {
         out.push(*fact, Some(from), Certainty::Predicted);
         if self.list.len() >= MAX_WAITING {
             self.list.pop_front();
         }
         let is_hidden = match fact.kind {
-            FactKind::AttributeChanged { attribute, .. } => own && self.hidden.contains(&attribute),
+            FactKind::AttributeChanged { attribute, .. } => is_owned && self.hidden.contains(&attribute),
             _ => false,
         };
-        let echo = confirmation_hash(fact).filter(|_| !is_hidden);
-        self.list.push_back(Entry { tick, fact: *fact, own, echo, heard: false });
+        let hash = confirmation_hash(fact).filter(|_| !is_hidden);
+        self.list.push_back(Entry { tick, fact: *fact, is_owned, hash, is_confirmed: false });
     }
 
     /// Emits the selected facts as undone. Returns those about remote actors.
@@ -158,7 +158,7 @@ impl PendingFacts {
         &mut self,
         until: Tick,
         is_settled: impl Fn(&Fact) -> bool,
-        said: Option<(Tick, u16)>,
+        complete_until: Option<(Tick, u16)>,
         out: &mut NetFacts,
     ) -> Vec<Fact> {
         let mut undone = Vec::new();
@@ -166,10 +166,10 @@ impl PendingFacts {
             if e.is_remote() || e.tick > until || !is_settled(&e.fact) {
                 return true;
             }
-            let said = said.filter(|s| e.echo.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
-            match said {
-                Some(said) if !e.heard && e.tick > said => return true,
-                Some(_) if !e.heard => {
+            let complete_until = complete_until.filter(|s| e.hash.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
+            match complete_until {
+                Some(complete_until) if !e.is_confirmed && e.tick > complete_until => return true,
+                Some(_) if !e.is_confirmed => {
                     undone.push(e.fact);
                     out.push(e.fact, None, Certainty::Undone);
                 }
@@ -182,21 +182,21 @@ impl PendingFacts {
 
     /// Takes a confirmation of the server for a tick. Periodic executions share one hash, so a confirmation does not count for
     /// later ones. On remote actors a late command takes effect later than predicted, and so does what follows from it.
-    pub(crate) fn hear(&mut self, echo: u32, tick: Tick) {
+    pub(crate) fn confirm_hash(&mut self, hash: u32, tick: Tick) {
         let mut nearest: Option<(Tick, OpId)> = None;
-        for e in self.list.iter_mut().filter(|e| e.echo == Some(echo)) {
-            if e.own {
+        for e in self.list.iter_mut().filter(|e| e.hash == Some(hash)) {
+            if e.is_owned {
                 // A resimulated fact may be a tick later.
-                e.heard |= e.tick <= tick.plus(1);
+                e.is_confirmed |= e.tick <= tick.plus(1);
             } else if e.tick <= tick && nearest.is_none_or(|n| n.0 < e.tick) {
                 nearest = Some((e.tick, e.fact.root));
             }
         }
-        let Some((shown, root)) = nearest else { return };
-        let late = tick.0 - shown.0;
-        for e in self.list.iter_mut().filter(|e| !e.own && e.fact.root == root) {
-            e.heard |= e.tick == shown && e.echo == Some(echo);
-            if e.tick >= shown {
+        let Some((predicted_tick, root)) = nearest else { return };
+        let late = tick.0 - predicted_tick.0;
+        for e in self.list.iter_mut().filter(|e| !e.is_owned && e.fact.root == root) {
+            e.is_confirmed |= e.tick == predicted_tick && e.hash == Some(hash);
+            if e.tick >= predicted_tick {
                 e.tick = e.tick.plus(late);
             }
         }
@@ -217,7 +217,7 @@ impl PendingFacts {
         let mut undone = Vec::new();
         self.list.retain(|e| {
             let settled = e.is_remote() && e.tick <= until && !is_open(e.fact.root);
-            if settled && e.heard {
+            if settled && e.is_confirmed {
                 out.push(e.fact, None, Certainty::Confirmed);
             } else if settled {
                 out.push(e.fact, None, Certainty::Undone);
@@ -231,17 +231,17 @@ impl PendingFacts {
     /// Compares the facts of a resimulation with the predicted ones: missing facts are undone, new ones are emitted. A fact
     /// that only has other numbers is not emitted again. Returns the undone and new facts.
     pub(crate) fn compare(&mut self, run: Resimulated<'_>, is_open: impl Fn(OpId) -> bool, out: &mut NetFacts) -> Vec<Fact> {
-        let Resimulated { who, after, length, again } = run;
+        let Resimulated { who, after, length, facts } = run;
         // Commands that the server has not processed are resimulated too, whatever their tick.
         let is_mine = |e: &Entry| e.fact.who == who && (e.tick > after || is_open(e.fact.root));
-        let mut told: Vec<(Identity, Option<Tick>)> =
+        let mut predicted: Vec<(Identity, Option<Tick>)> =
             self.list.iter().filter(|e| is_mine(e)).map(|e| (identity(&e.fact), None)).collect();
-        let mut news = Vec::new();
-        for fact in again.list.iter().filter(|f| f.who == who) {
+        let mut new_facts = Vec::new();
+        for fact in facts.list.iter().filter(|f| f.who == who) {
             let id = identity(fact);
-            match told.iter_mut().find(|(known, found)| found.is_none() && *known == id) {
+            match predicted.iter_mut().find(|(known, found)| found.is_none() && *known == id) {
                 Some((_, found)) => *found = Some(tick_of(fact.at, length)),
-                None => news.push(*fact),
+                None => new_facts.push(*fact),
             }
         }
         let mut touched = Vec::new();
@@ -250,7 +250,7 @@ impl PendingFacts {
             if !is_mine(entry) {
                 return true;
             }
-            let found = told[at].1;
+            let found = predicted[at].1;
             at += 1;
             match found {
                 // It may be a tick earlier or later.
@@ -262,9 +262,9 @@ impl PendingFacts {
             }
             found.is_some()
         });
-        for fact in news {
+        for fact in new_facts {
             touched.push(fact);
-            self.predict(tick_of(fact.at, length), &fact, true, again, out);
+            self.predict(tick_of(fact.at, length), &fact, true, facts, out);
         }
         touched
     }
@@ -288,5 +288,5 @@ pub(crate) struct Resimulated<'a> {
     pub(crate) after: Tick,
     pub(crate) length: SimTime,
     /// The facts of the resimulation.
-    pub(crate) again: &'a Facts,
+    pub(crate) facts: &'a Facts,
 }

@@ -32,7 +32,7 @@ pub(crate) struct OwnedHistory {
     /// Hashes sent to the server, by rising tick.
     told: VecDeque<(Tick, u32)>,
     /// The server's confirmation cannot be used: sending no hash requests the state.
-    pub(crate) asks: bool,
+    pub(crate) requests_state: bool,
 }
 
 impl OwnedHistory {
@@ -45,7 +45,7 @@ impl OwnedHistory {
             states: VecDeque::new(),
             spare: Vec::new(),
             told: VecDeque::new(),
-            asks: false,
+            requests_state: false,
         }
     }
 

@@ -86,7 +86,7 @@ impl Keys {
 
     /// Takes a verdict: the abilities that the server activated in order, none if it rejected the command. Missing
     /// activations are rejected with what they caused. Returns the rejected abilities.
-    pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
+    pub(crate) fn apply_verdict(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
         let (mut left, mut gone) = (done.to_vec(), Vec::new());
         let mut rejected: Vec<u16> = Vec::new();
         for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.status == PredictionStatus::Pending) {

@@ -34,12 +34,12 @@ impl LocalAbilities {
         }
         self.ops += 1;
         let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op(1));
-        self.tell(out);
+        self.emit_facts(out);
         outcome
     }
 
     /// Activates local abilities that a fact about an owned controller triggers, and cancels those whose tag was removed.
-    pub(crate) fn watch(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
+    pub(crate) fn trigger(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
         let is_local = |ability| execution(from, ability) == NetExecution::LocalOnly;
         for grant in from.grants(fact.who).unwrap_or_default().iter().filter(|g| is_local(g.ability)) {
             let (who, ability) = (fact.who, grant.ability);
@@ -57,7 +57,7 @@ impl LocalAbilities {
     pub(crate) fn advance(&mut self, to: SimTime, host: &mut dyn Host, out: &mut NetFacts) {
         let Some(sim) = &mut self.sim else { return };
         sim.advance_with(to, host);
-        self.tell(out);
+        self.emit_facts(out);
         let Some(sim) = &mut self.sim else { return };
         for who in sim.controllers().collect::<Vec<ControllerId>>() {
             if sim.activations(who).is_ok_and(|mut list| list.next().is_none()) {
@@ -67,7 +67,7 @@ impl LocalAbilities {
     }
 
     /// Emits the facts of local ops; other facts of a copy are emitted for the original.
-    fn tell(&mut self, out: &mut NetFacts) {
+    fn emit_facts(&mut self, out: &mut NetFacts) {
         let Some(sim) = &mut self.sim else { return };
         sim.take_facts(&mut self.facts);
         for fact in self.facts.list.iter().filter(|f| f.root.client() == LOCAL) {

@@ -172,38 +172,38 @@ pub struct Client {
     length: SimTime,
     tick: Tick,
     /// The start of the prediction window: the newest tick received from the server; until then the first own tick.
-    heard: Tick,
-    leap: JumpBudget,
+    newest_tick: Tick,
+    jump_budget: JumpBudget,
     now: SimTime,
-    pace: Option<ClockSync>,
+    clock_sync: Option<ClockSync>,
     rows: Vec<OwnedHistory>,
     owned: Vec<ControllerId>,
     proxies: Proxies,
-    places: RemotePositions,
+    positions: RemotePositions,
     /// Journal positions of proxies that predictions changed, by tick.
     touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalPosition)>>,
     pending: VecDeque<PendingCommand>,
-    carried: VecDeque<(u64, Vec<(u32, u16)>)>,
+    sent_commands: VecDeque<(u64, Vec<(u32, u16)>)>,
     base: u32,
     sub: u16,
     base_tick: Tick,
-    waiting: PendingFacts,
+    pending_facts: PendingFacts,
     out: NetFacts,
     /// The tick up to which the packet being read confirms what the client did to its own controllers.
-    said: Option<Tick>,
+    confirmed_until: Option<Tick>,
     /// Mispredicted facts about own controllers, until they are compared with the corrected state.
     mispredicted_facts: Vec<Fact>,
     /// Targets that predicted abilities chose.
     aimed: Vec<(ActivationKey, Target)>,
     /// How many facts were matched with the triggers of local abilities.
-    watched: usize,
+    triggered: usize,
     blends: Vec<ValueCorrection>,
     counts: ClientCounts,
     coder: Coder,
     writer: BitWriter,
     facts: Facts,
     changes: Vec<(ControllerId, ProxyChange)>,
-    fates: Vec<(PacketNumber, bool)>,
+    packet_results: Vec<(PacketNumber, bool)>,
     /// Bytes of run-time definitions received.
     defined: usize,
 }
@@ -228,33 +228,33 @@ impl Client {
             mispredicted: VecDeque::new(),
             length,
             tick: Tick(0),
-            heard: Tick(0),
-            leap: JumpBudget::default(),
+            newest_tick: Tick(0),
+            jump_budget: JumpBudget::default(),
             now: SimTime::ZERO,
-            pace: None,
+            clock_sync: None,
             rows: Vec::new(),
             owned: Vec::new(),
             proxies: Proxies::new(rules, length),
-            places: RemotePositions::default(),
+            positions: RemotePositions::default(),
             touched: BTreeMap::new(),
             pending: VecDeque::new(),
-            carried: VecDeque::new(),
+            sent_commands: VecDeque::new(),
             base: 0,
             sub: 0,
             base_tick: Tick(0),
-            waiting: PendingFacts::new(hidden),
+            pending_facts: PendingFacts::new(hidden),
             out: NetFacts::default(),
-            said: None,
+            confirmed_until: None,
             mispredicted_facts: Vec::new(),
             aimed: Vec::new(),
-            watched: 0,
+            triggered: 0,
             blends: Vec::new(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
             writer: BitWriter::new(),
             facts: Facts::default(),
             changes: Vec::new(),
-            fates: Vec::new(),
+            packet_results: Vec::new(),
             defined: 0,
             config,
         }
@@ -308,7 +308,7 @@ impl Client {
 
     /// Returns by how many percent the clock runs faster, to stay in sync with the server.
     pub fn clock_adjustment(&self) -> f64 {
-        self.pace.as_ref().map_or(0.0, ClockSync::adjustment)
+        self.clock_sync.as_ref().map_or(0.0, ClockSync::adjustment)
     }
 
     /// Returns how many commands have no verdict yet.
@@ -331,7 +331,7 @@ impl Client {
         let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.remote().journal_len(r.who)).sum();
         let proxies: usize =
             self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.remote().journal_len(who)).sum();
-        rows + proxies + self.pending.len() + self.waiting.len()
+        rows + proxies + self.pending.len() + self.pending_facts.len()
     }
 
     /// Returns how many journal entries a resimulation would run.
@@ -343,7 +343,7 @@ impl Client {
     /// Swaps out the facts since the last call. Facts that are not taken for too long are dropped.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
-        self.watched = 0;
+        self.triggered = 0;
         std::mem::swap(&mut self.out, into);
     }
 
@@ -352,7 +352,7 @@ impl Client {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
             self.out.clear();
-            self.watched = 0;
+            self.triggered = 0;
         }
         if self.blends.len() > most {
             self.blends.clear();
@@ -375,31 +375,31 @@ impl Client {
     /// Advances like [`Client::update`], with a host that answers tasks.
     pub fn update_with(&mut self, elapsed: SimTime, host: &mut dyn Host) -> u32 {
         self.now += elapsed;
-        self.leap.pass(elapsed);
+        self.jump_budget.pass(elapsed);
         self.forget_facts();
         if matches!(self.state, ClientState::Disconnected(_)) {
             return 0;
         }
-        let Some(due) = self.pace.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
+        let Some(due) = self.clock_sync.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
         self.clean_up();
         let mut played = 0;
         while played < due && self.is_near() {
-            self.play(host);
+            self.simulate_tick(host);
             played += 1;
         }
         played
     }
 
     /// Simulates one tick.
-    fn play(&mut self, host: &mut dyn Host) {
-        self.drain();
+    fn simulate_tick(&mut self, host: &mut dyn Host) {
+        self.emit_pending();
         let window = self.prediction_window() as usize;
         self.tick = self.tick.plus(1);
         self.sim.advance_with(self.tick.time(self.length), host);
-        self.tell(self.tick);
+        self.emit_facts(self.tick);
         self.send_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);
-        self.watch();
+        self.run_triggers();
         for row in &mut self.rows {
             if row.settled.is_none() {
                 continue;
@@ -421,14 +421,14 @@ impl Client {
             return false;
         }
         if to.minus(1) > self.tick {
-            self.drain();
+            self.emit_pending();
             self.tick = to.minus(1);
             self.sim.advance_to(self.tick.time(self.length));
-            self.tell(self.tick);
+            self.emit_facts(self.tick);
             self.rows.iter_mut().for_each(OwnedHistory::forget_stops);
         }
         if to > self.tick {
-            self.play(&mut NoHost);
+            self.simulate_tick(&mut NoHost);
         }
         true
     }
@@ -453,7 +453,7 @@ impl Client {
                 if let Some(have) = have {
                     put_int(writer, tick.0 as i64 - have.0 as i64);
                 }
-                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.asks);
+                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.requests_state);
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
@@ -479,9 +479,9 @@ impl Client {
         let mut datagram = Vec::new();
         let number = carrier.write(*now, *tick, &mut datagram, &mut payload);
         if let Some(number) = number {
-            self.carried.push_back((number.0, keys));
-            if self.carried.len() > 512 {
-                self.carried.pop_front();
+            self.sent_commands.push_back((number.0, keys));
+            if self.sent_commands.len() > 512 {
+                self.sent_commands.pop_front();
             }
             out(&datagram);
         }

@@ -11,10 +11,10 @@ use ugas_core::FactKind;
 
 impl Client {
     /// The first full state of an owned controller arrived: it is no longer a remote actor.
-    pub(super) fn arrive(&mut self, at: usize, tick: Tick) {
+    pub(super) fn add_owned(&mut self, at: usize, tick: Tick) {
         let who = self.rows[at].who;
         self.proxies.remove(who, tick);
-        self.places.forget(who);
+        self.positions.forget(who);
         self.touched.remove(&who);
         self.sim.remote_mut().remove_silently(who);
     }
@@ -26,7 +26,7 @@ impl Client {
     }
 
     /// An owned controller was removed at a tick, or is replicated as to observers.
-    pub(super) fn depart(&mut self, at: usize, tick: Tick) {
+    pub(super) fn remove_owned(&mut self, at: usize, tick: Tick) {
         let row = &self.rows[at];
         // A state of a later tick has arrived already.
         if row.settled.as_ref().is_none_or(|s| s.0 > tick) {
@@ -36,10 +36,10 @@ impl Client {
         self.rows[at] = OwnedHistory::new(who);
         self.list_owned();
         self.sim.remote_mut().remove_silently(who);
-        self.waiting.undo(|f| f.who == who, &mut self.out);
+        self.pending_facts.undo(|f| f.who == who, &mut self.out);
         let fact = plain(self.sim.now(), who, FactKind::Despawned);
         self.out.push(fact, None, Certainty::Server);
-        self.show(who, tick);
+        self.reset_proxy(who, tick);
         // The despawn ended its loops: those that observers see start again.
         let loops: Vec<_> = self.proxies.get(who).into_iter().flat_map(|proxy| proxy.loops()).collect();
         loops.into_iter().for_each(|cue| self.emit_change(who, &ProxyChange::Loop { cue, added: true }));

@@ -28,7 +28,7 @@ impl RemotePositions {
     }
 
     /// A packet of a tick arrived while the client was at a time.
-    pub(super) fn hear(&mut self, now: SimTime, tick: SimTime) {
+    pub(super) fn packet_arrived(&mut self, now: SimTime, tick: SimTime) {
         let lead = now - tick;
         self.lead = Some(self.lead.map_or(lead, |old| SimTime(old.0 + (lead.0 - old.0) / 16)));
     }
@@ -44,7 +44,7 @@ impl Client {
     /// Returns the time at which remote actors are shown: before the newest received state, so that positions can be
     /// interpolated.
     pub fn render_time(&self) -> SimTime {
-        self.sim.now() - self.places.lead.unwrap_or(SimTime::ZERO) - self.config.interpolation_delay
+        self.sim.now() - self.positions.lead.unwrap_or(SimTime::ZERO) - self.config.interpolation_delay
     }
 
     /// Returns where to render a controller: an owned one at its predicted position, a remote actor interpolated between
@@ -52,7 +52,7 @@ impl Client {
     pub fn render_anchor(&self, who: ControllerId) -> Option<Anchor> {
         match self.owned.contains(&who) {
             true => self.sim.anchor(who).ok().flatten(),
-            false => self.places.tracks.get(&who)?.at(self.render_time()),
+            false => self.positions.tracks.get(&who)?.at(self.render_time()),
         }
     }
 
@@ -60,10 +60,10 @@ impl Client {
     pub(super) fn read_places(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let (mut last, at) = (None, tick.time(self.length));
         while let Some(who) = read_next(from, &mut last)? {
-            self.places.push(who, at, Pose::get(from)?, self.config.max_proxies);
+            self.positions.push(who, at, Pose::get(from)?, self.config.max_proxies);
             if !self.owned.contains(&who) {
                 // An actor whose state has not arrived gets its position with it.
-                let _ = self.sim.remote_mut().move_proxy(who, self.places.newest(who));
+                let _ = self.sim.remote_mut().move_proxy(who, self.positions.newest(who));
             }
         }
         Ok(())

@@ -37,11 +37,11 @@ impl Client {
                 return;
             }
         };
-        self.fates.clear();
-        self.carrier.take_verdicts(&mut self.fates);
-        for &(number, arrived) in &self.fates {
-            let Some(at) = self.carried.iter().position(|(n, _)| *n == number.0) else { continue };
-            let Some((_, keys)) = self.carried.remove(at) else { continue };
+        self.packet_results.clear();
+        self.carrier.take_verdicts(&mut self.packet_results);
+        for &(number, arrived) in &self.packet_results {
+            let Some(at) = self.sent_commands.iter().position(|(n, _)| *n == number.0) else { continue };
+            let Some((_, keys)) = self.sent_commands.remove(at) else { continue };
             if arrived {
                 let of = |p: &&mut PendingCommand| keys.contains(&(p.command.base, p.command.sub));
                 self.pending.iter_mut().filter(of).for_each(|p| p.is_acked = true);
@@ -49,7 +49,7 @@ impl Client {
         }
         while let Some(message) = self.carrier.next_message() {
             match decode(&message) {
-                Some(message) => self.hear(message, tick),
+                Some(message) => self.receive_message(message, tick),
                 None => self.counts.malformed += 1,
             }
         }
@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
+    pub(super) fn receive_message(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, base, length, seed, owned } => {
                 let sound = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
@@ -73,12 +73,12 @@ impl Client {
                 self.sim.remote_mut().set_client_seed(client, seed);
                 self.rows = owned.into_iter().map(OwnedHistory::new).collect();
                 self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.max_proxies);
-                self.pace = Some(ClockSync::new(length));
+                self.clock_sync = Some(ClockSync::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
                 self.tick = tick.plus(ahead as u32);
                 // The next packet arrives a round trip from now, after the ack of the welcome. The clock must not wait for
                 // it, or every command would be late until it has caught up.
-                self.heard = self.tick;
+                self.newest_tick = self.tick;
                 self.sim.advance_to(self.tick.time(length));
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
@@ -91,11 +91,11 @@ impl Client {
                     self.counts.malformed += 1;
                 }
             }
-            ToClient::Removed { gone } => gone.into_iter().for_each(|(who, tick)| self.lose(who, tick)),
+            ToClient::Removed { gone } => gone.into_iter().for_each(|(who, tick)| self.remove_proxy(who, tick)),
             ToClient::AllRemoved { tick } => {
                 // In reverse order, so that removing is cheap.
                 let all: Vec<ControllerId> = self.proxies.iter().map(|p| p.who()).collect();
-                all.into_iter().rev().for_each(|who| self.lose(who, tick));
+                all.into_iter().rev().for_each(|who| self.remove_proxy(who, tick));
             }
             ToClient::ActorState { who, tick, section } => {
                 if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
@@ -111,11 +111,11 @@ impl Client {
                 let own = read.and_then(|_| read_confirmations(tick, &mut from));
                 match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
                     Ok(((echoes, said), image)) => {
-                        echoes.into_iter().for_each(|(at, echo)| self.waiting.hear(echo, at));
-                        self.said = Some(said);
+                        echoes.into_iter().for_each(|(at, echo)| self.pending_facts.confirm_hash(echo, at));
+                        self.confirmed_until = Some(said);
                         self.correct(at, tick, image, tokens);
-                        self.said = None;
-                        self.watch();
+                        self.confirmed_until = None;
+                        self.run_triggers();
                     }
                     Err(_) => self.counts.malformed += 1,
                 }
@@ -126,18 +126,18 @@ impl Client {
     pub(super) fn read(&mut self, payload: &[u8], tick: Tick) -> Result<(), WireError> {
         let mut from = BitReader::new(payload);
         let first = from.bit()?;
-        self.drain();
+        self.emit_pending();
         if first {
             let slack = get_int(&mut from)?;
             let jitter = self.carrier.jitter().0 / self.length.0.max(1);
-            if let Some(pace) = &mut self.pace {
-                pace.hear(slack, 2 + jitter.clamp(0, 8));
+            if let Some(pace) = &mut self.clock_sync {
+                pace.update(slack, 2 + jitter.clamp(0, 8));
             }
             if !self.jump(tick) {
                 return Ok(());
             }
-            self.leap.hear();
-            self.heard = self.heard.max(tick);
+            self.jump_budget.packet_arrived();
+            self.newest_tick = self.newest_tick.max(tick);
             // Nothing is applied before everything about owned controllers is read: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
             let (echoes, said) = read_confirmations(tick, &mut from)?;
@@ -152,21 +152,21 @@ impl Client {
                 false => None,
             };
             let before = self.visible_touched();
-            let (struck, undone) = self.take_verdicts(&verdicts);
-            self.said = own.as_ref().map(|own| own.1);
+            let (is_rejected, undone) = self.take_verdicts(&verdicts);
+            self.confirmed_until = own.as_ref().map(|own| own.1);
             let own = own.into_iter().flat_map(|own| own.0);
-            echoes.into_iter().chain(own).for_each(|(at, echo)| self.waiting.hear(echo, at));
+            echoes.into_iter().chain(own).for_each(|(at, echo)| self.pending_facts.confirm_hash(echo, at));
             for (at, news) in news.into_iter().enumerate() {
-                self.take_owned(at, tick, struck, news);
+                self.take_owned(at, tick, is_rejected, news);
             }
-            self.said = None;
-            self.places.hear(self.sim.now(), tick.time(self.length));
+            self.confirmed_until = None;
+            self.positions.packet_arrived(self.sim.now(), tick.time(self.length));
             let read = self.read_views(tick, &mut from);
-            self.settle_proxies(tick, struck);
+            self.settle_proxies(tick, is_rejected);
             self.settle_remote_facts(said, &before, undone);
             read?;
             self.clean_up();
-            self.watch();
+            self.run_triggers();
         } else {
             let before = self.visible_touched();
             let read = self.read_views(tick, &mut from);
@@ -178,30 +178,30 @@ impl Client {
 
     /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.
     pub(super) fn take_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
-        let (mut struck, mut undone) = (false, Vec::new());
+        let (mut is_rejected, mut undone) = (false, Vec::new());
         for CommandVerdict { base, sub, done } in verdicts {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.command.id(self.client);
-            let rejected = self.keys.judge(id, done.as_deref().unwrap_or_default());
+            let rejected = self.keys.apply_verdict(id, done.as_deref().unwrap_or_default());
             if done.is_some() && !rejected.is_empty() {
                 // The command was accepted, but not everything it activated here.
                 let sim = &self.sim;
                 let is_false = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
-                undone.extend(self.waiting.undo(is_false, &mut self.out));
+                undone.extend(self.pending_facts.undo(is_false, &mut self.out));
             }
             if done.is_none() {
                 self.counts.rejected += 1;
                 if pending.is_predicted {
-                    struck = true;
+                    is_rejected = true;
                     self.sim.remote_mut().discard_op(id);
-                    undone.extend(self.waiting.undo(|f| f.root == id, &mut self.out));
+                    undone.extend(self.pending_facts.undo(|f| f.root == id, &mut self.out));
                     self.note_mispredicted(id, &pending.command);
                 }
             }
         }
-        (struck, undone)
+        (is_rejected, undone)
     }
 
     pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerUpdate, WireError> {
@@ -230,26 +230,26 @@ impl Client {
         })
     }
 
-    pub(super) fn take_owned(&mut self, at: usize, tick: Tick, struck: bool, news: OwnerUpdate) {
+    pub(super) fn take_owned(&mut self, at: usize, tick: Tick, is_rejected: bool, news: OwnerUpdate) {
         match news {
             OwnerUpdate::Matched(matched) => {
                 match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
                     Some((tick, image)) => self.settle(at, tick, image, None),
-                    None => self.rows[at].asks |= !self.can_predict(),
+                    None => self.rows[at].requests_state |= !self.can_predict(),
                 }
-                if struck {
+                if is_rejected {
                     self.resimulate(at);
                 }
             }
             OwnerUpdate::State(state) => {
                 let (image, tokens) = *state;
                 let ran = self.correct(at, tick, image, tokens);
-                if struck && !ran {
+                if is_rejected && !ran {
                     self.resimulate(at);
                 }
             }
-            OwnerUpdate::Gone => self.depart(at, tick),
-            OwnerUpdate::Nothing if struck => self.resimulate(at),
+            OwnerUpdate::Gone => self.remove_owned(at, tick),
+            OwnerUpdate::Nothing if is_rejected => self.resimulate(at),
             OwnerUpdate::Nothing => {}
         }
     }
@@ -349,11 +349,11 @@ mod tests {
         net.client_mut("Ana").command(ask()).unwrap();
         net.run(30);
         let ana = net.client_mut("Ana");
-        assert_eq!((ana.pending_commands(), ana.journal_entries(), ana.waiting.len()), (0, 0, 0), "what is handled is forgotten");
+        assert_eq!((ana.pending_commands(), ana.journal_entries(), ana.pending_facts.len()), (0, 0, 0), "what is handled is forgotten");
         ana.command(ask()).unwrap();
         ana.take_facts(&mut super::super::NetFacts::default());
         let state = |ana: &super::Client| {
-            let facts = (ana.waiting.len(), ana.out.facts.list.len());
+            let facts = (ana.pending_facts.len(), ana.out.facts.list.len());
             let status = ana.predictions().map(|p| p.status).collect::<Vec<_>>();
             (ana.sim.row_hash(who).unwrap(), ana.pending.len(), ana.journal_entries(), facts, status, ana.counts().rejected)
         };

@@ -27,7 +27,7 @@ impl Client {
             (f.who == who || !owned.contains(&f.who)) && !open
         };
         let said = said.map(|said| (said, client));
-        self.mispredicted_facts.extend(self.waiting.confirm(tick, is_settled, said, &mut self.out));
+        self.mispredicted_facts.extend(self.pending_facts.confirm(tick, is_settled, said, &mut self.out));
     }
 
     /// Imports the server's state of an owned controller at a tick. `None` if a later tick is confirmed already.
@@ -63,17 +63,17 @@ impl Client {
             row.keep_state(tick, tokens);
             return false;
         };
-        row.asks = false;
+        row.requests_state = false;
         let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
         let told = image.hash_without(self.sim.rules(), &row.hidden);
         row.keep_state(tick, tokens);
         let who = row.who;
         let first = row.settled.is_none();
         if first {
-            self.arrive(at, tick);
+            self.add_owned(at, tick);
         }
         // Next to a state that differs from the prediction the server sends confirmations.
-        let said = self.said.filter(|_| played.is_some() && played != told);
+        let said = self.confirmed_until.filter(|_| played.is_some() && played != told);
         self.settle(at, tick, image, said);
         if first {
             self.list_owned();
@@ -136,10 +136,10 @@ impl Client {
         if done.is_err() {
             self.counts.malformed += 1;
         }
-        let run = Resimulated { who, after, length: self.length, again: &self.facts };
+        let run = Resimulated { who, after, length: self.length, facts: &self.facts };
         let (client, pending) = (self.client, &self.pending);
         let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
-        let mut touched = self.waiting.compare(run, is_open, &mut self.out);
+        let mut touched = self.pending_facts.compare(run, is_open, &mut self.out);
         touched.extend(self.mispredicted_facts.drain(..).filter(|f| f.who == who));
         let now = VisibleState::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);

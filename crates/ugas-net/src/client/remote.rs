@@ -36,7 +36,7 @@ impl Client {
         }
         let changes = std::mem::take(&mut self.changes);
         for &who in &seen {
-            self.show(who, tick);
+            self.reset_proxy(who, tick);
         }
         for (who, change) in &changes {
             self.emit_change(*who, change);
@@ -56,7 +56,7 @@ impl Client {
     pub(super) fn settle_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
         let (client, pending) = (self.client, &self.pending);
         let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
-        undone.extend(self.waiting.settle_remote_facts(until, is_open, &mut self.out));
+        undone.extend(self.pending_facts.settle_remote_facts(until, is_open, &mut self.out));
         for fact in &undone {
             if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) =
                 (fact.kind, self.proxies.get_mut(fact.who))
@@ -103,7 +103,7 @@ impl Client {
         let before = self.visible_touched();
         let read = self.proxies.read(from, who, tick, &mut self.changes);
         let changes = std::mem::take(&mut self.changes);
-        self.show(who, tick);
+        self.reset_proxy(who, tick);
         changes.iter().for_each(|(who, change)| self.emit_change(*who, change));
         self.changes = changes;
         self.emit_corrections(&before, Vec::new());
@@ -111,9 +111,9 @@ impl Client {
     }
 
     /// Resets a proxy row to its replicated state at a tick and resimulates the predictions on it.
-    pub(super) fn show(&mut self, who: ControllerId, tick: Tick) {
+    pub(super) fn reset_proxy(&mut self, who: ControllerId, tick: Tick) {
         let Some(proxy) = self.proxies.get(who) else { return };
-        let tick = self.heard_up_to(tick);
+        let tick = self.last_decided_tick(tick);
         let marks = self.touched.get(&who);
         let mark = marks.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
         let snapshot = proxy.snapshot();
@@ -124,7 +124,7 @@ impl Client {
             sets: &snapshot.sets,
             values: &snapshot.values,
             tags: &snapshot.tags,
-            anchor: self.places.newest(who),
+            anchor: self.positions.newest(who),
         };
         let start = self.sim.remote().journal_start(who);
         let image = self.sim.remote_mut().import_proxy(&row, mark.map_or(start, |m| m.max(start)));
@@ -145,7 +145,7 @@ impl Client {
         if self.owned.contains(&who) || self.proxies.get(who).is_none() {
             return;
         }
-        self.drain();
+        self.emit_pending();
         if self.sim.remote_mut().simulate(who, what).is_err() {
             self.counts.malformed += 1;
         }
@@ -156,7 +156,7 @@ impl Client {
     }
 
     /// A remote actor was removed or is no longer relevant since a tick.
-    pub(super) fn lose(&mut self, who: ControllerId, tick: Tick) {
+    pub(super) fn remove_proxy(&mut self, who: ControllerId, tick: Tick) {
         self.proxies.remove(who, tick);
         // Owned controllers are updated in packets.
         if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.settled.is_some()) {
@@ -165,7 +165,7 @@ impl Client {
         if self.proxies.has_free_slots() {
             self.request_all();
         }
-        self.places.forget(who);
+        self.positions.forget(who);
         self.touched.remove(&who);
         if self.sim.exists(who) {
             self.sim.remote_mut().remove_silently(who);
@@ -176,7 +176,7 @@ impl Client {
 
     /// The last tick up to which every command has its verdict. A command that is too old to resimulate does not count:
     /// otherwise a single one without a verdict would keep everything since.
-    pub(super) fn heard_up_to(&self, tick: Tick) -> Tick {
+    pub(super) fn last_decided_tick(&self, tick: Tick) -> Tick {
         let open = self.pending.iter().filter(|p| p.is_predicted && !self.is_ancient(p.command.tick));
         let open = open.map(|p| p.command.tick.minus(1)).min();
         open.map_or(tick, |open| open.min(tick))
@@ -205,8 +205,8 @@ impl Client {
     }
 
     /// Drops the predictions on remote actors up to a confirmed tick: the server's state counts.
-    pub(super) fn settle_proxies(&mut self, tick: Tick, struck: bool) {
-        let tick = self.heard_up_to(tick);
+    pub(super) fn settle_proxies(&mut self, tick: Tick, is_rejected: bool) {
+        let tick = self.last_decided_tick(tick);
         let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
         for who in touched {
             let Some(marks) = self.touched.get_mut(&who) else { continue };
@@ -217,8 +217,8 @@ impl Client {
             if let Some(mark) = settled {
                 self.sim.remote_mut().trim_journal(who, mark);
             }
-            if settled.is_some() || struck {
-                self.show(who, tick);
+            if settled.is_some() || is_rejected {
+                self.reset_proxy(who, tick);
             }
             if self.sim.remote().journal_len(who) == 0 {
                 self.touched.remove(&who);
@@ -228,7 +228,7 @@ impl Client {
 
     /// Whether a change was predicted, or is compared when the whole packet is read.
     fn is_predicted_change(&self, who: ControllerId, change: &ProxyChange) -> bool {
-        let has_predicted = |test: &dyn Fn(&Fact) -> bool| self.waiting.has_predicted(|f| f.who == who && test(f));
+        let has_predicted = |test: &dyn Fn(&Fact) -> bool| self.pending_facts.has_predicted(|f| f.who == who && test(f));
         match *change {
             ProxyChange::Attribute { old: Some(_), .. } | ProxyChange::Tag { .. } => self.touched.contains_key(&who),
             ProxyChange::Effect(e) => has_predicted(&|f| f.key == e.key && matches!(f.kind, FactKind::EffectApplied { .. })),

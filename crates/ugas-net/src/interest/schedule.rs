@@ -200,8 +200,8 @@ impl Schedule {
     /// Collects the actors to visit, and evaluates relevance where its inputs changed.
     fn listen(&mut self, store: &ReplicationStore, interest: &Interest, ask: &ScheduleRequest, plan: &mut PacketPlan) {
         let Viewer { owned, targets, place } = ask.viewer;
-        let news = store.news_after(self.read);
-        self.read = store.news();
+        let news = store.changes_after(self.read);
+        self.read = store.change_count();
         let every = interest.relevance.update();
         let is_moved = self.place != place && every != RelevanceUpdate::Once;
         let all = 0..self.entries.len() as u32;

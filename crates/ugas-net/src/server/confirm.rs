@@ -19,15 +19,15 @@ pub(crate) struct ConfirmationQueue {
 
 impl ConfirmationQueue {
     /// Adds the confirmation of a change in a tick.
-    pub(crate) fn note(&mut self, tick: Tick, echo: u32) {
-        if self.list.iter().rev().take_while(|e| e.0 == tick).any(|e| e.1 == echo) {
+    pub(crate) fn note(&mut self, tick: Tick, hash: u32) {
+        if self.list.iter().rev().take_while(|e| e.0 == tick).any(|e| e.1 == hash) {
             return;
         }
         if self.list.len() >= KEPT {
             self.list.pop_front();
             self.before += 1;
         }
-        self.list.push_back((tick, echo));
+        self.list.push_back((tick, hash));
     }
 
     /// Writes what fits, the oldest first, and by how many ticks the list is incomplete. Returns how many have arrived once
@@ -51,7 +51,7 @@ impl ConfirmationQueue {
     }
 
     /// The client has received this many.
-    pub(crate) fn heard(&mut self, count: u64) {
+    pub(crate) fn acknowledge(&mut self, count: u64) {
         let heard = count.saturating_sub(self.before).min(self.list.len() as u64);
         self.list.drain(..heard as usize);
         self.before += heard;
@@ -71,26 +71,26 @@ mod tests {
         let heard = echoes.write(Tick(tick), &mut out, room);
         let mut from = BitReader::new(out.finish());
         let (list, whole) = read_confirmations(Tick(tick), &mut from).unwrap();
-        (heard, list.into_iter().map(|(at, echo)| (at.0, echo)).collect(), tick - whole.0)
+        (heard, list.into_iter().map(|(at, hash)| (at.0, hash)).collect(), tick - whole.0)
     }
 
     #[test]
     fn what_did_not_fit_is_said_to_be_missing_and_follows() {
         let mut echoes = ConfirmationQueue::default();
-        for (tick, echo) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
-            echoes.note(Tick(tick), echo);
+        for (tick, hash) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
+            echoes.note(Tick(tick), hash);
         }
         assert_eq!(written(&echoes, 9, 1000), (4, vec![(5, 1), (5, 2), (6, 3), (8, 4)], 0));
         let room = |count: usize| count * (CONFIRMATION_BITS as usize + 8);
         assert_eq!(written(&echoes, 9, room(3)), (3, vec![(5, 1), (5, 2), (6, 3)], 2), "whole up to tick 7");
         assert_eq!(written(&echoes, 9, room(2)), (2, vec![(5, 1), (5, 2)], 4));
-        echoes.heard(3);
-        echoes.heard(2);
+        echoes.acknowledge(3);
+        echoes.acknowledge(2);
         assert_eq!(written(&echoes, 9, 1000), (4, vec![(8, 4)], 0));
         echoes.note(Tick(9), 5);
         echoes.forget_until(Tick(8));
         assert_eq!(written(&echoes, 9, 1000), (5, vec![(9, 5)], 0));
-        echoes.heard(9);
+        echoes.acknowledge(9);
         assert_eq!(written(&echoes, 9, 1000), (5, vec![], 0));
     }
 }

@@ -180,7 +180,7 @@ pub struct Server {
     /// The facts of the current tick.
     noted: Facts,
     changed: Vec<ControllerId>,
-    fates: Vec<(PacketNumber, bool)>,
+    packet_results: Vec<(PacketNumber, bool)>,
     writer: BitWriter,
     coder: Coder,
     out: Vec<u8>,
@@ -217,7 +217,7 @@ impl Server {
             facts: Facts::default(),
             noted: Facts::default(),
             changed: Vec::new(),
-            fates: Vec::new(),
+            packet_results: Vec::new(),
             writer: BitWriter::new(),
             coder: Coder::default(),
             out: Vec::new(),
@@ -323,7 +323,7 @@ impl Server {
 
     /// Returns how many packets in flight, waiting commands and verdicts are kept. For tests of memory bounds.
     pub fn retained(&self) -> usize {
-        self.peers.values().map(|p| p.flying.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
+        self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
     }
 
     /// Adds a connection that owns these controllers; the transport has authenticated the peer. Returns the number of the

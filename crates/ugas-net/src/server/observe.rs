@@ -47,7 +47,7 @@ pub(crate) struct ObserverStream {
     /// Half of the bandwidth, reserved for the reliable stream while other data does not fit.
     stream: Bandwidth,
     /// Consecutive packets in which something did not fit.
-    hungry: u32,
+    starved: u32,
     /// Removals with their ticks, until they are sent.
     gone: BTreeMap<ControllerId, Tick>,
     /// Too many removals to list: all actors are sent again.
@@ -68,7 +68,7 @@ impl ObserverStream {
             plan: PacketPlan::default(),
             line,
             stream: line.half(),
-            hungry: 0,
+            starved: 0,
             gone: BTreeMap::new(),
             all_gone: false,
             touched: Vec::new(),
@@ -99,10 +99,10 @@ impl ObserverStream {
     /// The bytes of the next packet that the reliable stream may use. It always has half of the bandwidth, so that it makes
     /// progress.
     pub(crate) fn stream_share(&self) -> usize {
-        match self.hungry {
+        match self.starved {
             0 => self.line.left().max(self.stream.left()),
             // Owned controllers may need the space of even one fragment.
-            hungry if hungry % 4 == 0 => 0,
+            starved if starved % 4 == 0 => 0,
             _ => self.stream.left().min(FRAGMENT + 8),
         }
     }
@@ -130,20 +130,20 @@ impl ObserverStream {
     }
 
     /// The client requested a complete resend.
-    pub(crate) fn again(&mut self) {
+    pub(crate) fn request_resync(&mut self) {
         self.wants_all = true;
     }
 
     /// A packet arrived or was lost.
-    pub(crate) fn settle(&mut self, told: &SentPacket, arrived: bool) {
-        for pick in &told.actors {
+    pub(crate) fn settle(&mut self, sent: &SentPacket, arrived: bool) {
+        for pick in &sent.actors {
             match arrived {
-                true => self.schedule.confirmed(pick, told.tick),
-                false => self.schedule.lost(pick, told.tick),
+                true => self.schedule.confirmed(pick, sent.tick),
+                false => self.schedule.lost(pick, sent.tick),
             }
         }
         if !arrived {
-            told.poses.iter().for_each(|pick| self.schedule.lost_pose(pick.who, pick.since));
+            sent.poses.iter().for_each(|pick| self.schedule.lost_pose(pick.who, pick.since));
         }
     }
 
@@ -183,7 +183,7 @@ impl ObserverStream {
         sight: ObserverContext,
         alone: bool,
         out: &mut BitWriter,
-        told: &mut SentPacket,
+        sent: &mut SentPacket,
         messages: &mut Vec<Message>,
     ) -> bool {
         let ObserverContext { store, interest, owned, place, tick, length, round_trip, lossy, room } = sight;
@@ -202,7 +202,7 @@ impl ObserverStream {
         let ask = ScheduleRequest { viewer, tick, length, round_trip, room: free.min(line), packet: LARGE, lossy };
         schedule.pick(store, interest, &ask, &mut self.plan);
         let plan = &self.plan;
-        self.hungry = if plan.more { self.hungry.saturating_add(1) } else { 0 };
+        self.starved = if plan.more { self.starved.saturating_add(1) } else { 0 };
         self.gone.extend(plan.left.iter().map(|&who| (who, tick)));
         if self.gone.len() > MAX_GONE {
             self.gone.clear();
@@ -215,12 +215,12 @@ impl ObserverStream {
             let bytes = encode(&ToClient::ActorState { who: pick.who, tick, section });
             messages.push(Message { who: pick.who, since: pick.since, bytes });
         }
-        told.tick = tick;
+        sent.tick = tick;
         if !alone || !plan.state.is_empty() || !plan.poses.is_empty() {
             plan.write_state(store, out);
             plan.write_poses(store, out);
-            told.actors.extend_from_slice(&plan.state);
-            told.poses.extend_from_slice(&plan.poses);
+            sent.actors.extend_from_slice(&plan.state);
+            sent.poses.extend_from_slice(&plan.poses);
         }
         plan.more && free < line
     }

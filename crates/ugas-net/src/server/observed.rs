@@ -35,19 +35,19 @@ impl ObservedActivation {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObservedActivations {
     running: BTreeMap<ControllerId, Vec<ObservedActivation>>,
-    asked: Vec<(OpId, Target)>,
+    targets: Vec<(OpId, Target)>,
 }
 
 impl ObservedActivations {
     /// Records the target of a command: what it activates may end within the tick.
     pub(super) fn note(&mut self, id: OpId, request: &Request) {
-        self.asked.extend(request.aim().map(|target| (id, target)));
+        self.targets.extend(request.aim().map(|target| (id, target)));
     }
 
     /// The target of the first activation of a command; it caused the others.
-    fn take_asked(&mut self, root: OpId) -> Target {
-        let at = self.asked.iter().position(|(id, _)| *id == root);
-        at.map_or(Target::None, |at| self.asked.swap_remove(at).1)
+    fn take_target(&mut self, root: OpId) -> Target {
+        let at = self.targets.iter().position(|(id, _)| *id == root);
+        at.map_or(Target::None, |at| self.targets.swap_remove(at).1)
     }
 
     /// The activation of a fact. Cast facts have no key: the newest activation of the ability is meant.
@@ -65,7 +65,7 @@ impl ObservedActivations {
 
     /// Ends the tick: drops activations that ended.
     fn end_tick(&mut self, sim: &Sim) {
-        self.asked.clear();
+        self.targets.clear();
         self.running.retain(|_, list| {
             list.retain_mut(|r| r.follow(sim));
             !list.is_empty()
@@ -79,7 +79,7 @@ impl Server {
         for fact in &facts.list {
             let (ability, key) = match fact.kind {
                 FactKind::AbilityActivated { ability, level, activation: key, .. } => {
-                    let target = self.observed.take_asked(fact.root);
+                    let target = self.observed.take_target(fact.root);
                     if self.is_simulated(ability) {
                         let new = ObservedActivation { key, ability, level, target };
                         self.observed.running.entry(fact.who).or_default().push(new);
@@ -122,8 +122,8 @@ impl Server {
 
     /// Sends an event to the clients that see the owner. The target is left out for clients that do not see the target.
     fn send_observer_event(&mut self, who: ControllerId, what: Simulated) {
-        let told = |target| encode(&ToClient::Simulated { who, what: Simulated { target, ..what } });
-        let (whole, blank) = (told(what.target), told(Target::None));
+        let sent = |target| encode(&ToClient::Simulated { who, what: Simulated { target, ..what } });
+        let (whole, blank) = (sent(what.target), sent(Target::None));
         // Half of the stream is reserved for messages that must arrive. Events that do not fit are dropped.
         let most = self.config.connection.max_unacked_bytes / 2;
         let sees = |p: &Peer| p.phase == Phase::Playing && !p.owned.contains(&who) && p.views.is_relevant(who);

@@ -45,9 +45,9 @@ pub(crate) struct SentPacket {
     pub(crate) poses: Vec<PlannedUpdate>,
     pub(crate) verdicts: Vec<(u32, u16)>,
     /// The confirmations about remote actors that have arrived with it.
-    pub(crate) echoes: u64,
+    pub(crate) confirmations: u64,
     /// The confirmations about owned controllers that have arrived with it.
-    pub(crate) own: u64,
+    pub(crate) own_confirmations: u64,
 }
 
 /// A token bucket: what a client may send.
@@ -106,12 +106,12 @@ pub(crate) struct Peer {
     pub(crate) last_tick: Tick,
     pub(crate) verdicts: Vec<Verdict>,
     /// Rejected commands whose `OnMispredicted` may still run, the oldest first.
-    denied: VecDeque<Command>,
+    rejected: VecDeque<Command>,
     /// Confirmations about remote actors.
-    pub(crate) echoes: ConfirmationQueue,
+    pub(crate) confirmations: ConfirmationQueue,
     /// Confirmations about owned controllers, sent next to their states.
-    pub(crate) own: ConfirmationQueue,
-    pub(crate) flying: VecDeque<SentPacket>,
+    pub(crate) own_confirmations: ConfirmationQueue,
+    pub(crate) in_flight: VecDeque<SentPacket>,
     pub(crate) spare: Vec<SentPacket>,
     /// The remote actors of the client.
     pub(crate) views: ObserverStream,
@@ -146,10 +146,10 @@ impl Peer {
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
-            denied: VecDeque::new(),
-            echoes: ConfirmationQueue::default(),
-            own: ConfirmationQueue::default(),
-            flying: VecDeque::new(),
+            rejected: VecDeque::new(),
+            confirmations: ConfirmationQueue::default(),
+            own_confirmations: ConfirmationQueue::default(),
+            in_flight: VecDeque::new(),
             spare: Vec::new(),
             views: ObserverStream::new(line(config.bytes_per_second)),
             packets: Bucket::new(config.packets_per_tick.saturating_mul(4)),
@@ -229,7 +229,7 @@ impl Peer {
 
     /// Keeps a verdict until the client has it. A command that is rejected on arrival gets a verdict too: otherwise the client
     /// would wait for ever.
-    pub(crate) fn judged(&mut self, verdict: Verdict) {
+    pub(crate) fn push_verdict(&mut self, verdict: Verdict) {
         if self.verdicts.iter().any(|v| (v.base, v.sub) == (verdict.base, verdict.sub)) {
             return;
         }
@@ -240,7 +240,7 @@ impl Peer {
     }
 
     /// Keeps a rejected command whose `OnMispredicted` may run: one that an honest client may have predicted.
-    pub(crate) fn deny(&mut self, command: &Command, reason: RejectReason) {
+    pub(crate) fn keep_rejected(&mut self, command: &Command, reason: RejectReason) {
         let honest = matches!(
             reason,
             RejectReason::Rules | RejectReason::Early | RejectReason::Target | RejectReason::Past | RejectReason::Future | RejectReason::CommandRate
@@ -248,16 +248,16 @@ impl Peer {
         if !honest || command.request.aim().is_none() {
             return;
         }
-        if self.denied.len() >= MAX_DENIED {
-            self.denied.pop_front();
+        if self.rejected.len() >= MAX_DENIED {
+            self.rejected.pop_front();
         }
-        self.denied.push_back(command.clone());
+        self.rejected.push_back(command.clone());
     }
 
     /// Whether a rejected command could have activated an ability; it is removed then.
-    pub(crate) fn take_denied(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
-        let Some(at) = self.denied.iter().position(|c| (c.base, c.sub) == key) else { return false };
-        let could = match self.denied[at].request {
+    pub(crate) fn take_rejected(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
+        let Some(at) = self.rejected.iter().position(|c| (c.base, c.sub) == key) else { return false };
+        let could = match self.rejected[at].request {
             Request::Activate { ability: asked, .. } => asked == ability,
             Request::Press { who, input, .. } => {
                 sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == input))
@@ -265,7 +265,7 @@ impl Peer {
             _ => false,
         };
         if could {
-            self.denied.remove(at);
+            self.rejected.remove(at);
         }
         could
     }
@@ -285,19 +285,19 @@ impl Peer {
         verdicts.clear();
         self.carrier.take_verdicts(verdicts);
         for &(number, arrived) in verdicts.iter() {
-            let Ok(at) = self.flying.binary_search_by_key(&number.0, |t| t.number) else { continue };
-            let Some(mut told) = self.flying.remove(at) else { continue };
+            let Ok(at) = self.in_flight.binary_search_by_key(&number.0, |t| t.number) else { continue };
+            let Some(mut sent) = self.in_flight.remove(at) else { continue };
             if arrived {
-                self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
-                self.echoes.heard(told.echoes);
-                self.own.heard(told.own);
+                self.verdicts.retain(|v| !sent.verdicts.contains(&(v.base, v.sub)));
+                self.confirmations.acknowledge(sent.confirmations);
+                self.own_confirmations.acknowledge(sent.own_confirmations);
             }
-            self.views.settle(&told, arrived);
-            told.actors.clear();
-            told.poses.clear();
-            told.verdicts.clear();
-            (told.echoes, told.own) = (0, 0);
-            self.spare.push(told);
+            self.views.settle(&sent, arrived);
+            sent.actors.clear();
+            sent.poses.clear();
+            sent.verdicts.clear();
+            (sent.confirmations, sent.own_confirmations) = (0, 0);
+            self.spare.push(sent);
         }
         self.views.settle_stream(&self.carrier);
     }
@@ -308,10 +308,10 @@ impl Peer {
     }
 
     /// Keeps the content of a packet until its ack or loss.
-    pub(crate) fn tell(&mut self, told: SentPacket) {
-        if self.flying.len() >= MAX_FLYING {
-            self.flying.pop_front();
+    pub(crate) fn track_packet(&mut self, sent: SentPacket) {
+        if self.in_flight.len() >= MAX_FLYING {
+            self.in_flight.pop_front();
         }
-        self.flying.push_back(told);
+        self.in_flight.push_back(sent);
     }
 }

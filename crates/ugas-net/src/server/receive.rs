@@ -26,9 +26,9 @@ impl Server {
             Err(error) => return self.counts.add(RejectReason::from(&error)),
         };
         let (tick, payload) = (opened.tick, opened.payload);
-        p.settle(&mut self.fates);
+        p.settle(&mut self.packet_results);
         while let Some(message) = self.peers.get_mut(&peer).and_then(|p| p.carrier.next_message()) {
-            self.hear(peer, &message);
+            self.receive_message(peer, &message);
         }
         let Some(p) = self.peers.get_mut(&peer) else { return };
         if p.phase == Phase::Playing && !payload.is_empty() {
@@ -40,11 +40,11 @@ impl Server {
         }
     }
 
-    pub(super) fn hear(&mut self, peer: PeerId, message: &[u8]) {
+    pub(super) fn receive_message(&mut self, peer: PeerId, message: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else { return };
         let (protocol, rules) = match decode(message) {
             Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= MIN_HELLO => (protocol, rules),
-            Some(ToServer::Resync) if p.phase == Phase::Playing => return p.views.again(),
+            Some(ToServer::Resync) if p.phase == Phase::Playing => return p.views.request_resync(),
             _ => return self.counts.add(RejectReason::Message),
         };
         if p.phase != Phase::AwaitingHello {
@@ -112,8 +112,8 @@ fn read_payload(
                 let limits = Limits { ahead: config.max_early_ticks, behind: config.max_late_ticks };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
-                    p.deny(&command, reason);
-                    p.judged(Verdict { base, sub, rejected: true, activated: Vec::new() });
+                    p.keep_rejected(&command, reason);
+                    p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new() });
                 }
             }
             None => counts.add(RejectReason::Payload),

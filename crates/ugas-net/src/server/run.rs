@@ -28,19 +28,19 @@ impl Server {
         while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
             let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
-            let mut done: Vec<AbilityId> = self.activated(id, &command, before);
-            done.truncate(MAX_DONE as usize);
+            let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
+            activated.truncate(MAX_DONE as usize);
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
-            let refused = match result {
+            let rejected = match result {
                 Ok(()) => false,
                 Err((reason, _)) => {
-                    p.deny(&command, reason);
+                    p.keep_rejected(&command, reason);
                     self.counts.add(reason);
                     true
                 }
             };
-            p.judged(Verdict { base: command.base, sub: command.sub, rejected, activated });
+            p.push_verdict(Verdict { base: command.base, sub: command.sub, rejected, activated });
         }
     }
 
@@ -75,7 +75,7 @@ impl Server {
         let key = command.id(p.number.client);
         self.observed.note(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
-            let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
+            let known = self.peers.get_mut(&id).is_some_and(|p| p.take_rejected((base, sub), &self.sim, ability));
             if !known {
                 return Err((RejectReason::Key, Refusal::StaleHandle));
             }
@@ -135,7 +135,7 @@ impl Server {
                 row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
             }
         }
-        self.echo(&facts);
+        self.queue_confirmations(&facts);
         self.send_observer_events(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
             // The host does not take them.
@@ -147,11 +147,11 @@ impl Server {
 
     /// Queues confirmations for clients: what their commands did to remote actors and to their own controllers. Hidden
     /// changes are not confirmed.
-    pub(super) fn echo(&mut self, facts: &Facts) {
+    pub(super) fn queue_confirmations(&mut self, facts: &Facts) {
         let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
         let Server { peers, store, sim, hidden, tick, .. } = self;
         for fact in facts.list.iter().filter(may_be) {
-            let Some(echo) = confirmation_hash(fact) else { continue };
+            let Some(hash) = confirmation_hash(fact) else { continue };
             let is_open = match fact.kind {
                 FactKind::AttributeChanged { attribute, .. } => !hidden.contains(&attribute),
                 _ => true,
@@ -163,12 +163,12 @@ impl Server {
             for p in peers.values_mut().filter(|p| asked(p) || p.owned.contains(&fact.source)) {
                 if p.owned.contains(&fact.who) {
                     if is_open && asked(p) {
-                        p.own.note(*tick, echo);
+                        p.own_confirmations.note(*tick, hash);
                     }
                 } else if is_shown {
                     p.views.touch(fact.who, *tick);
                     if p.views.is_relevant(fact.who) {
-                        p.echoes.note(*tick, echo);
+                        p.confirmations.note(*tick, hash);
                     }
                 }
             }

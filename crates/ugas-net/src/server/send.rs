@@ -77,18 +77,18 @@ impl Server {
         if p.phase != Phase::Playing && p.credit < MIN_HELLO {
             return false;
         }
-        p.settle(&mut self.fates);
+        p.settle(&mut self.packet_results);
         let playing = p.is_welcomed();
-        let mut told = p.spare.pop().unwrap_or_default();
+        let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, store, interest, hidden, writer, coder, out, config, .. } = self;
         let arrived = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // A controller that is away is not predicted.
         if let Some(matched) = rows.iter().filter(|row| !row.is_away()).map(Owned::matched).min().flatten() {
-            p.own.forget_until(matched);
+            p.own_confirmations.forget_until(matched);
         }
-        let (echoes, own) = (&p.echoes, &p.own);
+        let (echoes, own) = (&p.confirmations, &p.own_confirmations);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
@@ -111,8 +111,8 @@ impl Server {
             writer.bit(first);
             if first {
                 put_int(writer, slack as i64);
-                write_verdicts(writer, verdicts, &mut told, room / 4);
-                told.echoes = echoes.write(tick, writer, room / 4);
+                write_verdicts(writer, verdicts, &mut sent, room / 4);
+                sent.confirmations = echoes.write(tick, writer, room / 4);
                 let knows = |who: ControllerId, attribute: AttributeId| {
                     let (sets, mode) = (sim.set_list(who).unwrap_or_default(), store.mode(who));
                     let eye = if owned.contains(&who) { Recipient::Owner } else { Recipient::Observer };
@@ -157,12 +157,12 @@ impl Server {
                 }
                 if written {
                     let left = room.saturating_sub(writer.bit_len() + 128);
-                    told.own = own.write(tick, writer, left.min(room / 4));
+                    sent.own_confirmations = own.write(tick, writer, left.min(room / 4));
                 }
             }
             let sight = ObserverContext { store, interest, owned, place, tick, length, round_trip, lossy, room };
             let begun = writer.bit_len();
-            more = views.write(sight, !first, writer, &mut told, &mut messages);
+            more = views.write(sight, !first, writer, &mut sent, &mut messages);
             if !first && writer.bit_len() == begun {
                 return;
             }
@@ -185,16 +185,16 @@ impl Server {
         p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
-                (told.number, told.tick) = (number.0, tick);
-                p.tell(told);
+                (sent.number, sent.tick) = (number.0, tick);
+                p.track_packet(sent);
             }
-            None => p.spare.push(told),
+            None => p.spare.push(sent),
         }
         more && self.out.len() <= MAX_DATAGRAM
     }
 }
 
-fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut SentPacket, room: usize) {
+fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
     let begun = out.bit_len();
     let mut kept = 0;
     let mut body = BitWriter::new();
@@ -212,7 +212,7 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut SentPack
             break;
         }
         kept += 1;
-        told.verdicts.push((v.base, v.sub));
+        sent.verdicts.push((v.base, v.sub));
     }
     put_uint(out, kept);
     let bits = body.bit_len();

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use ugas_core::{ControllerId, Rules, SimTime};
 
 /// How many removed proxies are kept, so that late packets can be read.
-const GRAVES: usize = 256;
+const MAX_REMOVED: usize = 256;
 
 /// How many skipped actors are kept, so that their sections can be skipped.
-const CROWD: usize = 16_384;
+const MAX_SKIPPED: usize = 16_384;
 
 /// The remote actors of a client.
 ///
@@ -44,11 +44,11 @@ pub struct Proxies {
     /// By rising id.
     list: Vec<Proxy>,
     /// Removed ones, the oldest first.
-    graves: Vec<RemovedProxy>,
+    removed: Vec<RemovedProxy>,
     /// The most proxies.
     most: usize,
     /// Skipped actors, with the shapes needed to skip their sections.
-    crowd: BTreeMap<ControllerId, ShapeHistory>,
+    skipped: BTreeMap<ControllerId, ShapeHistory>,
     refused: u64,
     places: Vec<usize>,
 }
@@ -70,9 +70,9 @@ impl Proxies {
             shapes: Shapes::new(rules),
             length,
             list: Vec::new(),
-            graves: Vec::new(),
+            removed: Vec::new(),
             most: usize::MAX,
-            crowd: BTreeMap::new(),
+            skipped: BTreeMap::new(),
             refused: 0,
             places: Vec::new(),
         }
@@ -91,7 +91,7 @@ impl Proxies {
 
     /// Returns whether actors were skipped and an eighth of the slots is free now.
     pub fn has_free_slots(&self) -> bool {
-        !self.crowd.is_empty() && self.list.len() + self.most / 8 < self.most
+        !self.skipped.is_empty() && self.list.len() + self.most / 8 < self.most
     }
 
     /// Returns a proxy.
@@ -126,18 +126,18 @@ impl Proxies {
 
     /// Removes a proxy at a tick. Sections up to that tick belong to the removed actor.
     pub fn remove(&mut self, who: ControllerId, at: Tick) {
-        self.crowd.remove(&who);
+        self.skipped.remove(&who);
         let history = match self.find(who) {
             // A later full section arrived: the actor has returned already.
-            Ok(place) if self.list[place].told() > at => return,
+            Ok(place) if self.list[place].full_tick() > at => return,
             Ok(place) => self.list.remove(place).into_history(),
             // Its sections may still be in flight.
             Err(_) => ShapeHistory::default(),
         };
-        if self.graves.len() >= GRAVES {
-            self.graves.remove(0);
+        if self.removed.len() >= MAX_REMOVED {
+            self.removed.remove(0);
         }
-        self.graves.push(RemovedProxy { who, at, history });
+        self.removed.push(RemovedProxy { who, at, history });
     }
 
     /// Reads the section of an actor at a tick and adds the changes to the list. The section of a recently removed actor is
@@ -166,8 +166,8 @@ impl Proxies {
                 None => self.list[at].read(from, &cx, parts, &mut news),
             };
         }
-        let grave = self.graves.iter().rev().find(|g| g.who == who);
-        let history = grave.map(|g| &g.history).or(self.crowd.get(&who)).cloned().unwrap_or_default();
+        let removed_proxy = self.removed.iter().rev().find(|g| g.who == who);
+        let history = removed_proxy.map(|g| &g.history).or(self.skipped.get(&who)).cloned().unwrap_or_default();
         let (Some(shape), Err(at)) = (all, found) else {
             let unknown = WireError::BadValue { what: "a partial section of an unknown actor" };
             let shape = history.newest().ok_or(unknown)?;
@@ -175,7 +175,7 @@ impl Proxies {
             return Proxy::new(who, shape, history).read(from, &cx, parts, &mut unseen);
         };
         let mut proxy = Proxy::new(who, shape.clone(), history);
-        if grave.is_some_and(|g| tick <= g.at) {
+        if removed_proxy.is_some_and(|g| tick <= g.at) {
             let mut unseen = ChangeSink { changes: &mut Vec::new(), places: news.places };
             return proxy.read_all(from, &cx, shape, &mut unseen);
         }
@@ -183,14 +183,14 @@ impl Proxies {
             let mut unseen = ChangeSink { changes: &mut Vec::new(), places: news.places };
             proxy.read_all(from, &cx, shape, &mut unseen)?;
             self.refused += 1;
-            if self.crowd.len() < CROWD || self.crowd.contains_key(&who) {
-                self.crowd.insert(who, proxy.into_history());
+            if self.skipped.len() < MAX_SKIPPED || self.skipped.contains_key(&who) {
+                self.skipped.insert(who, proxy.into_history());
             }
             return Ok(());
         }
         proxy.read_all(from, &cx, shape, &mut news)?;
         self.list.insert(at, proxy);
-        self.crowd.remove(&who);
+        self.skipped.remove(&who);
         Ok(())
     }
 }

@@ -56,7 +56,7 @@ pub struct Proxy {
     /// Its shapes, each with the first received tick, for packets that arrive late.
     history: ShapeHistory,
     /// The tick of the last full section; older sections are ignored.
-    told: Tick,
+    full_tick: Tick,
     /// The newest received tick.
     newest: Tick,
     values: Vec<(Coded, Tick)>,
@@ -110,7 +110,7 @@ impl Proxy {
             who,
             shape,
             history,
-            told: Tick(0),
+            full_tick: Tick(0),
             newest: Tick(0),
             values: Vec::new(),
             tags: Marks::default(),
@@ -143,7 +143,7 @@ impl Proxy {
 
     /// The tick of the last full section.
     pub(super) fn told(&self) -> Tick {
-        self.told
+        self.full_tick
     }
 
     /// Returns the current value of an attribute, rounded for observers; `None` if it is hidden.
@@ -216,7 +216,7 @@ impl Proxy {
     ) -> Result<(), WireError> {
         let (from_tick, shape) = self.history.at(cx.tick).ok_or(WireError::BadValue { what: "an actor's section" })?;
         // Older than the last full section: only read to skip it.
-        let counts = from_tick == self.history.last() && cx.tick > self.told;
+        let counts = from_tick == self.history.last() && cx.tick > self.full_tick;
         if parts.attributes {
             get_places(from, (shape.fields.len(), shape.index_bits()), news.places)?;
             for &at in news.places.iter() {
@@ -228,7 +228,7 @@ impl Proxy {
             }
         }
         self.read_lists(from, cx, (parts, counts), news.changes)?;
-        self.heard(cx.tick);
+        self.note_tick(cx.tick);
         Ok(())
     }
 
@@ -241,9 +241,9 @@ impl Proxy {
         news: &mut ChangeSink,
     ) -> Result<(), WireError> {
         let tick = cx.tick;
-        let is_same = *shape == *self.shape && self.told != Tick(0);
+        let is_same = *shape == *self.shape && self.full_tick != Tick(0);
         // Older than the last full section.
-        let counts = tick > self.told;
+        let counts = tick > self.full_tick;
         if counts && !is_same {
             self.reshape(shape.clone(), tick, news.changes);
         }
@@ -260,9 +260,9 @@ impl Proxy {
             self.tags.end_before(tick, |tag| changes.push((who, ProxyChange::Tag { tag, added: false })));
             self.loops.end_before(tick, |cue| changes.push((who, ProxyChange::Loop { cue, added: false })));
             self.effects.end_before(tick, |effect| changes.push((who, ProxyChange::EffectGone(effect.key))));
-            self.told = tick;
+            self.full_tick = tick;
         }
-        self.heard(tick);
+        self.note_tick(tick);
         Ok(())
     }
 
@@ -343,7 +343,7 @@ impl Proxy {
     }
 
     /// Records a received tick and drops old removed items.
-    fn heard(&mut self, tick: Tick) {
+    fn note_tick(&mut self, tick: Tick) {
         self.newest = self.newest.max(tick);
         // Not every time, since most sections change little.
         if self.newest.0.is_multiple_of(HORIZON / 4) || self.effects.len() > MAX_EFFECTS {

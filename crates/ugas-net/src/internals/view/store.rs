@@ -47,10 +47,10 @@ pub struct ReplicationStore {
     free: Vec<u32>,
     roster: u64,
     /// Indices of controllers that changed or moved in the last tick and in this one.
-    news: Vec<u32>,
+    changes: Vec<u32>,
     /// How many of them are of the last tick, and how many there were before.
-    old_news: usize,
-    told_news: u64,
+    old_changes: usize,
+    first_change: u64,
     /// Sections written in this tick, reused for other clients.
     written: BitWriter,
     scratch: Scratch,
@@ -72,9 +72,9 @@ impl ReplicationStore {
             records: Vec::new(),
             free: Vec::new(),
             roster: 0,
-            news: Vec::new(),
-            old_news: 0,
-            told_news: 1,
+            changes: Vec::new(),
+            old_changes: 0,
+            first_change: 1,
             written: BitWriter::new(),
             scratch: Scratch::default(),
         }
@@ -108,7 +108,7 @@ impl ReplicationStore {
             record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
         }
         self.stamps[at] = tick;
-        self.news.push(at as u32);
+        self.changes.push(at as u32);
         self.refresh(sim, at)?;
         Ok(true)
     }
@@ -145,9 +145,9 @@ impl ReplicationStore {
     /// The list of controllers changed: indices of earlier changes are invalid.
     fn rearranged(&mut self) {
         self.roster += 1;
-        self.told_news = self.news() + 1;
-        self.news.clear();
-        self.old_news = 0;
+        self.first_change = self.change_count() + 1;
+        self.changes.clear();
+        self.old_changes = 0;
     }
 
     /// Returns all controllers, by rising id.
@@ -177,14 +177,14 @@ impl ReplicationStore {
     }
 
     /// Returns how many visible changes and moves there were so far.
-    pub fn news(&self) -> u64 {
-        self.told_news + self.news.len() as u64
+    pub fn change_count(&self) -> u64 {
+        self.first_change + self.changes.len() as u64
     }
 
     /// Returns the indices into [`ReplicationStore::ids`] of what changed or moved since the change count was `count`, in no
     /// order and possibly repeated. `None` if that was before the last tick or the list changed since; 0 is before everything.
-    pub fn news_after(&self, count: u64) -> Option<&[u32]> {
-        self.news.get(usize::try_from(count.checked_sub(self.told_news)?).ok()?..)
+    pub fn changes_after(&self, count: u64) -> Option<&[u32]> {
+        self.changes.get(usize::try_from(count.checked_sub(self.first_change)?).ok()?..)
     }
 
     /// Returns the replication mode of a controller; `None` if it is unknown.
@@ -210,9 +210,9 @@ impl ReplicationStore {
         if self.tick != tick {
             self.tick = tick;
             self.written.clear();
-            self.news.drain(..self.old_news);
-            self.told_news += self.old_news as u64;
-            self.old_news = self.news.len();
+            self.changes.drain(..self.old_changes);
+            self.first_change += self.old_changes as u64;
+            self.old_changes = self.changes.len();
         }
     }
 
@@ -232,8 +232,8 @@ impl ReplicationStore {
         let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
             return Ok(());
         };
-        let mut is_news = record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))?;
-        if is_news {
+        let mut is_changed = record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))?;
+        if is_changed {
             self.stamps[at] = tick;
             record.memos.clear();
         }
@@ -241,9 +241,9 @@ impl ReplicationStore {
         let pose = sim.anchor(who)?.map(Pose::from);
         if pose != self.poses[at] {
             (self.poses[at], self.moved[at]) = (pose, tick);
-            is_news = true;
+            is_changed = true;
         }
-        self.news.extend(is_news.then_some(at as u32));
+        self.changes.extend(is_changed.then_some(at as u32));
         Ok(())
     }
 
@@ -273,7 +273,7 @@ impl ReplicationStore {
             record.burst(key, cue, place, self.tick);
             record.memos.clear();
             self.stamps[at] = self.tick;
-            self.news.push(at as u32);
+            self.changes.push(at as u32);
         }
     }
 
