@@ -1,4 +1,4 @@
-//! The first bytes of a datagram: its number and tick, and which of the peer's packets were heard.
+//! The header of a datagram: its number and tick, and acks of the peer's packets.
 //!
 //! Seven bytes in steady use: flags, number, tick and acknowledgement, two bytes each except the flags. The 32 bits
 //! behind the acknowledgement cost a byte only for each eight of them that are not all set. Until the peer is known to
@@ -20,7 +20,7 @@ pub(super) const SHORT_REACH: u64 = 1 << 14;
 /// What was heard from the other side: its newest packet and which of the 32 before it. Bit i stands for the packet
 /// i + 1 before the newest; what was never sent counts as heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Heard {
+pub(super) struct ReceivedPackets {
     pub(super) newest: u64,
     pub(super) mask: u32,
 }
@@ -59,7 +59,7 @@ impl<'d> Bytes<'d> {
     }
 }
 
-pub(super) fn write(out: &mut Vec<u8>, number: u64, tick: Tick, long: bool, heard: Option<Heard>) {
+pub(super) fn write(out: &mut Vec<u8>, number: u64, tick: Tick, long: bool, heard: Option<ReceivedPackets>) {
     let start = out.len();
     out.push(if long { LONG } else { 0 });
     if long {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_header_in_steady_use_is_seven_bytes() {
         let mut out = Vec::new();
-        write(&mut out, 70_000, Tick(90_000), false, Some(Heard { newest: 65_540, mask: u32::MAX }));
+        write(&mut out, 70_000, Tick(90_000), false, Some(ReceivedPackets { newest: 65_540, mask: u32::MAX }));
         assert_eq!(out.len(), 7);
         let (header, rest) = read(&out).unwrap();
         assert_eq!(header.ack, Some((4, u32::MAX)));
@@ -145,7 +145,7 @@ mod tests {
     fn a_hole_costs_one_byte_for_each_eight_packets() {
         let mask = !(1 << 3 | 1 << 30);
         let mut out = Vec::new();
-        write(&mut out, 1, Tick(1), false, Some(Heard { newest: 99, mask }));
+        write(&mut out, 1, Tick(1), false, Some(ReceivedPackets { newest: 99, mask }));
         assert_eq!(out.len(), 9);
         assert_eq!(read(&out).unwrap().0.ack, Some((99, mask)));
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn the_long_form_holds_everything() {
         let mut out = Vec::new();
-        write(&mut out, (1 << 48) - 1, Tick(u32::MAX), true, Some(Heard { newest: 7, mask: 0 }));
+        write(&mut out, (1 << 48) - 1, Tick(u32::MAX), true, Some(ReceivedPackets { newest: 7, mask: 0 }));
         assert_eq!(out.len(), 1 + 6 + 4 + 2 + 4);
         let (header, _) = read(&out).unwrap();
         assert_eq!((header.number, header.tick), (Wrapped::Whole((1 << 48) - 1), Wrapped::Whole(u32::MAX)));
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn every_cut_is_told_and_mask_without_acknowledgement_is_refused() {
         let mut out = Vec::new();
-        write(&mut out, 5, Tick(5), true, Some(Heard { newest: 7, mask: 0 }));
+        write(&mut out, 5, Tick(5), true, Some(ReceivedPackets { newest: 7, mask: 0 }));
         for length in 0..out.len() {
             assert!(matches!(read(&out[..length]), Err(CarrierError::Truncated { .. })));
         }

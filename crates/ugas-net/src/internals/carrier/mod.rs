@@ -16,7 +16,7 @@ use thiserror::Error;
 use ugas_core::SimTime;
 
 use crate::types::{MAX_DATAGRAM, Tick};
-use header::{Heard, SHORT_REACH, Wrapped, widen};
+use header::{ReceivedPackets, SHORT_REACH, Wrapped, widen};
 use inbox::Inbox;
 use outbox::Outbox;
 use round_trip::RoundTrip;
@@ -107,7 +107,7 @@ pub enum CarrierError {
     /// A section or fragment that says nothing.
     #[error("a reliable section or fragment is empty")]
     EmptySection,
-    /// A shortened number that nothing heard before explains.
+    /// A shortened number without a reference.
     #[error("a shortened packet number or tick arrived before a full one")]
     NoReference,
     /// The packet was read before.
@@ -138,7 +138,7 @@ pub enum CarrierError {
         /// Packets sent so far.
         sent: u64,
     },
-    /// A fragment beyond the window: a hostile peer, or own messages that nobody takes.
+    /// A fragment beyond the window: a hostile peer, or received messages that are not taken.
     #[error(
         "fragment {found} is beyond the window that starts at {expected} (low 16 bits); take the messages that wait"
     )]
@@ -150,18 +150,18 @@ pub enum CarrierError {
     },
 }
 
-/// What was read and what was refused, by reason.
+/// Received and rejected datagrams, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CarrierCounts {
-    /// Datagrams read.
+    /// Datagrams received.
     pub read: u64,
     /// Too long, cut short, empty where something must be, or with unknown flags.
     pub malformed: u64,
-    /// Read before.
+    /// Duplicates.
     pub duplicate: u64,
-    /// Older than the newest, or shortened before anything full was heard.
+    /// Older than the newest, or shortened without a reference.
     pub stale: u64,
-    /// Acknowledging what was never sent.
+    /// Acknowledging packets that were never sent.
     pub unsent: u64,
     /// With fragments beyond the window.
     pub ahead: u64,
@@ -185,20 +185,20 @@ impl CarrierCounts {
         *counter += 1;
     }
 
-    /// Datagrams refused, for whatever reason.
+    /// Returns all rejected datagrams.
     pub fn refused(&self) -> u64 {
         self.malformed + self.duplicate + self.stale + self.unsent + self.ahead
     }
 }
 
-/// A datagram that was read.
+/// A received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened<'d> {
     /// The peer's number for it.
     pub number: PacketNumber,
-    /// The tick the peer wrote it in.
+    /// Its tick.
     pub tick: Tick,
-    /// What its payload function appended.
+    /// Its payload.
     pub payload: &'d [u8],
 }
 
@@ -229,14 +229,14 @@ pub struct Opened<'d> {
 #[derive(Clone, Debug)]
 pub struct Carrier {
     config: ConnectionConfig,
-    /// Bytes of reliable fragments in the next datagrams.
+    /// The bytes of reliable fragments in the next datagrams.
     share: usize,
     sent: Sent,
     outbox: Outbox,
     inbox: Inbox,
-    heard: Option<(Heard, Tick)>,
+    heard: Option<(ReceivedPackets, Tick)>,
     /// The same before the packet read last.
-    before: Option<(Heard, Tick)>,
+    before: Option<(ReceivedPackets, Tick)>,
     heard_at: Option<SimTime>,
     spoke_at: Option<SimTime>,
     answer_owed: bool,
@@ -245,7 +245,7 @@ pub struct Carrier {
 }
 
 impl Carrier {
-    /// An end that has neither said nor heard anything.
+    /// Creates an end without packets.
     pub fn new(config: ConnectionConfig) -> Carrier {
         Carrier {
             config,
@@ -265,36 +265,34 @@ impl Carrier {
 
     /// Queues a message that arrives once and in order, in as many fragments as it needs.
     ///
-    /// Refused if it is longer than [`MAX_MESSAGE`] or too much waits already. [`Carrier::has_arrived`] says what became
-    /// of it.
+    /// Fails if it is longer than [`MAX_MESSAGE`] or too much waits already. [`Carrier::has_arrived`] returns whether it
+    /// arrived.
     pub fn push(&mut self, message: &[u8]) -> Result<Receipt, CarrierError> {
         self.outbox.push(message, self.config.max_unacked_bytes).map(Receipt)
     }
 
-    /// Whether a message that was queued has been acknowledged, and with it all before it.
+    /// Returns whether a queued message was acknowledged, and with it all earlier ones.
     pub fn has_arrived(&self, message: Receipt) -> bool {
         self.outbox.first() >= message.0
     }
 
-    /// Bytes of own reliable messages that are not acknowledged, with 32 for each fragment.
+    /// Returns the bytes of own reliable messages without an ack, with 32 per fragment.
     pub fn queued(&self) -> usize {
         self.outbox.retained()
     }
 
-    /// Reliable fragments take no more than so many bytes of a datagram from now on, and never more than the setup says:
-    /// for an owner whose payloads need the room.
+    /// Limits the bytes of reliable fragments per datagram, below the configured limit, for payloads that need the space.
     pub fn set_share(&mut self, most: usize) {
         self.share = most.min(self.config.reliable_bytes_per_datagram);
     }
 
     /// Writes one datagram into `out`, whose earlier content is dropped: a header, reliable fragments that are new or
-    /// due again, then whatever `payload` appends; it is told how many bytes are left and must not append more.
+    /// due again, then what `payload` appends; its argument is the number of bytes left, which it must not exceed.
     ///
-    /// Gives the packet's number, or `None` and an empty `out` if there was nothing to say: no fragment due, no
-    /// payload, no answer owed and no keep-alive due. Ticks must not fall from call to call, since the peer refuses
-    /// what is older than the newest it read.
+    /// Returns the packet's number, or `None` and an empty `out` if there is nothing to send: no fragment due, no payload, no
+    /// ack due and no keep-alive due. Ticks must not decrease, since the peer drops packets older than the newest one.
     ///
-    /// A payload that is longer than it was told is not sent; debug builds stop there.
+    /// A payload that is too long is not sent; debug builds panic.
     pub fn write(
         &mut self,
         now: SimTime,
@@ -339,8 +337,8 @@ impl Carrier {
 
     /// Reads a datagram.
     ///
-    /// A packet read before or of an earlier tick than the newest is refused and not acknowledged: its sender takes it
-    /// for lost and says the news again. After an error nothing has changed but [`Carrier::counts`].
+    /// A duplicate or a packet of an earlier tick than the newest is rejected and not acknowledged: its sender resends the
+    /// content. After an error nothing but [`Carrier::counts`] has changed.
     pub fn read<'d>(&mut self, now: SimTime, datagram: &'d [u8]) -> Result<Opened<'d>, CarrierError> {
         let opened = self.open(now, datagram);
         match &opened {
@@ -385,8 +383,8 @@ impl Carrier {
         Ok(Opened { number: PacketNumber(number), tick, payload })
     }
 
-    /// Takes back that the packet read last was heard, because its payload could not be understood: its sender takes it
-    /// for lost and says the news again. Its reliable fragments stay; those said twice are known.
+    /// Revokes the ack of the last packet, because its payload could not be read: its sender resends the content. Its reliable
+    /// fragments stay; duplicates are recognised.
     pub fn disown(&mut self) {
         // The first packet is what numbers are counted from, read or not.
         if let Some(before) = self.before.take() {
@@ -394,11 +392,11 @@ impl Carrier {
         }
     }
 
-    /// What would be heard once this packet is, if it may be.
-    fn after(&self, number: u64, tick: Tick) -> Result<Heard, CarrierError> {
-        let Some((Heard { newest, mask }, newest_tick)) = self.heard else {
+    /// The received packets including this one, if it is accepted.
+    fn after(&self, number: u64, tick: Tick) -> Result<ReceivedPackets, CarrierError> {
+        let Some((ReceivedPackets { newest, mask }, newest_tick)) = self.heard else {
             // Packets before the first are missing, except those before number zero.
-            return Ok(Heard { newest: number, mask: before_zero(number) });
+            return Ok(ReceivedPackets { newest: number, mask: before_zero(number) });
         };
         let stale = CarrierError::Stale { number, tick: tick.0, newest_number: newest, newest_tick: newest_tick.0 };
         if number > newest {
@@ -411,7 +409,7 @@ impl Carrier {
                 32 => 1 << 31,
                 _ => 0,
             };
-            return Ok(Heard { newest: number, mask: mask | before_zero(number) });
+            return Ok(ReceivedPackets { newest: number, mask: mask | before_zero(number) });
         }
         if number == newest {
             return Err(CarrierError::Duplicate { number });
@@ -426,52 +424,52 @@ impl Carrier {
         if tick != newest_tick {
             return Err(stale);
         }
-        Ok(Heard { newest, mask: mask | bit })
+        Ok(ReceivedPackets { newest, mask: mask | bit })
     }
 
-    fn acknowledged(&self, low: u16, mask: u32) -> Result<Heard, CarrierError> {
+    fn acknowledged(&self, low: u16, mask: u32) -> Result<ReceivedPackets, CarrierError> {
         let sent = self.sent.next();
         let last = sent.checked_sub(1);
         match widen(low, last) {
-            Some(newest) if newest < sent => Ok(Heard { newest, mask }),
+            Some(newest) if newest < sent => Ok(ReceivedPackets { newest, mask }),
             _ => Err(CarrierError::UnsentAcknowledged { ack: low, sent }),
         }
     }
 
-    /// Appends the verdicts on own packets since last asked: whether the packet arrived or was given up as lost.
-    /// Every number is told exactly once. A packet given up may have arrived; one told as arrived did.
+    /// Appends the results of own packets since the last call: arrived or lost. Every number is reported exactly once. A lost
+    /// packet may still have arrived; an arrived one did.
     pub fn take_verdicts(&mut self, into: &mut Vec<(PacketNumber, bool)>) {
         into.append(&mut self.sent.verdicts);
     }
 
-    /// The peer's next reliable message.
+    /// Returns the next reliable message of the peer.
     pub fn next_message(&mut self) -> Option<Vec<u8>> {
         let (message, dropped) = self.inbox.take(self.config.max_unread_bytes);
         self.counts.overlong += dropped;
         message
     }
 
-    /// The smoothed time from writing a packet to reading of its arrival, with the peer's time to answer.
+    /// Returns the smoothed round trip time, including the peer's time to answer.
     pub fn round_trip(&self) -> Option<SimTime> {
         self.round_trip.smoothed()
     }
 
-    /// How much the round trip varies: its smoothed distance from the mean.
+    /// Returns the smoothed deviation of the round trip time.
     pub fn jitter(&self) -> SimTime {
         self.round_trip.variation()
     }
 
-    /// How many of a thousand own packets were lost of late, those that came too late to be read among them.
+    /// Returns how many of a thousand own packets were lost recently, including those that arrived too late.
     pub fn lost_share(&self) -> u32 {
         self.sent.lost_share()
     }
 
-    /// Whether every message that was queued has been acknowledged.
+    /// Returns whether every queued message was acknowledged.
     pub fn is_idle(&self) -> bool {
         self.outbox.is_empty()
     }
 
-    /// The number the next packet will have.
+    /// Returns the number of the next packet.
     pub fn next_number(&self) -> PacketNumber {
         PacketNumber(self.sent.next())
     }

@@ -115,7 +115,7 @@ impl Outbox {
         u16::from(count)
     }
 
-    /// A packet that held the fragment arrived: it need not be said again.
+    /// A packet with the fragment arrived: it is not resent.
     pub(super) fn arrived(&mut self, sequence: u64) {
         if let Some(fragment) = self.get(sequence) {
             fragment.state = State::Arrived;

@@ -1,4 +1,4 @@
-//! Own packets nobody has been told the fate of: when they went, which fragments they held, whether they arrived.
+//! Own packets in flight: when they were sent, which fragments they contain, whether they arrived.
 //!
 //! A peer refuses whatever is of an earlier tick than the newest it read. So an acknowledgement also says which packets
 //! can never arrive any more: those of an earlier tick that it leaves out. That is known one round trip after a loss,
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use ugas_core::SimTime;
 
 use super::PacketNumber;
-use super::header::Heard;
+use super::header::ReceivedPackets;
 use super::outbox::Outbox;
 use crate::types::Tick;
 
@@ -70,7 +70,7 @@ impl Sent {
     /// Applies an acknowledgement, which must be of a packet that was sent. Gives the round trip it measures.
     pub(super) fn heard(
         &mut self,
-        ack: Heard,
+        ack: ReceivedPackets,
         now: SimTime,
         patience: SimTime,
         outbox: &mut Outbox,
