@@ -1,25 +1,24 @@
-// The demo and the scenarios as wasm, against what the same code says natively (golden.txt). The page of a browser imports
-// `check`; under node: `node crates/ugas-playground/golden.mjs target/playground/ugas.wasm`.
+// Compares the demo and the scenarios as wasm with the native results in golden.txt. A browser page imports `check`; in node: `node crates/ugas-playground/golden.mjs target/playground/ugas.wasm`.
 
-export function desk(exports) {
+export function backend(exports) {
   const call = (name, text) => {
     const bytes = new TextEncoder().encode(text);
-    // The room first: to make it may move the memory.
-    const room = exports.room(bytes.length) >>> 0;
-    new Uint8Array(exports.memory.buffer, room, bytes.length).set(bytes);
+    // Allocated first: this may move the memory.
+    const buffer = exports.input_buffer(bytes.length) >>> 0;
+    new Uint8Array(exports.memory.buffer, buffer, bytes.length).set(bytes);
     const length = exports[name](bytes.length);
-    return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.said() >>> 0, length));
+    return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.output_buffer() >>> 0, length));
   };
   return {
-    ask: (question) => JSON.parse(call("ask", JSON.stringify(question))),
+    ask: (request) => JSON.parse(call("ask", JSON.stringify(request))),
     scenario: (text) => call("scenario", text),
   };
 }
 
-// How many lines agree, and every one that does not. `read` gives the text of a file of the repository.
+// Returns the number of equal lines and all differences. `read` returns the text of a file of the repository.
 export async function check(exports, golden, read) {
-  if (!exports.open(7)) throw new Error("the world could not be made");
-  const { ask, scenario } = desk(exports);
+  if (!exports.open(7)) throw new Error("cannot create the world");
+  const { ask, scenario } = backend(exports);
   let agree = 0;
   const differ = [];
   const compare = (what, found, expected) => {

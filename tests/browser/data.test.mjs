@@ -63,7 +63,7 @@ test("a value changed in the form changes that value in the text and on the disk
   assert.notEqual(meant, before);
   await until(page, (text) => document.getElementById("source").value === text, meant);
   await page.click("#save");
-  await page.waitForSelector("#said .good:text('Saved')");
+  await page.waitForSelector("#findings .good:text('Saved')");
   assert.equal(readFileSync(pyra(), "utf8"), meant);
   const told = await ask(page, { ask: "definition", kind: "ability", name: "GA_Fireball" });
   assert.match(told.text, /then 6 a second/);
@@ -79,7 +79,7 @@ test("a name that does not exist is red at its field, and is not saved", async (
   await field.blur();
   await cost.locator(".finding:has-text('did you mean Mana?')").first().waitFor();
   await page.click("#save");
-  await page.waitForSelector("#said .finding.error");
+  await page.waitForSelector("#findings .finding.error");
   assert.equal(readFileSync(pyra(), "utf8"), before);
 });
 

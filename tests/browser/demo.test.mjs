@@ -55,7 +55,7 @@ test("a link with a seed and a tick shows the hash of the native run", async (t)
 test("copy this moment gives a link with what was done that leads to the same state", async (t) => {
   const page = await demo(t, "seed=7&tick=120");
   await link(page, 220, 0.2);
-  await ask(page, { ask: "put", input: { Act: { Set: { who: "Brann", attribute: "Might", value: 80 } } } });
+  await ask(page, { ask: "put", input: { Action: { Set: { who: "Brann", attribute: "Might", value: 80 } } } });
   await ask(page, { ask: "step", ticks: 180 });
   await until(page, () => document.getElementById("f-tick").textContent === "tick 300");
   const hash = await page.textContent("#hash");
@@ -114,24 +114,24 @@ test("a clicked Health also tells what wrote it last, with the way to the cause"
 });
 
 // covers: OWN-10
-test("a greyed ability tells every reason and when it heals", async (t) => {
+test("a greyed ability tells every reason and when it ready_in", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
-  await ask(page, { ask: "put", input: { Act: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } });
+  await ask(page, { ask: "put", input: { Action: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } });
   await ask(page, { ask: "step", ticks: 100 });
-  await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Mana", value: 5 } } } });
+  await ask(page, { ask: "put", input: { Action: { Set: { who: "Pyra", attribute: "Mana", value: 5 } } } });
   const greyed = '#server [data-actor="Pyra"][data-ability="GA_Fireball"][data-ready="false"]';
   await page.waitForSelector(greyed);
   await page.click(greyed);
   await page.waitForSelector("#reasons li");
   const reasons = await page.locator("#reasons li").allTextContents();
   assert.ok(reasons.length >= 2, reasons.join("; "));
-  assert.ok(reasons.some((r) => /Cooldown/.test(r) && /over in \d+\.\d s/.test(r)), reasons.join("; "));
+  assert.ok(reasons.some((r) => /Cooldown/.test(r) && /ready in \d+\.\d s/.test(r)), reasons.join("; "));
   assert.ok(reasons.some((r) => /Cost|Mana/.test(r)), reasons.join("; "));
-  const left = (list) => Number(/over in ([\d.]+) s/.exec(list.find((r) => /^Cooldown/.test(r)))[1]);
+  const left = (list) => Number(/ready in ([\d.]+) s/.exec(list.find((r) => /^Cooldown/.test(r)))[1]);
   await ask(page, { ask: "step", ticks: 60 });
   await page.waitForTimeout(300);
   const later = await page.locator("#reasons li").allTextContents();
-  assert.ok(Math.abs(left(reasons) - left(later) - 1) < 0.15, `${left(reasons)} heals to ${left(later)}`);
+  assert.ok(Math.abs(left(reasons) - left(later) - 1) < 0.15, `${left(reasons)} ready_in to ${left(later)}`);
 });
 
 // covers: OWN-10
@@ -142,7 +142,7 @@ test("a changed number is used by the next cast", async (t) => {
   const changed = text.replace("{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -30}}", "{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -11}}");
   assert.notEqual(text, changed);
   await page.fill("#yaml", changed);
-  await page.waitForSelector("#said .good");
+  await page.waitForSelector("#findings .good");
   const step = (ticks) => ask(page, { ask: "step", ticks });
   const mana = async () => {
     const { details } = await ask(page, { ask: "frame", watch: [[null, "Pyra"]] });
@@ -152,10 +152,10 @@ test("a changed number is used by the next cast", async (t) => {
   // She is taken over, so that she does nothing else.
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
   await step(240);
-  await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Mana", value: 100 } } } });
+  await ask(page, { ask: "put", input: { Action: { Set: { who: "Pyra", attribute: "Mana", value: 100 } } } });
   let refused = true;
   for (let i = 0; refused && i < 8; i++) {
-    ({ error: refused } = await ask(page, { ask: "put", input: { Act: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } }));
+    ({ error: refused } = await ask(page, { ask: "put", input: { Action: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } }));
     if (refused) await step(60);
   }
   assert.equal(refused, undefined);
@@ -171,8 +171,8 @@ test("a misspelling is a red line with the suggestion, and the world keeps runni
   const wrong = text.replace("{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -5}}", "{Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -5}}");
   assert.notEqual(text, wrong);
   await page.fill("#yaml", wrong);
-  await page.waitForSelector("#said .finding.error");
-  const said = await page.textContent("#said");
+  await page.waitForSelector("#findings .finding.error");
+  const said = await page.textContent("#findings");
   assert.match(said, /Helth/);
   assert.match(said, /did you mean.*Health/i);
   const line = wrong.split("\n").findIndex((l) => l.includes("Helth")) + 1;
@@ -186,13 +186,13 @@ test("a misspelling is a red line with the suggestion, and the world keeps runni
     return { ground: style.backgroundColor, rest: getComputedStyle(el.parentElement).backgroundColor };
   });
   assert.notEqual(colours.ground, colours.rest);
-  const seen = () => page.evaluate(() => document.getElementById("said").getBoundingClientRect().bottom <= document.getElementById("dock").getBoundingClientRect().top + 1);
+  const seen = () => page.evaluate(() => document.getElementById("findings").getBoundingClientRect().bottom <= document.getElementById("dock").getBoundingClientRect().top + 1);
   await page.evaluate(() => document.getElementById("yaml").scrollIntoView({ block: "start" }));
   assert.ok(await seen(), "what is wrong is in sight while one types");
   const { tick } = await frame(page);
   await until(page, (was) => window.studio.frame.tick > was + 20, tick);
   await page.fill("#yaml", text);
-  await page.waitForSelector("#said .good");
+  await page.waitForSelector("#findings .good");
   assert.equal(await page.locator(".editor .lines .wrong").count(), 0);
 });
 
@@ -227,7 +227,7 @@ test("scrubbing back shows the same state again, and a fork goes on from there",
 test("what happened is listed up to the moment shown, however long ago it was", async (t) => {
   const page = await demo(t, "seed=7&tick=6000");
   await until(page, () => document.querySelectorAll("#log button").length > 5);
-  assert.ok(await page.evaluate(() => window.studio.news[0].tick > 700), "more happened than a page keeps");
+  assert.ok(await page.evaluate(() => window.studio.events[0].tick > 700), "more happened than a page keeps");
   await page.locator("#time").fill("600");
   await until(page, () => window.studio.frame.tick === 600 && document.querySelectorAll("#log button").length > 5);
   const times = await page.evaluate(() => [...document.querySelectorAll("#log time")].map((el) => parseFloat(el.textContent)));
@@ -241,9 +241,9 @@ test("an edit in the past says that a new future begins", async (t) => {
   await page.locator("#time").fill("120");
   await until(page, () => window.studio.frame.tick === 120);
   await page.fill("#yaml", (await page.inputValue("#yaml")).replace("Value: -30}}", "Value: -31}}"));
-  await page.waitForSelector("#said .good");
-  assert.match(await page.textContent("#told-text"), /You were at 2\.0 s of 5\.0 s: a new future begins here/);
-  assert.ok(await page.isVisible("#told"));
+  await page.waitForSelector("#findings .good");
+  assert.match(await page.textContent("#notice-text"), /Changed at 2\.0 s of 5\.0 s: the recording after this tick was replaced/);
+  assert.ok(await page.isVisible("#notice-bar"));
 });
 
 test("the editor is as high as its text, up to a part of the window, and can be dragged", async (t) => {
@@ -310,7 +310,7 @@ test("a prediction that the server corrects is highlighted where it happened", a
   await ask(page, { ask: "step", ticks: 60 });
   await page.waitForTimeout(300);
   assert.equal(await page.getAttribute("#left", "data-corrected"), null);
-  await ask(page, { ask: "put", input: { Act: { Set: { who: "Pyra", attribute: "Mana", value: 0 } } } });
+  await ask(page, { ask: "put", input: { Action: { Set: { who: "Pyra", attribute: "Mana", value: 0 } } } });
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: ["Ability1"] } } });
   await ask(page, { ask: "step", ticks: 4 });
   await until(page, () => window.studio.frame.sides.find((s) => s.client === "You").actors.find((a) => a.name === "Pyra").cast);
@@ -325,10 +325,16 @@ test("a prediction that the server corrects is highlighted where it happened", a
 });
 
 // covers: OWN-10
-test("any key takes over the hero, and its keys are played", async (t) => {
+test("the keys that the hint names take over the hero, and no other key does", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
-  assert.match(await page.textContent("#hint"), /Press any key/);
+  assert.match(await page.textContent("#hint"), /^Play Pyra: WASD Space 1 2 3$/);
   await page.keyboard.press("x");
+  await page.keyboard.press("p");
+  await until(page, () => !window.studio.frame.running);
+  assert.equal(await page.evaluate(() => window.studio.frame.taken), false, "P pauses and does nothing else");
+  await page.keyboard.press("p");
+  await until(page, () => window.studio.frame.running);
+  await page.keyboard.press("a");
   await until(page, () => window.studio.frame.taken);
   await until(page, () => /You play/.test(document.getElementById("hint").textContent));
   await until(page, () => window.studio.frame.sides[1].actors.some((a) => a.name === "Pyra" && !a.cast));
@@ -338,7 +344,83 @@ test("any key takes over the hero, and its keys are played", async (t) => {
   await until(page, (z) => Math.abs(window.studio.frame.sides[0].actors.find((a) => a.name === "Pyra").z - z) > 0.5, before);
   await page.keyboard.up("w");
   await page.keyboard.press("p");
-  await until(page, () => /Time stands still: P lets it run/.test(document.getElementById("hint").textContent));
+  await until(page, () => /Paused: P to run/.test(document.getElementById("hint").textContent));
+});
+
+test("a key that is pressed while dead is answered with the refusal", async (t) => {
+  const page = await demo(t, "seed=7&tick=60");
+  await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
+  await ask(page, { ask: "step", ticks: 240 });
+  await ask(page, { ask: "put", input: { Action: { Set: { who: "Pyra", attribute: "Health", value: 0 } } } });
+  await ask(page, { ask: "step", ticks: 60 });
+  await page.keyboard.press("1");
+  await page.waitForSelector('[aria-label="Your client"] .outcome.bad:has-text("Fireball cannot be activated")');
+});
+
+// covers: OWN-10
+test("a client shows what it knows: hidden values as –, and no made-up explanations", async (t) => {
+  const page = await demo(t, "seed=7&tick=60");
+  assert.equal(await page.textContent('#you [data-actor="Brann"][data-attribute="Mana"]'), "–");
+  assert.match(await page.textContent('#server [data-actor="Brann"][data-attribute="Mana"]'), /^\d/);
+  await page.click('#you [data-actor="Brann"][data-attribute="Mana"]');
+  await page.waitForSelector("#why");
+  assert.match(await page.textContent("#answer"), /–: not replicated to this client; only the server knows this value/);
+  await page.click('#you [data-actor="Brann"][data-attribute="AttackPower"]');
+  await until(page, () => /^18, replicated from the server/.test(document.getElementById("why").textContent));
+  const text = await page.textContent("#answer");
+  assert.match(text, /its base and modifiers are known to the server only/);
+  assert.doesNotMatch(text, /No modifiers/);
+  await page.evaluate(() => (location.hash = "#world"));
+  await page.selectOption("#side", "You");
+  await page.click('#actors [data-key="Brann"]');
+  await until(page, () => document.querySelector('#values [data-attribute="Mana"]')?.textContent === "–");
+  assert.match(await page.textContent("#abilities"), /known to its owner and the server only/);
+  await until(page, () => /GE_MightBonus/.test(document.getElementById("effects").textContent));
+  await page.click('#values button:text-is("Mana")');
+  await until(page, () => document.querySelector('#plots [data-plot="Mana"]')?.dataset.last === "");
+  await page.evaluate(() => (location.hash = "#network"));
+  await until(page, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /You.*Brann.*Mana.*–/.test(r.textContent) && !r.classList.contains("differs")));
+});
+
+// covers: OWN-05, OWN-10
+test("near a death its own causes are shown, not those of another death", async (t) => {
+  const page = await demo(t, "seed=7&tick=60");
+  const kill = (who) => ask(page, { ask: "put", input: { Action: { Set: { who, attribute: "Health", value: 0 } } } });
+  await ask(page, { ask: "step", ticks: 240 });
+  await kill("Brann");
+  await ask(page, { ask: "step", ticks: 50 });
+  await kill("Pyra");
+  await ask(page, { ask: "step", ticks: 240 });
+  const deaths = await page.evaluate(() => window.studio.deaths.map((d) => [d.who, d.tick]));
+  assert.deepEqual(deaths.slice(-2).map(([who]) => who), ["Brann", "Pyra"]);
+  const [[, first], [, second]] = deaths.slice(-2);
+  const shown = async (tick, who) => {
+    await page.locator("#time").fill(String(tick));
+    await until(page, ([at, name]) => window.studio.frame.tick === at && new RegExp(`^${name}: dies`).test(document.querySelector("#chain li")?.textContent ?? ""), [tick, who]);
+  };
+  await shown(first + 5, "Brann");
+  await shown(second - 5, "Pyra");
+  await shown(second + 5, "Pyra");
+  await shown(first - 5, "Brann");
+  await page.locator("#time").fill(String(second + 120));
+  await until(page, () => !document.getElementById("chain"));
+});
+
+// covers: OWN-10
+test("predictions that a client rolled back are one line that can be expanded", async (t) => {
+  const page = await demo(t, "seed=7&tick=600");
+  // Clients mispredict most where many packets are lost.
+  await link(page, 250, 0.5);
+  for (let i = 0; i < 6; i++) await ask(page, { ask: "step", ticks: 200 });
+  await page.waitForSelector("#log .fold");
+  const [text, hidden] = await page.evaluate(() => [document.querySelector("#log .fold").textContent, document.querySelectorAll("#log li li").length]);
+  const many = Number(/^▸ \w+ rolled back (\d+) predictions$/.exec(text)[1]);
+  assert.ok(many > 1 && hidden === 0, text);
+  await page.click("#log .fold");
+  await until(page, (n) => document.querySelectorAll("#log li li").length === n, many);
+  assert.equal(await page.getAttribute("#log .fold", "aria-expanded"), "true");
+  const undone = await page.evaluate(() => document.querySelectorAll("#log > .Undone").length);
+  assert.ok(undone <= 12, `${undone} lines of rolled-back predictions`);
 });
 
 test("a button stays under the hand while its numbers change", async (t) => {
@@ -356,15 +438,16 @@ test("the drawer shows the text of the moment: an undone change is gone from it,
   const page = await demo(t, "seed=7&tick=300");
   const text = await page.inputValue("#yaml");
   await page.fill("#yaml", text.replace("Value: -1,", "Value: -20,"));
-  await page.waitForSelector('#said:has-text("Taken")');
+  await page.waitForSelector('#findings:has-text("Applied")');
   await page.click("#undo");
   await until(page, (was) => document.getElementById("yaml").value === was, text);
-  assert.doesNotMatch(await page.textContent("#said"), /Taken/);
+  assert.doesNotMatch(await page.textContent("#findings"), /Applied/);
   await ask(page, { ask: "seek", tick: 100 });
   await link(page, 40, 0);
   await link(page, 80, 0);
-  await page.waitForSelector("#told:not([hidden])");
-  await page.click("#told-undo");
+  await page.waitForSelector("#notice-bar:not([hidden])");
+  await page.click("#notice-undo");
   await until(page, () => window.studio.frame.end >= 300);
-  assert.ok(await page.isHidden("#told"));
+  assert.match(await page.textContent("#notice-text"), /^Undone: 2 changes, the first of them: set every link to 40 ms/);
+  assert.ok(await page.isHidden("#notice-undo"));
 });

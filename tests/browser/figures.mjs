@@ -7,7 +7,7 @@ const rows = [];
 const row = (what, figure, wanted) => rows.push([what, figure, wanted]);
 const middle = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// Frames with news a second, and pictures a second, of a page over some seconds.
+// Frames with events a second, and pictures a second, of a page over some seconds.
 const pace = (page, seconds) =>
   page.evaluate(
     (time) =>
@@ -62,7 +62,7 @@ try {
   const opened = performance.now();
   await ask(duel, { ask: "open", seed: 7, tick: 36_000 });
   row("ten minutes at 60 Hz played from a link", `${((performance.now() - opened) / 1000).toFixed(1)} s`, "");
-  // Ten minutes of news come first; what is measured is going through a recording that stands there.
+  // Ten minutes of events come first; what is measured is going through a recording that stands there.
   await until(duel, () => document.getElementById("f-tick").textContent === "tick 36000");
   const sought = await duel.evaluate(async () => {
     const list = [];

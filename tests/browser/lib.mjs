@@ -111,7 +111,7 @@ export async function visit(browser, address, { hash = "", query = "", width = 1
 }
 
 export const ask = (page, question) => page.evaluate((q) => window.studio.link.ask(q), question);
-export const frame = (page) => page.evaluate(() => ({ ...window.studio.frame, news: undefined }));
+export const frame = (page) => page.evaluate(() => ({ ...window.studio.frame, events: undefined }));
 // Waits until something holds, and until the page has drawn it.
 export async function until(page, test, arg, timeout = 60_000) {
   await page.waitForFunction(test, arg, { timeout, polling: 50 });

@@ -89,7 +89,7 @@ test("abilities tell whether they can be used, their casts and cooldowns and eve
   await page.click("#do-activate");
   await until(page, () => /casting \d+ %/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
   assert.match(await page.textContent("#cast"), /GA_Fireball/);
-  await until(page, () => /Cooldown.*over in/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
+  await until(page, () => /Cooldown.*ready in/.test(document.querySelector('#abilities [data-ability="GA_Fireball"]').textContent));
   await until(page, () => !document.getElementById("cast"));
   await page.fill("#d-input", "Ability2");
   await page.click("#do-press");
@@ -122,7 +122,7 @@ test("a base value is written, an actor moved, an event sent, and each is taken 
 // What a deed says beside its button, and to whoever listens.
 async function answered(page, button, text, done) {
   await page.click(button);
-  const said = `${button} ~ .said.${done ? "good" : "bad"}`;
+  const said = `${button} ~ .outcome.${done ? "good" : "bad"}`;
   await page.waitForSelector(said);
   await until(page, ([el, pattern]) => new RegExp(pattern).test(document.querySelector(el).textContent), [said, text]);
   assert.match(await page.textContent("#live"), new RegExp(text));
@@ -134,25 +134,25 @@ test("every deed answers beside its button: done, or why not", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
   await ask(page, { ask: "pause" });
-  await answered(page, "#do-apply", "not done: name an effect first", false);
+  await answered(page, "#do-apply", "failed: enter an effect first", false);
   await page.fill("#d-effect", "GE_Bum");
-  await answered(page, "#do-apply", "there is no effect GE_Bum; did you mean GE_Burn\\?", false);
+  await answered(page, "#do-apply", "unknown effect 'GE_Bum'; did you mean 'GE_Burn'\\?", false);
   await page.waitForTimeout(300);
   assert.ok(await page.isHidden("#alert"), "once is enough");
   await page.fill("#d-effect", "GE_Burn");
   await answered(page, "#do-apply", "^\\d+\\.\\d s: GE_Burn was applied to Pyra\\.$", true);
   await answered(page, "#do-remove", "GE_Burn was removed from Pyra", true);
-  await answered(page, "#do-remove", "there is no GE_Burn to remove", false);
+  await answered(page, "#do-remove", "no active GE_Burn to remove", false);
   await page.fill("#d-ability", "GA_Fireball");
-  await answered(page, "#do-cancel", "there is nothing to cancel", false);
-  await answered(page, "#do-activate", "uses GA_Fireball, but at nobody", false);
+  await answered(page, "#do-cancel", "nothing to cancel", false);
+  await answered(page, "#do-activate", "activated GA_Fireball without a target", false);
   await page.fill("#d-input", "Ability2");
-  await answered(page, "#do-press", "is down, but nothing is used: ", false);
-  await answered(page, "#do-release", "Ability2 of Pyra is up", true);
+  await answered(page, "#do-press", "was pressed, but no ability was activated: ", false);
+  await answered(page, "#do-release", "Ability2 of Pyra was released", true);
   await page.fill("#d-event", "State.Combat");
   await answered(page, "#do-event", "State.Combat was sent to Pyra", true);
   await page.fill("#d-place", "3 -4");
-  await answered(page, "#do-move", "Pyra stands at 3, -4", true);
+  await answered(page, "#do-move", "Pyra was moved to 3, -4", true);
 });
 
 // covers: OWN-10
@@ -162,15 +162,15 @@ test("an ability of the table answers in its row, also where it needs a target a
   const row = '#abilities [data-ability="GA_Firebolt"]';
   await ask(page, { ask: "pause" });
   await page.click(`${row} button`);
-  await until(page, (r) => /but at nobody.*Name one under At/.test(document.querySelector(`${r} .said.bad`)?.textContent), row);
+  await until(page, (r) => /without a target.*enter a target/.test(document.querySelector(`${r} .outcome.bad`)?.textContent), row);
   await page.click(`${row} button`);
-  await until(page, (r) => /not done: the cooldown/.test(document.querySelector(`${r} .said.bad`)?.textContent), row);
-  assert.match(await page.textContent("#live"), /not done: the cooldown/);
+  await until(page, (r) => /failed: .*cooldown/.test(document.querySelector(`${r} .outcome.bad`)?.textContent), row);
+  assert.match(await page.textContent("#live"), /failed: .*cooldown/);
   await page.fill("#d-target", "Brann");
   await ask(page, { ask: "step", ticks: 60 });
   await until(page, () => document.querySelector('#abilities [data-ability="GA_Firebolt"] [data-state="ready"]'));
   await page.click(`${row} button`);
-  await until(page, (r) => /Pyra uses GA_Firebolt\.$/.test(document.querySelector(`${r} .said.good`)?.textContent), row);
+  await until(page, (r) => /Pyra activated GA_Firebolt\.$/.test(document.querySelector(`${r} .outcome.good`)?.textContent), row);
 });
 
 // covers: OWN-10
@@ -178,7 +178,7 @@ test("a value tells what wrote its base last, and each of them what caused it", 
   const page = await world(t);
   await choose(page, "Brann");
   await page.click('#values [data-attribute="Health"]');
-  await until(page, () => /what it began with/.test(document.getElementById("writes")?.textContent));
+  await until(page, () => /the initial one/.test(document.getElementById("writes")?.textContent));
   await page.fill("#d-effect", "GE_FlareUp");
   await page.fill("#d-by", "Pyra");
   await page.click("#do-apply");
@@ -201,16 +201,16 @@ test("what is done in the past says that a new future begins, and undo brings th
   await until(page, (at) => window.studio.frame.tick === at, end - 120);
   await page.fill("#d-effect", "GE_Burn");
   await page.click("#do-apply");
-  await page.waitForSelector("#told:not([hidden])");
-  assert.match(await page.textContent("#told-text"), /^You were at [\d.]+ s of [\d.]+ s: a new future begins here\./);
+  await page.waitForSelector("#notice-bar:not([hidden])");
+  assert.match(await page.textContent("#notice-text"), /^Changed at [\d.]+ s of [\d.]+ s: the recording after this tick was replaced\./);
   await until(page, (at) => window.studio.frame.end === at, end - 120);
-  await page.click("#told-undo");
+  await page.click("#notice-undo");
   await until(page, (at) => window.studio.frame.end === at, end);
-  assert.ok(await page.isHidden("#told"));
+  assert.equal(await page.textContent("#notice-text"), "Undone: apply GE_Burn to Pyra.");
   await page.click("#do-apply");
-  await page.waitForSelector("#told:not([hidden])");
-  await page.click("#told-dismiss");
-  assert.ok(await page.isHidden("#told"));
+  await page.waitForSelector("#notice-bar:not([hidden])");
+  await page.click("#notice-dismiss");
+  assert.ok(await page.isHidden("#notice-bar"));
 });
 
 // covers: OWN-10
@@ -243,7 +243,7 @@ test("clients join over a chosen link and stand beside the server", async (t) =>
   await network.fill("#n-trip", "100");
   await until(network, () => document.querySelector('#clients [data-key="Ann"] [data-trip="100"]'));
   await network.click("#n-join");
-  await until(network, () => /has joined already/.test(document.getElementById("alert-text").textContent));
+  await until(network, () => /has already joined/.test(document.getElementById("alert-text").textContent));
   await network.waitForTimeout(300);
   assert.ok(await network.isVisible("#alert"), "it stays");
   await network.click("#dismiss");
@@ -292,7 +292,7 @@ async function played(t, name, text) {
 // covers: OWN-10
 test("a scenario that fails says where and why, and leads to the moment", async (t) => {
   const { page } = await played(t, "fails.yaml", SCENARIO(90));
-  assert.equal(await page.textContent("#holds"), "1 expectation does not hold.");
+  assert.equal(await page.textContent("#holds"), "1 expectation failed.");
   assert.match(await page.textContent(".source .wrong"), /Hero.Health: 90/);
   await page.click('.finding button:has-text("Go to 3.5 s")');
   await until(page, () => location.hash === "#world" && window.studio.frame.tick === 210);
@@ -301,27 +301,27 @@ test("a scenario that fails says where and why, and leads to the moment", async 
 
 test("a scenario that holds says so and plays", async (t) => {
   const { page } = await played(t, "holds.yaml", SCENARIO(85));
-  assert.match(await page.textContent("#holds"), /Everything holds/);
+  assert.match(await page.textContent("#holds"), /^Passed/);
   await page.click("#again");
   await until(page, () => window.studio.frame.running && window.studio.frame.tick > 30);
 });
 
 test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
   const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
-  assert.match(await page.textContent("#holds"), /Everything holds/);
+  assert.match(await page.textContent("#holds"), /^Passed/);
   assert.equal(await page.evaluate(() => document.querySelector(".source").parentElement.scrollTop), 0);
   assert.deepEqual(await page.locator("#which option").allTextContents(), ["1 Poison ticks", "2 Poison <b>fails</b>"]);
-  await page.getByLabel("Of the 2 scenarios in this file").selectOption({ index: 1 });
-  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+  await page.getByLabel("Choose one of the 2 scenarios in this file").selectOption({ index: 1 });
+  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation failed.");
   assert.equal(await page.inputValue("#which"), "Poison <b>fails</b>");
   await page.click("#copy");
   await until(page, () => document.getElementById("copy").dataset.link);
   const link = new URL(await page.getAttribute("#copy", "data-link"));
   assert.equal(link.searchParams.get("scenario"), "Poison <b>fails</b>");
   await page.selectOption("#which", { index: 0 });
-  await until(page, () => /Everything holds/.test(document.getElementById("holds")?.textContent));
+  await until(page, () => /^Passed/.test(document.getElementById("holds")?.textContent));
   const other = await visit(browser, own.address, { query: link.search.slice(1) });
   t.after(() => other.context().close());
-  await until(other, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
-  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation does not hold.");
+  await until(other, () => document.getElementById("holds")?.textContent === "1 expectation failed.");
+  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation failed.");
 });

@@ -17,7 +17,7 @@ Examples, from the root of the repository:
 In a clone of the repository, `cargo ugas` is the same command.";
 
 /// The seed of everything that happens where none is asked for.
-const SEED: u64 = ugas_studio::stage::SEED;
+const SEED: u64 = ugas_studio::session::SEED;
 /// The highest seed of a world in a browser: above it numbers are not exact there.
 const MOST_SEED: u64 = 1 << 53;
 

@@ -7,10 +7,10 @@ use crate::output::{Colour, Exit, Out, complain};
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use ugas_studio::serve::Studio;
-use ugas_studio::stage::{Choice, SEED, Stage};
-use ugas_studio::tape::World;
-use ugas_studio::{Desk, Glance};
+use ugas_studio::recording::World;
+use ugas_studio::serve::StudioServer;
+use ugas_studio::session::{OpenOptions, SEED, Session};
+use ugas_studio::{Backend, Summary};
 use ugas_transport::random_bytes;
 
 /// The port that is tried first, so that the address stays the same from day to day.
@@ -20,8 +20,8 @@ const DUEL: &str = "a duel under lag";
 
 pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
     match args.tty {
-        true => match Stage::duel(args.seed) {
-            Ok(stage) => in_terminal(stage, args.ticks, out),
+        true => match Session::duel(args.seed) {
+            Ok(session) => in_terminal(session, args.ticks, out),
             Err(error) => failed(&error),
         },
         false => show(duel(args.seed), DUEL, &args.page, out),
@@ -32,10 +32,10 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(path) = &args.path else {
         return show(duel(args.seed.unwrap_or(SEED)), DUEL, &args.page, out);
     };
-    let choice = Choice { seed: args.seed, scenario: args.scenario.clone() };
-    let desk = Stage::place(path).and_then(|path| Desk::at(&path, choice));
-    if let Ok(desk) = &desk
-        && let Some(script) = desk.tape().world().script()
+    let choice = OpenOptions { seed: args.seed, scenario: args.scenario.clone() };
+    let backend = Session::resolve_path(path).and_then(|path| Backend::at(&path, choice));
+    if let Ok(backend) = &backend
+        && let Some(script) = backend.recording().world().script()
         && args.scenario.is_none()
         && script.names().len() > 1
     {
@@ -45,11 +45,11 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
             path.display()
         ));
     }
-    show(desk, &path.display().to_string(), &args.page, out)
+    show(backend, &path.display().to_string(), &args.page, out)
 }
 
-fn duel(seed: u64) -> Result<Desk, String> {
-    Desk::new(Box::new(Stage::duel), seed)
+fn duel(seed: u64) -> Result<Backend, String> {
+    Backend::new(Box::new(Session::duel), seed)
 }
 
 fn failed(error: &str) -> io::Result<Exit> {
@@ -58,16 +58,16 @@ fn failed(error: &str) -> io::Result<Exit> {
 }
 
 /// Shows a world in a browser.
-fn show(desk: Result<Desk, String>, title: &str, page: &PageArgs, out: &mut Out) -> io::Result<Exit> {
-    let desk = match desk {
-        Ok(desk) => desk.with_counter(allocations),
+fn show(backend: Result<Backend, String>, title: &str, page: &PageArgs, out: &mut Out) -> io::Result<Exit> {
+    let backend = match backend {
+        Ok(backend) => backend.with_counter(allocations),
         Err(error) => return failed(&error),
     };
     let token: String = random_bytes::<16>().iter().map(|b| format!("{b:02x}")).collect();
     let listening = match page.port {
-        Some(port) => Studio::listen(port, &token),
+        Some(port) => StudioServer::listen(port, &token),
         // Somebody else may be there already.
-        None => Studio::listen(PORT, &token).or_else(|_| Studio::listen(0, &token)),
+        None => StudioServer::listen(PORT, &token).or_else(|_| StudioServer::listen(0, &token)),
     };
     let studio = match listening {
         Ok(studio) => studio,
@@ -83,7 +83,7 @@ fn show(desk: Result<Desk, String>, title: &str, page: &PageArgs, out: &mut Out)
     {
         complain(&format!("note: no browser could be opened ({error}); open the address yourself"));
     }
-    studio.run(desk)?;
+    studio.run(backend)?;
     Ok(Exit::Good)
 }
 
@@ -103,16 +103,16 @@ fn in_browser(address: &str) -> io::Result<()> {
 }
 
 /// The demo drawn in lines: one picture a tenth of a second where somebody looks, only the last one where nobody does.
-fn in_terminal(mut stage: Stage, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
+fn in_terminal(mut session: Session, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
     let looks = io::stdout().is_terminal();
     let mut watch = Watch::start();
     let mut owed = Duration::ZERO;
     let last = ticks.unwrap_or(if looks { u32::MAX } else { 600 });
-    while stage.tick() < last {
-        stage.step();
-        if looks && stage.tick().is_multiple_of(6) {
+    while session.tick() < last {
+        session.step();
+        if looks && session.tick().is_multiple_of(6) {
             // From the corner on, over what was there.
-            out.text(&format!("\x1b[H\x1b[2J{}", picture(&mut stage, out)))?;
+            out.text(&format!("\x1b[H\x1b[2J{}", picture(&mut session, out)))?;
             out.text("\nCtrl+C ends it; `ugas demo` shows it in a browser\n")?;
             out.flush()?;
             owed += Duration::from_millis(100);
@@ -121,35 +121,36 @@ fn in_terminal(mut stage: Stage, ticks: Option<u32>, out: &mut Out) -> io::Resul
         }
     }
     if !looks {
-        out.text(&picture(&mut stage, out))?;
+        out.text(&picture(&mut session, out))?;
         io::stdout().flush()?;
     }
     Ok(Exit::Good)
 }
 
-fn picture(stage: &mut Stage, out: &Out) -> String {
-    let glance = Glance::of(stage);
-    let mut text = format!("tick {}   state {:016x}\n\n", glance.tick, glance.hash);
-    for (side, actors) in &glance.sides {
+fn picture(session: &mut Session, out: &Out) -> String {
+    let summary = Summary::of(session);
+    let mut text = format!("tick {}   state {:016x}\n\n", summary.tick, summary.hash);
+    for (side, actors) in &summary.sides {
         text += &format!("{side}\n");
         for actor in actors {
-            let most = if actor.most > 0.0 { actor.most } else { 1.0 };
-            let full = ((actor.health / most).clamp(0.0, 1.0) * 30.0).round() as usize;
+            let share = actor.health.zip(actor.most).map_or(0.0, |(v, most)| if most > 0.0 { v / most } else { 0.0 });
+            let full = (share.clamp(0.0, 1.0) * 30.0).round() as usize;
             let bar = format!("{}{}", "█".repeat(full), "·".repeat(30 - full));
-            let colour = if actor.health * 3.0 < actor.most { Colour::Red } else { Colour::Green };
+            let colour = if share * 3.0 < 1.0 { Colour::Red } else { Colour::Green };
             let does = actor.cast.as_deref().map_or(String::new(), |cast| format!("  {cast}"));
-            text += &format!("  {:8} {} {:5.0}{does}\n", actor.name, out.paint(colour, &bar), actor.health);
+            let health = actor.health.map_or("–".to_owned(), |v| format!("{v:.0}"));
+            text += &format!("  {:8} {} {health:>5}{does}\n", actor.name, out.paint(colour, &bar));
         }
     }
-    if let Some([ahead, asking]) = glance.shots {
+    if let Some([ahead, asking]) = summary.shots {
         text += &format!(
             "\nround trip {} ms, {:.0} % lost\nshots a minute: {} with the cooldown played ahead, {} confirmed by the server\n",
-            glance.round_trip,
-            glance.loss * 100.0,
+            summary.round_trip,
+            summary.loss * 100.0,
             out.paint(Colour::Green, &format!("{ahead:.0}")),
             out.paint(Colour::Red, &format!("{asking:.0}")),
         );
-        text += &format!("modifier shown twice: {} frames, missing: {} frames\n", glance.twice, glance.missing);
+        text += &format!("modifier shown twice: {} frames, missing: {} frames\n", summary.twice, summary.missing);
     }
-    text + &format!("\n{}\n", glance.why)
+    text + &format!("\n{}\n", summary.why)
 }

@@ -129,18 +129,18 @@ fn a_new_project_burns_hotter_while_it_runs() {
     let folder = std::env::temp_dir().join(format!("ugas-cli-studio-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     assert_eq!(ran(&["init", &folder.display().to_string()]).0, Some(0));
-    let game = ugas_studio::stage::Stage::place(&folder).unwrap();
+    let game = ugas_studio::session::Session::resolve_path(&folder).unwrap();
     assert_eq!(game, folder.join("game"), "the folder that was made can be opened too");
-    let mut desk = ugas_studio::Desk::at(&game, ugas_studio::stage::Choice::default()).unwrap();
+    let mut backend = ugas_studio::Backend::at(&game, ugas_studio::session::OpenOptions::default()).unwrap();
     let mut ask = |question: serde_json::Value| -> serde_json::Value {
-        serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
+        serde_json::from_str(&backend.answer(&question.to_string())).unwrap()
     };
     let health = |frame: &serde_json::Value| {
         let list = frame["details"][0]["detail"]["attributes"].as_array().unwrap();
         list.iter().find(|a| a["name"] == "Health").unwrap()["value"].as_f64().unwrap()
     };
     let watch = serde_json::json!({ "ask": "frame", "watch": [[null, "Slime"]] });
-    let burn = serde_json::json!({ "Act": { "Apply": { "effect": "GE_Burn", "to": "Slime" } } });
+    let burn = serde_json::json!({ "Action": { "Apply": { "effect": "GE_Burn", "to": "Slime" } } });
     let done = ask(serde_json::json!({ "ask": "put", "input": burn }));
     assert_eq!(done["error"], serde_json::Value::Null, "{done}");
     let before = health(&ask(watch.clone()));

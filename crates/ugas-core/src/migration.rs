@@ -129,7 +129,7 @@ pub enum ReloadError {
     },
     /// The sets of a controller cannot be registered together under the new rules, or all of them are gone.
     Sets {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
         /// What is wrong.
         refusal: Refusal,
@@ -145,7 +145,7 @@ pub enum ReloadError {
     },
     /// What abilities do as they end starts what has to end, over and over.
     Restless {
-        /// On whom.
+        /// The controller.
         who: ControllerId,
     },
 }

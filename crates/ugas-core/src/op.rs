@@ -16,7 +16,7 @@ use ugas_doc::Doc;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// Where.
+    /// The position.
     pub position: Option<[f64; 3]>,
     /// How far from the shooter.
     pub distance: Option<f64>,
@@ -69,7 +69,7 @@ impl SpecExtra {
 pub struct Spec {
     /// The definition.
     pub effect: EffectId,
-    /// Whom it acts on.
+    /// The target.
     pub target: ControllerId,
     /// Who causes it; [`ControllerId::NONE`] for the world.
     pub source: ControllerId,
@@ -262,7 +262,7 @@ pub struct AbilityGrant {
 /// Position and facing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// Where.
+    /// The position.
     pub position: [f64; 3],
     /// Looking where.
     pub facing: [f64; 3],
@@ -331,12 +331,12 @@ pub enum Op {
     SpawnMany {
         /// The template.
         template: TemplateId,
-        /// How many.
+        /// The number.
         count: u32,
     },
     /// Destroys a controller in the specified order.
     Despawn {
-        /// Which.
+        /// The controller.
         who: ControllerId,
     },
     /// Applies an effect.
@@ -355,120 +355,120 @@ pub enum Op {
     },
     /// Removes stacks of an active or queued effect; −1 removes all.
     Remove {
-        /// Which.
+        /// The application.
         key: EffectKey,
         /// How many, at least one; all of them if `None`.
         stacks: Option<u32>,
     },
     /// Removes all effects that match, clearing sequence queues first.
     RemoveMatching {
-        /// Of whom.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which effects.
         filter: EffectFilter,
     },
     /// Changes an active effect.
     Change {
-        /// Which.
+        /// The application.
         key: EffectKey,
-        /// How.
+        /// The change.
         change: Change,
     },
     /// Changes every effect that matches.
     ChangeMatching {
-        /// Of whom.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which effects.
         filter: EffectFilter,
-        /// How.
+        /// The change.
         change: Change,
     },
     /// Registers an attribute set.
     AddSet {
-        /// With whom.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The set.
         set: SetId,
     },
     /// Unregisters an attribute set.
     RemoveSet {
-        /// From whom.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The set.
         set: SetId,
         /// Removes the modifiers on it first instead of refusing.
         force: bool,
     },
     /// Pauses or resumes a controller.
     SetActive {
-        /// Which.
+        /// The controller.
         who: ControllerId,
         /// Whether it runs.
         active: bool,
     },
     /// Sets a controller's clock rate.
     SetRate {
-        /// Which.
+        /// The controller.
         who: ControllerId,
-        /// How fast.
+        /// The rate.
         rate: Rate,
     },
     /// Changes the avatar.
     Possess {
-        /// Which controller.
+        /// The controller.
         who: ControllerId,
         /// The new avatar, or none.
         avatar: Option<ActorId>,
     },
     /// Moves a controller's anchor.
     Move {
-        /// Which.
+        /// The controller.
         who: ControllerId,
         /// Where; none takes it out of space.
         anchor: Option<Anchor>,
     },
     /// Grants an ability.
     Grant {
-        /// To whom.
+        /// The controller.
         who: ControllerId,
-        /// What.
+        /// What to grant.
         grant: AbilityGrant,
     },
     /// Takes granted abilities away; an active one is cancelled first.
     Revoke {
-        /// From whom.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which grants or activations.
         which: Which,
     },
     /// Grants an ability set: attribute sets, effects and abilities, all or nothing.
     GrantSet {
-        /// To whom.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The set.
         set: AbilitySetId,
     },
     /// Takes back what one grant of an ability set gave.
     RevokeSet {
-        /// From whom.
+        /// The controller.
         who: ControllerId,
         /// The handle the grant gave.
         handle: u64,
     },
     /// Another level of a granted ability.
     SetLevel {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
         /// The level.
         level: u32,
     },
     /// A parameter of a granted ability.
     SetParam {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
         /// Which parameter.
         param: ParamId,
@@ -477,9 +477,9 @@ pub enum Op {
     },
     /// Turns a named restriction of a granted ability on or off.
     Restrict {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
         /// The restriction's name.
         name: ParamId,
@@ -488,89 +488,89 @@ pub enum Op {
     },
     /// Activates a granted ability.
     Activate {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which grants or activations.
         which: Which,
-        /// At what.
+        /// The target.
         target: Target,
     },
     /// Ends active abilities as cancelled.
     Cancel {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which grants or activations.
         which: Which,
     },
     /// Interrupts a cast.
     Interrupt {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
         /// Which; the one under way if none.
         which: Option<Which>,
     },
     /// Ends active abilities as completed.
     End {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which grants or activations.
         which: Which,
     },
     /// Commits an active ability whose policy is Manual.
     Commit {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which grants or activations.
         which: Which,
     },
     /// Answers an asynchronous validation.
     Validate {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// Which grants or activations.
         which: Which,
         /// Whether it passed.
         ok: bool,
     },
     /// An ability that was played ahead was refused by the authority: runs its `OnMispredicted`.
     Mispredicted {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The ability.
         ability: AbilityId,
         /// At what it was aimed.
         target: Target,
     },
     /// A running ability aims at something else from now on.
     Aim {
-        /// Which.
+        /// The activation.
         key: ActivationKey,
-        /// At what.
+        /// The target.
         target: Target,
     },
     /// Sends a gameplay event.
     Event(EventData),
     /// An input goes down.
     Press {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The input.
         input: crate::InputId,
         /// What abilities activated by it aim at.
         target: Target,
     },
     /// An input goes up.
     Release {
-        /// Whose.
+        /// The controller.
         who: ControllerId,
-        /// Which.
+        /// The input.
         input: crate::InputId,
     },
     /// The host completes or fails a task it was asked for.
     Complete {
-        /// Which.
+        /// The task.
         key: TaskKey,
-        /// With what.
+        /// The answer.
         answer: Answer,
     },
     /// Compiles a definition at run time.
@@ -624,7 +624,7 @@ pub struct EventData {
     pub target: ControllerId,
     /// Who caused it, or [`ControllerId::NONE`].
     pub instigator: ControllerId,
-    /// How much.
+    /// The magnitude.
     pub magnitude: f64,
     /// Where something was hit.
     pub hit: Option<Hit>,

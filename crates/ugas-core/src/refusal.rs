@@ -208,7 +208,7 @@ pub enum Refusal {
     },
     /// A number given is out of range.
     BadValue {
-        /// Which one.
+        /// What changed.
         what: BadValue,
     },
     /// It would close a circle of dependencies.
@@ -220,7 +220,7 @@ pub enum Refusal {
     },
     /// A limit was reached.
     Limit {
-        /// Which.
+        /// What changed.
         what: LimitKind,
         /// Its value.
         max: u32,

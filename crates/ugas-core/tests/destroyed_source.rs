@@ -2,7 +2,7 @@
 //! and hash.
 
 use std::sync::Arc;
-use ugas_core::{ControllerId, Portable, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_core::{ControllerId, Portable, ResimulationStop, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Calculation, CalculationResult, Effect, Execution, Modifier, Operation};
 
 /// A hero with effects of a witch on him: one executes a calculation, one has a filter on the witch's tags.
@@ -112,7 +112,7 @@ fn a_replay_across_the_destruction_gives_the_same_row() {
     let mut scene = scene.destroy();
     scene.goes_on();
     let (hash, journal) = (scene.sim.row_hash(scene.hero), scene.sim.journal(scene.hero).unwrap());
-    scene.sim.replay_row(&image, &journal, SimTime::seconds(3.0)).unwrap();
+    scene.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(3.0))]).unwrap();
     assert_eq!((scene.get("Pool"), scene.get("Luck")), (90.0, -5.0));
     assert_eq!(scene.sim.row_hash(scene.hero), hash);
 }

@@ -18,7 +18,7 @@ pub struct Placement {
     pub controller: String,
     /// Unique name within the scene and those it extends.
     pub instance_id: String,
-    /// Where.
+    /// The position.
     #[serde(default)]
     pub position: [f64; 3],
     /// Which way, as a quaternion x, y, z, w.
@@ -126,7 +126,7 @@ pub struct Region {
     /// The other end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p1: Option<[f64; 3]>,
-    /// Whom it acts on.
+    /// Which effects.
     #[serde(default)]
     pub filter: RegionFilter,
     /// What it gives.
@@ -164,7 +164,7 @@ impl Region {
 pub struct SpawnPoint {
     /// Unique name.
     pub name: String,
-    /// Where.
+    /// The position.
     #[serde(default)]
     pub position: [f64; 3],
     /// Which way, as a quaternion.

@@ -106,7 +106,7 @@ pub struct TimelineWindow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Notify {
-    /// When.
+    /// The time.
     pub at: Time,
     /// The event's tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub struct Notify {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SocketKey {
-    /// When.
+    /// The time.
     pub at: Time,
     /// Where, relative to the actor.
     pub position: [f64; 3],

@@ -1,23 +1,22 @@
-//! The demo in the browser itself: the desk of the studio behind six functions of plain numbers.
+//! The demo in the browser: the backend of the studio as a wasm module with six functions of plain numbers.
 //!
-//! A page that needs no server is the shortest way from curiosity to a running world, and the proof that the runtime is the
-//! same wherever it runs. Text goes in and out through two buffers in the module's memory: whoever calls asks for `room`,
-//! writes there, calls, and reads what `said` points at. No pointer comes in from outside, so nothing here can be made to
-//! read or write anywhere else.
+//! Text is passed through two buffers in the module's memory. The caller requests `input_buffer`, writes a text there, calls a
+//! function, and reads the answer from `output_buffer`. No pointer is passed in, so a caller cannot make the module read or
+//! write elsewhere.
 #![allow(unsafe_code, reason = "a name that the browser can call is an attribute that counts as unsafe")]
 
 use std::cell::RefCell;
-use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::Backend;
+use ugas_studio::session::Session;
 
-/// The longest text that is taken in: as much as the studio's server takes.
-const MOST: usize = 4 * 1024 * 1024;
+/// The longest input, the same as the limit of the web server.
+const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
 #[derive(Default)]
 struct Module {
-    desk: Option<Desk>,
-    heard: Vec<u8>,
-    said: String,
+    backend: Option<Backend>,
+    input: Vec<u8>,
+    output: String,
 }
 
 thread_local! {
@@ -30,53 +29,53 @@ fn with<T>(run: impl FnOnce(&mut Module) -> T) -> T {
 
 impl Module {
     fn text(&self, length: usize) -> String {
-        String::from_utf8_lossy(self.heard.get(..length).unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(self.input.get(..length).unwrap_or_default()).into_owned()
     }
 }
 
-/// A desk with the duel of a seed; 1 if there is one now.
+/// Opens the duel with a seed. Returns 1 on success.
 #[unsafe(no_mangle)]
 pub extern "C" fn open(seed: u32) -> u32 {
     with(|module| {
-        module.desk = Desk::new(Box::new(Stage::duel), u64::from(seed)).ok();
-        u32::from(module.desk.is_some())
+        module.backend = Backend::new(Box::new(Session::duel), u64::from(seed)).ok();
+        u32::from(module.backend.is_some())
     })
 }
 
-/// Where so many bytes may be written; nothing is taken in above four MiB.
+/// Returns a buffer of `length` bytes for the input, at most 4 MiB.
 #[unsafe(no_mangle)]
-pub extern "C" fn room(length: usize) -> *const u8 {
+pub extern "C" fn input_buffer(length: usize) -> *const u8 {
     with(|module| {
-        module.heard.clear();
-        module.heard.resize(length.min(MOST), 0);
-        module.heard.as_ptr()
+        module.input.clear();
+        module.input.resize(length.min(MAX_REQUEST), 0);
+        module.input.as_ptr()
     })
 }
 
-/// So many milliseconds have passed.
+/// Advances the world by elapsed milliseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(millis: f64) {
     with(|module| {
-        if let Some(desk) = &mut module.desk {
-            desk.advance(millis, &mut || 0.0);
+        if let Some(backend) = &mut module.backend {
+            backend.advance(millis, &mut || 0.0);
         }
     });
 }
 
-/// Asks the desk what was written into the room; the length of the answer.
+/// Answers the request in the input buffer. Returns the length of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(length: usize) -> usize {
     with(|module| {
-        let question = module.text(length);
-        module.said = match &mut module.desk {
-            Some(desk) => desk.answer(&question),
-            None => r#"{"error":"there is no world yet"}"#.to_owned(),
+        let request = module.text(length);
+        module.output = match &mut module.backend {
+            Some(backend) => backend.answer(&request),
+            None => r#"{"error":"no world is open; call open first"}"#.to_owned(),
         };
-        module.said.len()
+        module.output.len()
     })
 }
 
-/// What becomes of the scenarios of a text, a line for each: whether it holds, the hash at its end, its name.
+/// Runs the scenarios of a text. Returns one line for each: `holds` or `fails`, the state hash at its end, its name.
 ///
 /// ```
 /// let text = "Scenario: Nothing happens\nActors: {}\nTimeline: [{At: 1, Do: []}]\n";
@@ -92,17 +91,17 @@ pub fn outcomes(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Runs a scenario whose text was written into the room; the answer says whether it holds, and the hash at its end.
+/// Runs the scenarios in the input buffer. Returns the length of the answer, which is that of [`outcomes`].
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario(length: usize) -> usize {
     with(|module| {
-        module.said = outcomes(&module.text(length));
-        module.said.len()
+        module.output = outcomes(&module.text(length));
+        module.output.len()
     })
 }
 
-/// Where the last answer lies.
+/// Returns the buffer with the last answer.
 #[unsafe(no_mangle)]
-pub extern "C" fn said() -> *const u8 {
-    with(|module| module.said.as_ptr())
+pub extern "C" fn output_buffer() -> *const u8 {
+    with(|module| module.output.as_ptr())
 }

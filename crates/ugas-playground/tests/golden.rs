@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use ugas_playground::outcomes;
-use ugas_studio::Desk;
-use ugas_studio::stage::Stage;
+use ugas_studio::Backend;
+use ugas_studio::session::Session;
 
 /// Where the demo's hash is looked at.
 const TICKS: [u32; 3] = [60, 600, 1800];
@@ -25,10 +25,10 @@ fn scenarios(folder: &Path, into: &mut Vec<PathBuf>) {
 
 fn golden(root: &Path) -> String {
     let mut text = String::new();
-    let mut desk = Desk::new(Box::new(Stage::duel), 7).unwrap();
+    let mut backend = Backend::new(Box::new(Session::duel), 7).unwrap();
     for tick in TICKS {
-        desk.answer(&format!(r#"{{"ask": "open", "seed": 7, "tick": {tick}}}"#));
-        let frame: serde_json::Value = serde_json::from_str(&desk.answer(r#"{"ask": "frame"}"#)).unwrap();
+        backend.answer(&format!(r#"{{"ask": "open", "seed": 7, "tick": {tick}}}"#));
+        let frame: serde_json::Value = serde_json::from_str(&backend.answer(r#"{"ask": "frame"}"#)).unwrap();
         text += &format!("demo {tick}\n{}\n", frame["hash"].as_str().unwrap());
     }
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-// The frame of the studio: pages, time, the footer, and the loop that asks for what is shown.
+// The shell of the studio: tabs, transport controls, footer, and the loop that requests frames.
 
 import { connect, latest, must } from "./link.js";
 import { alertOf, at, bytes, fill, h, icon, number, plain, repaint } from "./dom.js";
@@ -10,37 +10,37 @@ import { scenario } from "./scenario.js";
 import { figures } from "./figures.js";
 
 const PAGES = { demo, scenario, world, data, network, figures };
-const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Figures" };
-// Asking these changes nothing, so that their success says nothing about what failed before.
-const LOOKS = ["frame", "figures", "files", "file", "check", "explain", "chain", "past", "hello", "moment", "definitions", "definition", "form", "schema", "set"];
-// Milliseconds after which the next answer is not waited for until the next picture.
+const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Statistics" };
+// Requests that change nothing. Their success does not clear the message of a request that failed before.
+const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "schema", "set"];
+// Milliseconds of an answer after which the next frame is requested at once instead of with the next animation frame.
 const SLOW = 10;
-// News that are kept here, those that one answer brings at most, and the ticks that a list of them looks back.
-const MOST_NEWS = 2000;
-const MOST_AT_ONCE = 4000;
-const LIST = 1200;
+// Events kept in the page, the most that one frame brings, and the ticks that the list of events goes back.
+const MAX_EVENTS = 2000;
+const MAX_PER_FRAME = 4000;
+const LIST_TICKS = 1200;
 
 export const studio = {
   link: null,
   hello: null,
   frame: null,
-  news: [],
-  // Of the news, who died.
+  events: [],
+  // The deaths among them.
   deaths: [],
-  // The last tick of which news were dropped here.
+  // The last tick whose events were dropped from the page.
   forgot: -1,
   page: "demo",
-  // What pages want details of: side and actor.
+  // Whose details a page needs: side and actor.
   watch: [],
-  // Of whom they want to hear; everybody if nobody is named. And only who is in this category.
+  // Whose events a page needs, all if null; and the category of actors it shows.
   about: null,
   category: null,
-  // How often they changed their mind about whom to hear of.
+  // Incremented when that changes: all events are requested again.
   turn: 0,
   async ask(question) {
     try {
       const answer = await must(this.link, question);
-      if (!LOOKS.includes(question.ask)) alertOf("");
+      if (!READ_ONLY.includes(question.ask)) alertOf("");
       return answer;
     } catch (error) {
       alertOf(error.message);
@@ -50,24 +50,24 @@ export const studio = {
   put(input) {
     return this.ask({ ask: "put", input });
   },
-  // Does something, and says what came of it.
-  async deed(input) {
+  // Puts an input and returns its outcome.
+  async act(input) {
     const answer = await this.link.ask({ ask: "put", input });
-    const moment = at(answer.tick ?? this.frame.tick);
-    const done = answer.error === undefined && !answer.vain;
-    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${moment}: ${answer.said ?? "done"}.` : `${moment}: not done: ${answer.error}.`) };
+    const time = at(answer.tick ?? this.frame.tick);
+    const done = answer.error === undefined && !answer.no_effect;
+    return { done, fork: forked(answer), text: plain(answer.error === undefined ? `${time}: ${answer.message ?? "done"}.` : `${time}: failed: ${answer.error}.`) };
   },
-  // What happened until the moment that is shown, the newest last. What was dropped here is asked for again.
-  happened(frame) {
-    if (frame.tick > this.forgot + LIST || this.forgot < 0) return this.news.filter((n) => n.tick <= frame.tick);
+  // The events up to the tick that is shown, the newest last. Events that were dropped from the page are requested again.
+  eventsUntil(frame) {
+    if (frame.tick > this.forgot + LIST_TICKS || this.forgot < 0) return this.events.filter((n) => n.tick <= frame.tick);
     const key = `${frame.tick} ${frame.serial} ${this.turn}`;
-    if (this.past?.key !== key && !this.past?.asking) {
-      this.past = { key, asking: true, lines: this.past?.lines ?? [] };
-      this.ask({ ask: "past", about: this.about }).then((lines) => (this.past = { key, asking: false, lines: (lines ?? []).map((l) => ({ ...l, text: plain(l.text) })) }));
+    if (this.older?.key !== key && !this.older?.asking) {
+      this.older = { key, asking: true, lines: this.older?.lines ?? [] };
+      this.ask({ ask: "history", about: this.about }).then((lines) => (this.older = { key, asking: false, lines: (lines ?? []).map((l) => ({ ...l, text: plain(l.text) })) }));
     }
-    return this.past.lines.filter((n) => n.tick <= frame.tick);
+    return this.older.lines.filter((n) => n.tick <= frame.tick);
   },
-  listen(about) {
+  filterEvents(about) {
     if (JSON.stringify(about) === JSON.stringify(this.about)) return;
     this.about = about;
     this.turn += 1;
@@ -89,14 +89,24 @@ function route() {
   main.scrollTop = 0;
   studio.watch = [];
   studio.category = null;
-  if (studio.page !== "world") studio.listen(null);
+  if (studio.page !== "world") studio.filterEvents(null);
   fill(document.getElementById("tabs"), studio.page, () => known.map((p) => h("a", { "data-key": p, href: `#${p}`, "aria-current": p === studio.page ? "page" : undefined }, TITLES[p])));
   document.title = `${TITLES[studio.page]} · ugas studio`;
   PAGES[studio.page].open(main, studio);
 }
 
 const run = () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" });
-const undo = () => studio.ask({ ask: "undo" });
+const undo = () => requestUndo({ ask: "undo" });
+// Undoes, and reports what was undone.
+async function requestUndo(question) {
+  const answer = await studio.ask(question);
+  if (!answer) return;
+  if (answer.end >= (replaced?.end ?? 0)) replaced = null;
+  notify(undone(answer.undone), replaced !== null);
+}
+
+const undone = (list) => (list.length === 1 ? `Undone: ${plain(list[0])}.` : `Undone: ${list.length} changes, the first of them: ${plain(list.at(-1))}.`);
+
 const seek = latest((tick) => studio.ask({ ask: "seek", tick }));
 
 async function step() {
@@ -107,7 +117,7 @@ async function step() {
 const stepBack = () => seek(Math.max(studio.frame.start, studio.frame.tick - 1));
 
 async function fork() {
-  await studio.ask({ ask: "fork" });
+  await studio.ask({ ask: "resume" });
   await studio.ask({ ask: "play" });
 }
 
@@ -124,14 +134,14 @@ function theme() {
 }
 
 const SHORTCUTS = {
-  p: ["Pause or play", run],
-  ",": ["One tick back", stepBack],
-  ".": ["One tick on", step],
-  f: ["Go on from here (what came after is forgotten)", fork],
-  n: ["Back to now", toNow],
-  u: ["Undo what was done last", undo],
-  t: ["Light or dark", theme],
-  "?": ["This list", help],
+  p: ["Pause or run", run],
+  ",": ["Step back one tick", stepBack],
+  ".": ["Step forward one tick", step],
+  f: ["Resume from here", fork],
+  n: ["Go to the end of the recording", toNow],
+  u: ["Undo the last change", undo],
+  t: ["Switch between light and dark", theme],
+  "?": ["Show this list", help],
 };
 
 function shortcut(event) {
@@ -149,20 +159,20 @@ function dialog(title, ...content) {
 
 function help() {
   const keys = Object.entries(SHORTCUTS).map(([key, [text]]) => h("tr", {}, h("td", {}, h("kbd", {}, key.toUpperCase())), h("td", {}, text)));
-  const duel = [["WASD or arrows", "Walk"], ["Space", "Firebolt; hold it to keep firing"], ["1 2 3", "Fireball, Blink, Life Drain"]].map(([key, text]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, text)));
-  dialog("Keys", h("table", {}, h("tbody", {}, ...keys, ...(studio.hello.duel ? duel : []))));
+  const duel = [["WASD or arrows", "Walk"], ["Space", "Firebolt; hold to keep firing"], ["1 2 3", "Fireball, Blink, Life Drain"]].map(([key, text]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, text)));
+  dialog("Keyboard shortcuts", h("table", {}, h("tbody", {}, ...keys, ...(studio.hello.duel ? duel : []))));
 }
 
 function tools() {
   const button = (id, name, picture, act) => h("button", { id, class: "tool", onclick: act, "aria-label": name, title: name }, icon(picture));
   document.getElementById("tools").replaceChildren(
-    button("undo", "Undo what was done last (U)", "undo", undo),
-    button("theme", "Light or dark (T)", "theme", theme),
-    button("keys", "Keys (?)", "help", help),
+    button("undo", "Undo the last change (U)", "undo", undo),
+    button("theme", "Switch between light and dark (T)", "theme", theme),
+    button("keys", "Show keyboard shortcuts (?)", "help", help),
   );
   document.getElementById("dismiss").addEventListener("click", () => alertOf(""));
-  document.getElementById("told-undo").addEventListener("click", () => studio.ask({ ask: "undo", with: other?.with }));
-  document.getElementById("told-dismiss").addEventListener("click", () => tell(""));
+  document.getElementById("notice-undo").addEventListener("click", () => requestUndo({ ask: "undo", with: replaced?.with }));
+  document.getElementById("notice-dismiss").addEventListener("click", () => notify(""));
   window.addEventListener("keydown", shortcut);
   return (frame) => (document.getElementById("undo").disabled = frame.done === 0);
 }
@@ -170,15 +180,15 @@ function tools() {
 function transport() {
   const button = (id, name, picture, act) => h("button", { id, class: "tool", onclick: act, "aria-label": name, title: name }, icon(picture));
   const toggle = button("run", "Pause (P)", "pause", run);
-  const range = h("input", { type: "range", id: "time", "aria-label": "Moment", min: 0, max: 1, value: 1 });
+  const range = h("input", { type: "range", id: "time", "aria-label": "Tick", min: 0, max: 1, value: 1 });
   const text = h("span", { class: "quiet", id: "moment" });
   const marks = h("div", { class: "marks", id: "deaths" });
   const speed = h("select", { id: "speed", "aria-label": "Speed", onchange: (e) => studio.ask({ ask: "speed", times: Number(e.target.value) }) }, ...[0.1, 0.25, 0.5, 1, 2, 4].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)));
-  const forks = h("button", { id: "fork", onclick: fork, title: "What came after this moment is forgotten (F)" }, "Go on from here");
-  const now = h("button", { id: "now", onclick: toNow, title: "To the end of what was recorded (N)" }, "Back to now");
+  const forks = h("button", { id: "fork", onclick: fork, title: "Drop the recording after this tick and run on from here; undo restores it (F)" }, "Resume from here");
+  const now = h("button", { id: "now", onclick: toNow, title: "Go to the end of the recording and run on (N)" }, "Go to end");
   range.addEventListener("input", () => seek(Number(range.value)));
-  document.getElementById("transport").replaceChildren(button("back", "One tick back (,)", "back", stepBack), toggle, button("step", "One tick on (.)", "step", step), speed, h("div", { class: "track" }, marks, range), text, forks, now);
-  // Time that is not the studio's own cannot be turned back.
+  document.getElementById("transport").replaceChildren(button("back", "Step back one tick (,)", "back", stepBack), toggle, button("step", "Step forward one tick (.)", "step", step), speed, h("div", { class: "track" }, marks, range), text, forks, now);
+  // An attached game has no recording to seek in.
   document.getElementById("back").hidden = studio.hello.attached === true;
   const track = range.parentElement;
   track.style.visibility = studio.hello.attached ? "hidden" : "";
@@ -187,8 +197,8 @@ function transport() {
     if (ran !== frame.running) {
       ran = frame.running;
       toggle.replaceChildren(icon(ran ? "pause" : "play"));
-      toggle.setAttribute("aria-label", ran ? "Pause (P)" : "Play (P)");
-      toggle.title = ran ? "Pause (P)" : "Play (P)";
+      toggle.setAttribute("aria-label", ran ? "Pause (P)" : "Run (P)");
+      toggle.title = ran ? "Pause (P)" : "Run (P)";
     }
     range.min = frame.start;
     range.max = Math.max(frame.end, frame.start + 1);
@@ -211,30 +221,30 @@ function deaths(marks, frame) {
   );
 }
 
-async function copyMoment(button) {
-  const moment = await studio.ask({ ask: "moment" });
-  if (!moment) return;
+async function copyLink(button) {
+  const target = await studio.ask({ ask: "permalink" });
+  if (!target) return;
   const url = new URL(location.href);
-  url.search = `?seed=${moment.seed}&tick=${moment.tick}`;
-  if (moment.scenario) url.searchParams.set("scenario", moment.scenario);
-  if (moment.inputs.length) {
-    const bytes = new TextEncoder().encode(JSON.stringify(moment.inputs));
+  url.search = `?seed=${target.seed}&tick=${target.tick}`;
+  if (target.scenario) url.searchParams.set("scenario", target.scenario);
+  if (target.inputs.length) {
+    const bytes = new TextEncoder().encode(JSON.stringify(target.inputs));
     url.search += `&ops=${btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   }
   button.dataset.link = url.href;
   try {
     await navigator.clipboard.writeText(url.href);
-    button.textContent = "copied";
-    setTimeout(() => (button.textContent = "copy this moment"), 1500);
+    button.textContent = "Link copied";
+    setTimeout(() => (button.textContent = "Copy link to this tick"), 1500);
   } catch {
-    const field = h("input", { readonly: true, "aria-label": "Link to this moment", value: url.href, style: "width:100%" });
-    dialog("This moment as a link", h("p", { class: "quiet" }, "It holds the seed and what was done; the same program shows the same moment."), field);
+    const field = h("input", { readonly: true, "aria-label": "Link to this tick", value: url.href, style: "width:100%" });
+    dialog("Link to this tick", h("p", { class: "quiet" }, "It contains the seed and all inputs. The same version of the program reproduces the same state."), field);
     field.select();
   }
 }
 
-// A link names a seed, a tick and what was done until then.
-async function openMoment() {
+// A link contains a seed, a tick and the inputs up to it.
+async function openLink() {
   if (!query.has("seed")) return;
   let inputs = [];
   try {
@@ -244,32 +254,32 @@ async function openMoment() {
       inputs = JSON.parse(new TextDecoder().decode(bytes));
     }
   } catch {
-    return alertOf("this link is damaged: what was done cannot be read from it");
+    return alertOf("invalid link: its inputs cannot be decoded; copy it again");
   }
   await studio.ask({ ask: "open", seed: Number(query.get("seed")), scenario: query.get("scenario"), tick: Number(query.get("tick") ?? 0), inputs });
 }
 
 function footer() {
-  const copy = h("button", { id: "copy" }, "copy this moment");
-  copy.addEventListener("click", () => copyMoment(copy));
+  const copy = h("button", { id: "copy" }, "Copy link to this tick");
+  copy.addEventListener("click", () => copyLink(copy));
   const part = (id) => h("span", { id });
   const parts = ["f-tick", "f-step", "f-bytes"].map(part);
   const hash = h("code", { id: "hash" });
-  document.getElementById("footer").replaceChildren(parts[0], h("span", {}, "state ", hash), parts[1], parts[2], copy);
+  document.getElementById("footer").replaceChildren(parts[0], h("span", {}, "state hash ", hash), parts[1], parts[2], copy);
   copy.hidden = studio.hello.attached === true;
   let shown = 0;
   return (frame) => {
     parts[0].textContent = `tick ${frame.tick}`;
     hash.textContent = frame.hash;
-    // Figures that nobody could read sixty times a second.
+    // Updated four times a second, so that the numbers can be read.
     if (performance.now() - shown < 250) return;
     shown = performance.now();
-    parts[1].textContent = `${number(Math.round(frame.step_us))} µs a step`;
-    parts[2].textContent = `${bytes(frame.bytes_a_second)}/s from the server`;
+    parts[1].textContent = frame.step_us === null ? "" : `${number(Math.round(frame.step_us))} µs per step`;
+    parts[2].textContent = studio.hello.attached ? "" : `${bytes(frame.bytes_a_second)}/s sent by the server`;
   };
 }
 
-// What came from the disk is said for a while, what could not be taken as long as it is so.
+// Reloaded files are reported for six seconds, a failed reload for as long as it lasts.
 function disk() {
   const el = document.getElementById("disk");
   let known = null;
@@ -277,62 +287,62 @@ function disk() {
   return (frame) => {
     if (known !== null && frame.saved && frame.saved[0] !== known) until = performance.now() + 6000;
     known = frame.saved?.[0] ?? 0;
-    const taken = performance.now() < until ? `taken from the disk: ${frame.saved[1]}` : "";
-    // The page of documents says it beside them.
-    const text = frame.notice && studio.page !== "data" ? `On the disk: ${frame.notice}` : taken;
+    const taken = performance.now() < until ? `Reloaded from disk: ${frame.saved[1]}` : "";
+    // The data page shows it next to the file.
+    const text = frame.notice && studio.page !== "data" ? `On disk: ${frame.notice}` : taken;
     if (el.textContent === text) return;
     el.textContent = text;
     el.hidden = !text;
   };
 }
 
-function hear(frame, anew) {
-  if (anew) {
-    studio.news = [];
+function addEvents(frame, restart) {
+  if (restart) {
+    studio.events = [];
     studio.deaths = [];
-    studio.forgot = frame.news.length < MOST_AT_ONCE ? -1 : frame.news[0].tick;
+    studio.forgot = frame.events.length < MAX_PER_FRAME ? -1 : frame.events[0].tick;
   }
-  for (const line of frame.news) {
+  for (const line of frame.events) {
     line.text = plain(line.text);
-    studio.news.push(line);
+    studio.events.push(line);
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
-  if (studio.news.length > MOST_NEWS) studio.forgot = studio.news.splice(0, studio.news.length - MOST_NEWS).at(-1).tick;
-  // What came since the last picture is news of the next one.
-  const missed = studio.frame?.drawn === false && !anew ? studio.frame : null;
-  studio.frame = Object.assign(frame, { anew: anew || missed?.anew === true, news: missed ? [...missed.news, ...frame.news] : frame.news, drawn: false });
+  if (studio.events.length > MAX_EVENTS) studio.forgot = studio.events.splice(0, studio.events.length - MAX_EVENTS).at(-1).tick;
+  // Events of a frame that was not drawn belong to the next one.
+  const missed = studio.frame?.drawn === false && !restart ? studio.frame : null;
+  studio.frame = Object.assign(frame, { restart: restart || missed?.restart === true, events: missed ? [...missed.events, ...frame.events] : frame.events, drawn: false });
 }
 
-// Asks how things are: once for each picture; at once after something was done; and again at once where answers are slow.
-const inquiry = { since: 0, turn: -1, asking: false, again: false };
+// Requests a frame: once per animation frame, at once after an input, and at once again if answers are slow.
+const polling = { since: 0, turn: -1, asking: false, again: false };
 
-async function inquire() {
-  if (inquiry.asking) {
-    inquiry.again = true;
+async function poll() {
+  if (polling.asking) {
+    polling.again = true;
     return;
   }
-  const anew = inquiry.turn !== studio.turn;
+  const restart = polling.turn !== studio.turn;
   const { watch, about, category, turn } = studio;
-  Object.assign(inquiry, { turn, asking: true, again: false });
+  Object.assign(polling, { turn, asking: true, again: false });
   const begun = performance.now();
-  const frame = await studio.link.ask({ ask: "frame", since: anew ? 0 : inquiry.since, watch, about, category });
-  inquiry.asking = false;
+  const frame = await studio.link.ask({ ask: "frame", since: restart ? 0 : polling.since, watch, about, category });
+  polling.asking = false;
   if (frame.error) return alertOf(frame.error);
-  // Another past or another future: what was heard of the old one is forgotten, and everything asked for again.
-  const other = inquiry.pasts !== undefined && frame.pasts !== inquiry.pasts;
-  inquiry.pasts = frame.pasts;
-  if (other && !anew) {
+  // The timeline changed: events of the old one are dropped and all are requested again.
+  const other = polling.timelines !== undefined && frame.timelines !== polling.timelines;
+  polling.timelines = frame.timelines;
+  if (other && !restart) {
     studio.turn += 1;
-    return inquire();
+    return poll();
   }
-  inquiry.since = frame.serial;
-  // Other documents: other names to choose from, another verdict on a scenario.
-  if (frame.reloads !== inquiry.reloads) {
-    if (inquiry.reloads !== undefined) greet();
-    inquiry.reloads = frame.reloads;
+  polling.since = frame.serial;
+  // The documents changed: other names to choose from, another result of a scenario.
+  if (frame.reloads !== polling.reloads) {
+    if (polling.reloads !== undefined) readHello();
+    polling.reloads = frame.reloads;
   }
-  hear(frame, anew);
-  if (inquiry.again || performance.now() - begun > SLOW) inquire();
+  addEvents(frame, restart);
+  if (polling.again || performance.now() - begun > SLOW) poll();
 }
 
 function loop(parts) {
@@ -340,43 +350,44 @@ function loop(parts) {
   if (studio.frame) {
     parts.forEach((show) => show(studio.frame));
     PAGES[studio.page].show?.(studio.frame, studio);
-    Object.assign(studio.frame, { drawn: true, anew: false, news: [] });
+    Object.assign(studio.frame, { drawn: true, restart: false, events: [] });
   }
-  inquire();
+  poll();
   requestAnimationFrame(() => loop(parts));
 }
 
-async function greet() {
+async function readHello() {
   const hello = await studio.link.ask({ ask: "hello" });
   if (hello.error === undefined) studio.hello = hello;
 }
 
-// The future that a deed took the place of: how far it went, and how many deeds there were with this one.
-let other = null;
+// The timeline that an input replaced: where it ended, and how many inputs there were with that one.
+let replaced = null;
 
-// What is said about a deed until something else is done with time.
-function tell(text) {
-  document.getElementById("told-text").textContent = text;
+// A message about the timeline, until the next seek; with an undo button if there is something to undo.
+function notify(text, canUndo = true) {
+  document.getElementById("notice-text").textContent = text;
   document.getElementById("live").textContent = text;
-  document.getElementById("told").hidden = !text;
+  document.getElementById("notice-bar").hidden = !text;
+  document.getElementById("notice-undo").hidden = !canUndo;
 }
 
-// Where something was done in the past, another future began there.
+// An input at a recorded tick replaces the recording after it.
 function forked(answer) {
-  return typeof answer.old_end === "number" ? `You were at ${at(answer.tick)} of ${at(answer.old_end)}: a new future begins here. Undo takes this back and brings the old one again.` : "";
+  return typeof answer.old_end === "number" ? `Changed at ${at(answer.tick)} of ${at(answer.old_end)}: the recording after this tick was replaced. Undo restores it.` : "";
 }
 
-// A desk after whose deeds the page looks at once.
-function attentive(link) {
+// A connection that requests a frame at once after every input.
+function withPolling(link) {
   const ask = async (question) => {
     const answer = await link.ask(question);
-    if (!LOOKS.includes(question.ask)) inquire();
-    if (["seek", "fork", "open"].includes(question.ask) || (question.ask === "undo" && answer.end >= (other?.end ?? 0))) tell("");
+    if (!READ_ONLY.includes(question.ask)) poll();
+    if (["seek", "open"].includes(question.ask)) notify("");
     if (forked(answer)) {
-      other = { end: answer.old_end, with: answer.done };
-      tell(forked(answer));
+      replaced = { end: answer.old_end, with: answer.done };
+      notify(forked(answer));
     }
-    if (answer.error === undefined && (question.ask === "save" || question.input?.Edit)) greet();
+    if (answer.error === undefined && (question.ask === "save" || question.input?.Edit)) readHello();
     return answer;
   };
   return { ...link, ask };
@@ -384,7 +395,7 @@ function attentive(link) {
 
 async function start() {
   try {
-    studio.link = attentive(await connect());
+    studio.link = withPolling(await connect());
   } catch (error) {
     alertOf(error.message);
     return;
@@ -393,7 +404,7 @@ async function start() {
     studio.stopped = true;
     alertOf(text);
   });
-  await openMoment();
+  await openLink();
   studio.hello = await studio.ask({ ask: "hello", opens: !query.has("seed") });
   if (!studio.hello) return;
   const parts = [transport(), tools(), footer(), disk()];

@@ -1,4 +1,4 @@
-// The ring, drawn from what one side knows: who stands where, what they do, and what was done to them.
+// The ring, drawn from the state of one side: positions, casts, attacks and damage.
 
 import { canvas, paint } from "./dom.js";
 
@@ -6,18 +6,18 @@ const RING = 16;
 const FLAT = 0.55;
 const LOOK = { Pyra: "--fire", Brann: "--steel" };
 
-// A ring on a canvas. It remembers what it showed, so that blows and losses are seen when this side learns of them.
+// A ring on a canvas. It keeps the last frame, so that attacks and damage are animated when this side receives them.
 export function ring(el) {
   return { el, health: new Map(), waits: new Map(), casts: new Map(), flights: [], losses: [], corrected: new Map() };
 }
 
-// Notes what changed since the last frame.
+// Compares a frame with the last one.
 export function watch(ring, side, details) {
   const now = performance.now();
   for (const a of side.actors) {
     const health = a.bars.find((b) => b.name === "Health")?.value;
     const before = ring.health.get(a.name);
-    if (health !== undefined && before !== undefined && Math.abs(health - before) >= 1) lose(ring, a.name, health - before, now);
+    if (Number.isFinite(health) && Number.isFinite(before) && Math.abs(health - before) >= 1) addLoss(ring, a.name, health - before, now);
     ring.health.set(a.name, health);
     const cast = ring.casts.get(a.name);
     if (cast && !a.cast && cast.share > 0.93) ring.flights.push({ who: a.name, what: cast.name, at: now });
@@ -35,20 +35,20 @@ export function watch(ring, side, details) {
   ring.losses = ring.losses.filter((f) => now - f.at < 900);
 }
 
-// What comes at nearly the same time is one number.
-function lose(ring, who, by, now) {
+// Changes within 180 ms are one number.
+function addLoss(ring, who, by, now) {
   const before = ring.losses.findLast((l) => l.who === who);
   if (before && now - before.at < 180 && Math.sign(before.by) === Math.sign(by)) before.by += by;
   else ring.losses.push({ who, by, at: now, aside: before?.aside > 0 ? -36 : 36 });
 }
 
-// A prediction about somebody was corrected: it is shown where it happened.
+// Shows that a prediction about an actor was corrected.
 export function correct(ring, who) {
   ring.corrected.set(who, performance.now());
   ring.el.dataset.corrected = who;
 }
 
-export function draw(ring, side, { ghosts = [], lit = null } = {}) {
+export function draw(ring, side, { ghosts = [], cause = null } = {}) {
   const { cx, width, height } = canvas(ring.el, 0.58);
   const scale = Math.min(width / 2 - 20, (height / 2 - 18) / FLAT) / (RING - 1.2);
   const place = (a) => [width / 2 + a.x * scale, height * 0.53 + a.z * scale * FLAT];
@@ -69,16 +69,16 @@ export function draw(ring, side, { ghosts = [], lit = null } = {}) {
   for (const flight of ring.flights) {
     const from = find(flight.who);
     const to = side.actors.find((a) => a.name !== flight.who && LOOK[a.name]);
-    if (from && to) blow(cx, place(from), place(to), flight);
+    if (from && to) attack(cx, place(from), place(to), flight);
   }
-  if (lit) cause(cx, find(lit.by), find(lit.who), place, lit.text);
+  if (cause) drawCause(cx, find(cause.by), find(cause.who), place, cause.text);
   for (const loss of ring.losses) {
     const who = find(loss.who);
     if (!who) continue;
     const [x, y] = place(who);
     const share = (performance.now() - loss.at) / 900;
     cx.globalAlpha = 1 - share * share;
-    words(cx, `${loss.by > 0 ? "+" : "−"}${Math.round(Math.abs(loss.by))}`, x + loss.aside, y - 20 - share * 26, loss.by > 0 ? "--good" : "--bad", "700 15px system-ui, sans-serif");
+    label(cx, `${loss.by > 0 ? "+" : "−"}${Math.round(Math.abs(loss.by))}`, x + loss.aside, y - 20 - share * 26, loss.by > 0 ? "--good" : "--bad", "700 15px system-ui, sans-serif");
     cx.globalAlpha = 1;
   }
 }
@@ -106,8 +106,8 @@ function circle(cx, x, y, r) {
   cx.arc(x, y, r, 0, 7);
 }
 
-// Words that can be read on any ground.
-function words(cx, text, x, y, colour, font = "12px system-ui, sans-serif") {
+// Text that is readable on any background.
+function label(cx, text, x, y, colour, font = "12px system-ui, sans-serif") {
   cx.font = font;
   cx.textAlign = "center";
   cx.lineWidth = 3;
@@ -153,29 +153,30 @@ function body(cx, x, y, a, corrected) {
   }
   if (has("Blink")) halo(cx, x, y - 10, 18 + (now % 300) / 30, "--accent", 2);
   if (has("Burning") && !a.dead) flames(cx, x, y, now);
-  if (has("Stun")) words(cx, "stunned", x, y - 60, "--text", "600 12px system-ui, sans-serif");
+  if (has("Stun")) label(cx, "stunned", x, y - 60, "--text", "600 12px system-ui, sans-serif");
   cx.globalAlpha = 1;
   if (corrected && now - corrected < 900) {
     const share = (now - corrected) / 900;
     cx.globalAlpha = 1 - share;
     halo(cx, x, y - 10, 16 + share * 14, "--bad", 3);
-    words(cx, "corrected", x, y + 36, "--bad", "600 12px system-ui, sans-serif");
+    label(cx, "corrected", x, y + 36, "--bad", "600 12px system-ui, sans-serif");
     cx.globalAlpha = 1;
   }
   const health = a.bars.find((b) => b.name === "Health") ?? a.bars[0];
-  if (health && !a.dead) gauge(cx, x, y - 42, health.value / health.most, health.value * 3 < health.most ? "--bad" : "--good", 6);
+  if (health && !a.dead && health.value === null) label(cx, "–", x, y - 36, "--quiet");
+  else if (health && !a.dead) gauge(cx, x, y - 42, health.value / (health.most || health.value || 1), health.value * 3 < (health.most ?? 0) ? "--bad" : "--good", 6);
   if (a.cast) {
     gauge(cx, x, y - 34, a.cast.share, "--accent", 4);
-    words(cx, a.cast.name.replace(/^GA_/, ""), x, y - 48, "--text");
+    label(cx, a.cast.name.replace(/^GA_/, ""), x, y - 48, "--text");
   }
 }
 
-// Names over all bodies, and none over another: who stands in front has the place below the feet, the other one's name
-// gives way to the side, and that of whoever is down downwards.
+// Names above all bodies without overlap: the front actor's name is below its feet, other names move sideways, names of the
+// dead move down.
 function labels(cx, actors, place, width, height) {
   const put = [];
   for (const a of [...actors.filter((a) => !a.dead).reverse(), ...actors.filter((a) => a.dead)]) {
-    const text = a.dead ? `${a.name} is down` : a.name;
+    const text = a.dead ? `${a.name} is dead` : a.name;
     cx.font = "600 12px system-ui, sans-serif";
     const half = cx.measureText(text).width / 2 + 4;
     let [x, y] = place(a);
@@ -189,7 +190,7 @@ function labels(cx, actors, place, width, height) {
     }
     x = Math.max(half, Math.min(width - half, x));
     put.push({ x, y, half });
-    words(cx, text, x, y, "--text", cx.font);
+    label(cx, text, x, y, "--text", cx.font);
   }
 }
 
@@ -223,7 +224,7 @@ function gauge(cx, x, y, share, colour, height) {
   cx.fillRect(x - 24, y, 48 * Math.max(0, Math.min(1, share)), height);
 }
 
-function blow(cx, [ax, ay], [bx, by], flight) {
+function attack(cx, [ax, ay], [bx, by], flight) {
   const share = (performance.now() - flight.at) / 320;
   cx.strokeStyle = paint(LOOK[flight.who] ?? "--accent");
   cx.fillStyle = cx.strokeStyle;
@@ -253,8 +254,8 @@ function blow(cx, [ax, ay], [bx, by], flight) {
   cx.lineCap = "butt";
 }
 
-// From who pressed the key to who died of it.
-function cause(cx, by, who, place, text) {
+// A line from the actor who pressed the key to the one it affected.
+function drawCause(cx, by, who, place, text) {
   if (!who) return;
   const [bx, by2] = place(who);
   halo(cx, bx, by2 - 8, 24, "--bad", 3);
@@ -269,5 +270,5 @@ function cause(cx, by, who, place, text) {
   cx.stroke();
   cx.setLineDash([]);
   halo(cx, ax, ay - 10, 20, "--accent", 3);
-  words(cx, text, (ax + bx) / 2, Math.min(ay, by2) - 46, "--bad", "650 13px system-ui, sans-serif");
+  label(cx, text, (ax + bx) / 2, Math.min(ay, by2) - 46, "--bad", "650 13px system-ui, sans-serif");
 }

@@ -1,5 +1,5 @@
-// The documents: what is defined where and used by what, a form and the text side by side, checked while they are changed,
-// taken by the running world and saved.
+// The documents: definitions and their uses, text and form side by side, checked while they are edited, applied to the
+// running world and saved.
 
 import { fill, h } from "./dom.js";
 import { editor } from "./editor.js";
@@ -8,8 +8,8 @@ import { form } from "./form.js";
 let studio;
 let ui;
 let edit;
-let at = null; // The file that is open: name, mark, and whether it can be taken and saved.
-const drafts = new Map(); // What was typed into files that are not open now, by name.
+let at = null; // The open file: name, hash, and whether it can be applied and saved.
+const drafts = new Map(); // Unsaved text of files that are not open, by name.
 let all = []; // Every definition.
 let findings = [];
 let timer;
@@ -25,13 +25,13 @@ async function open(main, owner) {
     files: h("ul", { class: "log", id: "files" }),
     find: h("input", { id: "find", type: "search", placeholder: "Name", "aria-label": "Search definitions", oninput: () => list() }),
     kind: h("select", { id: "kind", "aria-label": "Kind of definition", onchange: () => list() }),
-    // One stop for the keyboard, however much is defined.
+    // One tab stop, however many definitions there are.
     list: h("select", { id: "definitions", size: 12, "aria-label": "Definitions", style: "width:100%", onchange: (e) => chosen(e.target.value) }),
     tags: h("div", { class: "scroll", id: "registry" }),
     title: h("h2", { id: "file" }, "Text"),
     form: h("div", { id: "form", class: "scroll", style: "max-height:60vh" }),
-    said: h("div", { id: "said", "aria-live": "polite" }),
-    take: h("button", { id: "take", onclick: take }, "Let the world take it"),
+    outcome: h("div", { id: "findings", "aria-live": "polite" }),
+    take: h("button", { id: "take", onclick: take }, "Apply to running world"),
     save: h("button", { id: "save", onclick: save }, "Save"),
     why: h("span", { id: "unsaved", class: "quiet" }),
     notice: h("div", { id: "notice", class: "finding", role: "status", hidden: true }),
@@ -40,7 +40,7 @@ async function open(main, owner) {
   edit = editor({ id: "source", "aria-label": "Text of the file" });
   edit.text.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => look(true), 300);
+    timer = setTimeout(() => checkText(true), 300);
   });
   main.replaceChildren(
     h(
@@ -58,7 +58,7 @@ async function open(main, owner) {
         { class: "grid" },
         ui.notice,
         ui.about,
-        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.said, h("div", { class: "grid two" }, edit.el, ui.form)),
+        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.outcome, h("div", { class: "grid two" }, edit.el, ui.form)),
       ),
     ),
   );
@@ -69,7 +69,7 @@ async function open(main, owner) {
   if (first) await pick(first);
 }
 
-// Whoever writes an address by hand may write anything.
+// The address may contain anything.
 function nameIn(text) {
   try {
     return decodeURIComponent(text);
@@ -78,13 +78,13 @@ function nameIn(text) {
   }
 }
 
-// What came from the disk, and what could not be taken from it.
+// Reports a failed reload, and reads the open file again after a successful one.
 function show(frame) {
   if (!ui) return;
   ui.notice.hidden = !frame.notice;
-  fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "On the disk: "), frame.notice ?? ""]);
+  fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "On disk: "), frame.notice ?? ""]);
   if (reloads !== null && frame.reloads !== reloads && at) {
-    // Nobody's typing is thrown away: the text is only read again where it was left alone.
+    // Unsaved text is kept: the file is read again only if it was not edited.
     if (edit.text.value === at.text) pick(at.name);
     contents();
   }
@@ -97,7 +97,7 @@ async function contents() {
   all = (await studio.ask({ ask: "definitions" })) ?? [];
   const kinds = [...new Set(all.map((d) => d.kind))].sort();
   const chosen = ui.kind.value;
-  ui.kind.replaceChildren(h("option", { value: "" }, "everything"), ...kinds.map((k) => h("option", { value: k, selected: k === chosen }, k.replaceAll("_", " "))));
+  ui.kind.replaceChildren(h("option", { value: "" }, "All kinds"), ...kinds.map((k) => h("option", { value: k, selected: k === chosen }, k.replaceAll("_", " "))));
   list();
   tree();
 }
@@ -110,10 +110,10 @@ function list() {
 
 function chosen(value) {
   const [kind, ...name] = value.split(" ");
-  return tell(kind, name.join(" "));
+  return describe(kind, name.join(" "));
 }
 
-// The registry of tags as a tree; a tag above others may have no entry of its own.
+// The tag registry as a tree; a parent tag need not be registered itself.
 function tree() {
   const root = { below: new Map() };
   for (const d of all.filter((d) => d.kind === "tag")) {
@@ -129,16 +129,16 @@ function tree() {
       "ul",
       { class: "tree" },
       ...[...node.below].sort(([a], [b]) => (a < b ? -1 : 1)).map(([part, inner]) => {
-        const name = inner.tag ? h("button", { class: "number", onclick: () => tell("tag", inner.tag.name), title: inner.tag.description ?? undefined }, part) : h("span", {}, part);
+        const name = inner.tag ? h("button", { class: "number", onclick: () => describe("tag", inner.tag.name), title: inner.tag.description ?? undefined }, part) : h("span", {}, part);
         const about = inner.tag ? h("span", { class: "quiet" }, ` ${inner.tag.description ?? ""} (${inner.tag.used_by.length})`) : null;
         return inner.below.size ? h("li", {}, h("details", {}, h("summary", {}, name, about), branch(inner))) : h("li", {}, name, about);
       }),
     );
-  ui.tags.replaceChildren(root.below.size ? branch(root) : h("p", { class: "quiet" }, "No tag is registered."));
+  ui.tags.replaceChildren(root.below.size ? branch(root) : h("p", { class: "quiet" }, "No registered tags."));
 }
 
-// One definition: where it is, what it says, and both ways along its references.
-async function tell(kind, name, level = 1) {
+// One definition: its location, its summary, what it uses and what uses it.
+async function describe(kind, name, level = 1) {
   const d = await studio.ask({ ask: "definition", kind, name, level });
   if (!d) return;
   const place = (u) => h("button", { class: "number", onclick: () => pick(u.file, u.line, u.column) }, `${u.file.split("/").pop()}:${u.line}`);
@@ -150,36 +150,36 @@ async function tell(kind, name, level = 1) {
       h(
         "ul",
         { class: "log scroll", style: "max-height:10rem" },
-        ...list.map((u) => h("li", {}, u.name && u.kind ? h("button", { onclick: () => tell(u.kind, u.name) }, u.name) : u.name || "a document without a name", h("span", { class: "quiet" }, ` ${u.key} `), place(u))),
+        ...list.map((u) => h("li", {}, u.name && u.kind ? h("button", { onclick: () => describe(u.kind, u.name) }, u.name) : u.name || "unnamed document", h("span", { class: "quiet" }, ` ${u.key} `), place(u))),
       ),
     );
-  const levels = h("input", { type: "number", min: 1, max: 1000, value: level, "aria-label": "Level", style: "width:5rem", onchange: (e) => tell(kind, name, Math.max(1, Number(e.target.value) || 1)) });
+  const levels = h("input", { type: "number", min: 1, max: 1000, value: level, "aria-label": "Level", style: "width:5rem", onchange: (e) => describe(kind, name, Math.max(1, Number(e.target.value) || 1)) });
   ui.about.hidden = false;
   ui.about.replaceChildren(
     h("div", { class: "row between" }, h("h2", {}, `${kind.replaceAll("_", " ")} ${name}`), h("span", { class: "row" }, place(d), h("button", { "aria-label": "Close", onclick: () => (ui.about.hidden = true) }, "×"))),
     d.summary ? h("p", {}, d.summary) : "",
     d.text ? h("p", { id: "described" }, d.text) : "",
-    ...(d.of_owners ?? []).map(([who, text]) => h("p", {}, `of ${who}: ${text}`)),
+    ...(d.of_owners ?? []).map(([who, text]) => h("p", {}, `for ${who}: ${text}`)),
     ...(d.values ?? []).map(([who, value, how]) => h("p", {}, h("b", {}, `${who}: ${value}`), ` ${how}`)),
     ["ability", "effect"].includes(kind) ? h("label", { class: "row" }, "at level ", levels) : "",
     h("div", { class: "grid two" }, uses("Uses", d.uses), uses("Used by", d.used_by)),
-    d.understood ? h("details", {}, h("summary", {}, "As understood"), h("pre", { class: "scroll" }, d.understood)) : "",
+    d.understood ? h("details", {}, h("summary", {}, "Resolved document"), h("pre", { class: "scroll" }, d.understood)) : "",
   );
 }
 
 async function pick(name, line, column) {
   const got = await studio.ask({ ask: "file", name });
   if (!got) return;
-  // What was typed is kept until it is taken or saved.
+  // Edited text is kept until it is applied or saved.
   if (at && edit.text.value !== at.text) drafts.set(at.name, edit.text.value);
   else if (at) drafts.delete(at.name);
   at = got;
   edit.set(drafts.get(name) ?? got.text);
-  ui.title.textContent = drafts.has(name) ? `${name}, changed` : name;
+  ui.title.textContent = drafts.has(name) ? `${name} (edited)` : name;
   ui.take.hidden = !got.live;
   ui.save.disabled = got.refused !== null;
   ui.why.textContent = got.refused ?? "";
-  await look(true);
+  await checkText(true);
   if (line) go({ line, column, end_column: column + 1 });
 }
 
@@ -191,39 +191,39 @@ function go(f) {
   edit.show(f.line);
 }
 
-function say(list) {
+function showFindings(list) {
   const here = (f) => f.file === at.name;
   findings = list.filter(here);
   edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
   const place = (f) => (here(f) ? `${f.line}:${f.column}` : `${f.file.split("/").pop()}:${f.line}:${f.column}`);
   const visit = (f) => (here(f) ? go(f) : pick(f.file, f.line, f.column));
-  ui.said.replaceChildren(
-    ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => visit(f) }, place(f)), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "Nothing is wrong with it.")]),
+  ui.outcome.replaceChildren(
+    ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => visit(f) }, place(f)), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "No errors found.")]),
   );
 }
 
-// Checks the text and draws the form of it again.
-async function look(redraw) {
+// Checks the text and generates its form again.
+async function checkText(redraw) {
   const text = edit.text.value;
   const found = await studio.ask({ ask: "check", file: at.name, text });
-  // What a change breaks in other files counts too.
-  if (found) say([...found.filter((f) => f.file === at.name), ...found.filter((f) => f.file !== at.name && f.severity === "error")]);
+  // Errors that a change causes in other files are listed too.
+  if (found) showFindings([...found.filter((f) => f.file === at.name), ...found.filter((f) => f.file !== at.name && f.severity === "error")]);
   if (redraw) await form(ui.form, studio, text, all, findings, put);
 }
 
-// A value of the form was changed: only it changes in the text.
+// A value was changed in the form: only that value changes in the text.
 async function put(document, way, value) {
   const answer = await studio.ask({ ask: "set", text: edit.text.value, document, way, ...(value === undefined ? {} : { value }) });
   if (!answer) return;
   edit.set(answer.text);
-  await look(true);
+  await checkText(true);
 }
 
 function refused(error) {
   try {
-    say(JSON.parse(error));
+    showFindings(JSON.parse(error));
   } catch {
-    ui.said.replaceChildren(h("p", { class: "bad" }, error));
+    ui.outcome.replaceChildren(h("p", { class: "bad" }, error));
   }
 }
 
@@ -232,7 +232,7 @@ async function take() {
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text: edit.text.value };
   drafts.delete(at.name);
-  ui.said.replaceChildren(h("p", { class: "good" }, "Taken; the world goes on with it. It is not saved."));
+  ui.outcome.replaceChildren(h("p", { class: "good" }, "Applied to the running world. Not saved."));
   await contents();
 }
 
@@ -242,6 +242,6 @@ async function save() {
   if (answer.error !== undefined) return refused(answer.error);
   at = { ...at, text, mark: answer.mark };
   drafts.delete(at.name);
-  ui.said.replaceChildren(h("p", { class: "good" }, "Saved; the world goes on with it."));
+  ui.outcome.replaceChildren(h("p", { class: "good" }, "Saved, and applied to the running world."));
   await contents();
 }

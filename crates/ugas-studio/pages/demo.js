@@ -1,10 +1,11 @@
-// The duel under lag: your client on the left, the server on the right, and what lag does and does not do in between.
+// The duel under lag: your client on the left, the server on the right, the link and its effect on the rate of fire between.
 
-import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seconds } from "./dom.js";
+import { showOutcome, at, canvas, fill, h, number, paint, percent, plain, scrollTo, seconds } from "./dom.js";
 import { correct, draw, ring, watch } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
-import { causes, writes } from "./why.js";
+import { showLog } from "./log.js";
+import { causes, unmodified, writes } from "./why.js";
 
 const KEYS = { Space: "Primary", Digit1: "Ability1", Digit2: "Ability2", Digit3: "Ability3", KeyJ: "Primary", KeyK: "Ability1", KeyL: "Ability2" };
 const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
@@ -12,17 +13,17 @@ const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp
 const HERO = "Pyra";
 const FOE = "Brann";
 const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
-// Ticks after a death in which the bar shows what caused it.
+// Ticks before and after a death at which its causes are shown.
 const NEAR = 60;
-// Whoever has no keyboard is not asked to press a key.
+// A device without a keyboard gets another hint.
 const TOUCH = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 let studio;
 let ui = {};
 const down = new Set();
-// Shots a minute by tick; kept while other pages are open.
+// Shots per minute by tick; kept while other pages are open.
 let shots = [];
-let pasts;
+let timelines;
 
 export const demo = { open, show };
 
@@ -36,16 +37,16 @@ function open(main, owner) {
   };
   ui = {
     trip: slider("trip", "Round trip", 300, 5),
-    loss: slider("loss", "Packets lost", 60, 1),
-    left: ring(h("canvas", { class: "floor", id: "left", role: "img", "aria-label": "What your client shows" })),
-    right: ring(h("canvas", { class: "floor", id: "right", role: "img", "aria-label": "What is true on the server" })),
+    loss: slider("loss", "Packet loss", 60, 1),
+    left: ring(h("canvas", { class: "floor", id: "left", role: "img", "aria-label": "State of your client" })),
+    right: ring(h("canvas", { class: "floor", id: "right", role: "img", "aria-label": "State of the server" })),
     you: h("div", { id: "you" }),
     server: h("div", { id: "server" }),
-    saidYou: h("p", { class: "said" }),
-    saidServer: h("p", { class: "said" }),
+    outcomeYou: h("p", { class: "outcome" }),
+    outcomeServer: h("p", { class: "outcome" }),
     ahead: h("div", { class: "big good", id: "shots-ahead" }),
     asking: h("div", { class: "big bad", id: "shots-asking" }),
-    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots a minute over the last minute" }),
+    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots per minute over the last minute" }),
     twice: h("span", {}),
     net: h("p", { class: "quiet", id: "corrections" }),
     hint: h("span", { class: "quiet", id: "hint" }),
@@ -55,51 +56,56 @@ function open(main, owner) {
     drawer: drawer(),
     corrections: null,
     refusal: null,
-    lit: null,
+    traced: null,
   };
   main.replaceChildren(
-    h("p", { class: "lead" }, h("b", {}, "One fight, seen twice. "), "Drag the round trip: the green counter stays, the red one falls. Click any number, any ability, any line."),
+    h("p", { class: "lead" }, h("b", {}, "One fight, on your client and on the server. "), "Increase the round trip: the predicted rate of fire stays, the confirmed one drops. Click a number, an ability or an event to explain it."),
     h(
       "div",
       { class: "grid duel" },
-      h("section", { class: "panel", "aria-label": "Your client" }, h("div", { class: "stagehead" }, h("h2", {}, "Your client ", h("span", { class: "quiet" }, "what you see")), ui.hint), ui.left.el, ui.you, ui.saidYou),
+      h("section", { class: "panel", "aria-label": "Your client" }, h("div", { class: "stagehead" }, h("h2", {}, "Your client ", h("span", { class: "quiet" }, "predicted")), ui.hint), ui.left.el, ui.you, ui.outcomeYou),
       h(
         "section",
         { class: "panel", "aria-label": "Lag" },
-        h("h2", {}, "The link between them"),
+        h("h2", {}, "Link"),
         ui.trip.row,
         ui.loss.row,
-        h("h2", {}, "Shots a minute over this link"),
+        h("h2", {}, "Shots per minute over this link"),
         h("div", { class: "counters" }, h("div", {}, ui.ahead, h("small", {}, "cooldown predicted by the client")), h("div", {}, ui.asking, h("small", {}, "cooldown confirmed by the server"))),
         ui.plot,
-        h("p", { id: "twice", title: "Frames in which what was predicted and what was confirmed showed at once" }, ui.twice),
+        h("p", { id: "twice", title: "Frames that showed a predicted modifier and its confirmation at the same time" }, ui.twice),
         ui.net,
       ),
-      h("section", { class: "panel", "aria-label": "Server" }, h("div", { class: "stagehead" }, h("h2", {}, "The server ", h("span", { class: "quiet" }, "what is true")), ui.behind), ui.right.el, ui.server, ui.saidServer),
+      h("section", { class: "panel", "aria-label": "Server" }, h("div", { class: "stagehead" }, h("h2", {}, "The server ", h("span", { class: "quiet" }, "authoritative")), ui.behind), ui.right.el, ui.server, ui.outcomeServer),
     ),
     h(
       "div",
       { class: "grid two", style: "margin-top:var(--gap)" },
-      h("div", { class: "grid" }, h("section", { class: "panel", "aria-label": "Why" }, ui.answer), h("section", { class: "panel" }, h("h2", {}, "What happened"), h("div", { class: "scroll", style: "max-height:13rem" }, ui.log))),
+      h("div", { class: "grid" }, h("section", { class: "panel", "aria-label": "Why" }, ui.answer), h("section", { class: "panel" }, h("h2", {}, "Events"), h("div", { class: "scroll", style: "max-height:13rem" }, ui.log))),
       ui.drawer.el,
     ),
   );
-  say("Ask", h("p", { class: "empty" }, "Click a number to see where it comes from, a greyed ability to see why it cannot be used and until when, or a line below to see what caused it."));
+  invite();
   ui.drawer.load();
   window.onkeydown = key;
   window.onkeyup = key;
   window.onblur = () => down.size && (down.clear(), hold());
 }
 
-function say(title, ...content) {
+function invite() {
+  answer("Explain", h("p", { class: "empty" }, "Click a number to see its base and modifiers, a greyed ability to see why it cannot be activated, or an event below to see its causes."));
+}
+
+function answer(title, ...content) {
   ui.answer.replaceChildren(h("h2", { "aria-live": "polite" }, title), ...content);
   delete ui.answer.dataset.shown;
   ui.refusal = null;
+  ui.explained = null;
 }
 
 const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
-// Any key takes over the hero, except those that do something where the focus is, or for the studio.
+// A key of the hero takes it over, except where the focused element uses that key itself.
 function key(event) {
   if (studio.page !== "demo" || event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.type === "keyup") return down.delete(event.code) && hold();
@@ -107,28 +113,29 @@ function key(event) {
   if (on.matches?.("textarea, select, input:not([type=range])")) return;
   if (on.matches?.("input[type=range]") && /^(Arrow|Home|End|Page)/.test(event.code)) return;
   if (on.matches?.("button, a, summary") && /^(Space|Enter)$/.test(event.code)) return;
-  if (!KEYS[event.code] && !WALK[event.code]) {
-    if (/^[a-z0-9]$/i.test(event.key) && !/^[pfnut]$/i.test(event.key)) hold();
-    return;
-  }
+  if (!KEYS[event.code] && !WALK[event.code]) return;
   event.preventDefault();
   down.add(event.code);
-  hold();
+  hold(KEYS[event.code] !== undefined);
 }
 
-function hold() {
+// Sends the keys that are held. If an input was pressed, the answer is shown: why it cannot activate anything now.
+async function hold(pressed = false) {
   const walk = [...down].map((code) => WALK[code]).filter(Boolean);
   const x = walk.reduce((sum, w) => sum + w[0], 0);
   const z = walk.reduce((sum, w) => sum + w[1], 0);
   const inputs = [...new Set([...down].map((code) => KEYS[code]).filter(Boolean))];
-  studio.put({ Keys: { x, z, inputs } });
+  const answer = await studio.put({ Keys: { x, z, inputs } });
+  if (!pressed || !answer) return;
+  if (answer.no_effect) showOutcome(ui.outcomeYou, { done: false, text: plain(`${at(answer.tick)}: ${answer.message}.`) });
+  else ui.outcomeYou.textContent = "";
 }
 
 function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  if (!frame.anew) for (const line of frame.news) if (tookBack(line) && line.client === "You") correct(ui.left, line.who);
+  if (!frame.restart) for (const line of frame.events) if (isRolledBack(line) && line.client === "You") correct(ui.left, line.who);
   watch(ui.right, server, details(null));
   if (you) {
     watch(ui.left, you, details("You"));
@@ -136,10 +143,10 @@ function show(frame) {
   }
   deaths(frame);
   ui.drawer.follow(frame);
-  draw(ui.right, server, { lit: ui.lit?.shown });
+  draw(ui.right, server, { cause: frame.live ? null : ui.traced?.shown });
   sliders(frame);
-  people(ui.you, "You");
-  people(ui.server, null);
+  heroes(ui.you, "You");
+  heroes(ui.server, null);
   counters(frame, you);
   if (ui.refusal) refusal();
   log(frame);
@@ -149,23 +156,23 @@ function counters(frame, you) {
   const [ahead, asking] = frame.shots ?? [0, 0];
   ui.ahead.textContent = number(Math.round(ahead));
   ui.asking.textContent = number(Math.round(asking));
-  if (frame.pasts !== pasts) shots = [];
-  pasts = frame.pasts;
+  if (frame.timelines !== timelines) shots = [];
+  timelines = frame.timelines;
   const last = shots.at(-1)?.[0] ?? -1;
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
   plot();
   fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
-    const hurries = you.bent > 1;
-    fill(ui.net, `${you.ahead} ${you.corrections} ${hurries}`, () => [`Your client is ${you.ahead} ticks ahead of what is confirmed, and was put right ${you.corrections} times.`, hurries ? h("b", {}, " Its clock hurries to get further ahead: until then its orders come late.") : ""]);
+    const catchesUp = you.clock_rate > 1;
+    fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster to get further ahead; until then its commands arrive late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
-  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Time stands still"), ": ", h("kbd", {}, "P"), " lets it run"] : frame.taken ? ["You play ", h("b", { class: "hot" }, HERO), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to use it"] : [h("b", { class: "hot" }, "Press any key"), ` to play ${HERO}`]));
+  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Paused"), ": ", h("kbd", {}, "P"), " to run"] : frame.taken ? [h("b", { class: "hot" }, `You play ${HERO}`), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to activate it"] : [`Play ${HERO}: `, h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")]));
 }
 
-// What a client showed and had to take back; that it began to know somebody again is nothing anybody saw.
-const tookBack = (line) => line.certainty === "Undone" && /Died|Ability|Effect|Damage|Cast|Attribute|Cooldown/.test(line.kind);
+// A prediction that was visible and was rolled back.
+const isRolledBack = (line) => line.certainty === "Undone" && /Died|Ability|Effect|Damage|Cast|Attribute|Cooldown/.test(line.kind);
 
 function sliders(frame) {
   for (const [part, value, text] of [[ui.trip, frame.round_trip, `${frame.round_trip} ms`], [ui.loss, Math.round(frame.loss * 100), percent(frame.loss)]]) {
@@ -175,9 +182,9 @@ function sliders(frame) {
   }
 }
 
-function people(el, side) {
+function heroes(el, side) {
   const details = [HERO, FOE].map((name) => [name, studio.detail(side, name)]);
-  const short = (d) => d && [d.attributes.map((a) => number(a.value)), d.abilities.map((a) => [a.ready, a.running, a.charges, a.cooldown && Math.round(a.cooldown.share * 40)])];
+  const short = (d) => d && [d.attributes.map((a) => number(a.value)), d.abilities?.map((a) => [a.ready, a.running, a.charges, a.cooldown && Math.round(a.cooldown.share * 40)])];
   fill(el, JSON.stringify(details.map(([, d]) => short(d))), () =>
     details.map(([name, detail]) =>
       h(
@@ -191,26 +198,26 @@ function people(el, side) {
 }
 
 function numbers(side, name, detail) {
-  if (!detail) return [h("span", { class: "quiet" }, "not heard of yet")];
+  if (!detail) return [h("span", { class: "quiet" }, "not replicated yet")];
   const wanted = detail.attributes.filter((a) => SHOWN[name].includes(a.name) && (a.name !== "Shield" || a.value !== 0));
   return wanted.map((a) =>
-    h("span", { "data-key": a.name }, h("span", { class: "quiet" }, `${a.name} `), h("button", { class: "number", "aria-label": `${name} ${a.name} ${number(a.value)}: where does it come from?`, title: "Where does this come from?", "data-attribute": a.name, "data-actor": name, onclick: () => explain(side, name, a.name) }, number(a.value))),
+    h("span", { "data-key": a.name }, h("span", { class: "quiet" }, `${a.name} `), h("button", { class: "number", "aria-label": `${name} ${a.name} ${number(a.value)}: explain`, title: "Explain this value", "data-attribute": a.name, "data-actor": name, onclick: () => explain(side, name, a.name) }, number(a.value))),
   );
 }
 
 function abilities(side, name, detail) {
   const used = (detail?.abilities ?? []).filter((a) => a.input);
-  if (!used.length && detail) return [h("span", { class: "quiet" }, "what others can do is not told to a client")];
+  if (detail?.abilities === null) return [h("span", { class: "quiet" }, "its abilities are known to its owner and the server only")];
   return used.map((a) => ability(side, name, a));
 }
 
 function ability(side, name, a) {
   const charges = a.charges ? ` ${a.charges[0]}/${a.charges[1]}` : "";
   const cap = name === HERO ? h("kbd", { "aria-hidden": "true" }, CAPS[a.input] ?? a.input) : null;
-  const title = a.ready ? a.text ?? a.name : `${a.text ?? a.name} — not now; click for every reason`;
+  const title = a.ready ? a.text ?? a.name : `${a.text ?? a.name} — not ready; click for the reasons`;
   return h(
     "button",
-    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, title, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not now: why?"}`, onclick: () => (a.ready ? use(side, name, a) : whyNot(side, name, a.name)) },
+    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, title, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not ready: show the reasons"}`, onclick: () => (a.ready ? activate(side, name, a) : whyNot(side, name, a.name)) },
     h("i", { style: `width:${a.cooldown ? 100 * a.cooldown.share : 0}%` }),
     cap,
     h("span", {}, `${a.title}${charges}`),
@@ -220,77 +227,81 @@ function ability(side, name, a) {
 async function explain(side, who, attribute) {
   const why = await studio.ask({ ask: "explain", side, who, attribute });
   if (!why) return;
-  const rows = why.lines.map((l) =>
-    h("tr", {}, h("td", {}, l.effect), h("td", {}, `${l.does} ${number(l.magnitude)}`), h("td", {}, l.follows ? `${l.follows[0]} ${number(l.follows[1])}` : "–"), h("td", {}, l.place ? `${l.place[0]}:${l.place[1]}` : "–"), h("td", {}, l.note ?? "counts")),
+  const rows = (why.lines ?? []).map((l) =>
+    h("tr", {}, h("td", {}, l.effect), h("td", {}, `${l.does} ${number(l.magnitude)}`), h("td", {}, l.follows ? `${l.follows[0]} ${number(l.follows[1])}` : "–"), h("td", {}, l.place ? `${l.place[0]}:${l.place[1]}` : "–"), h("td", {}, l.note ?? "active")),
   );
-  say(
+  answer(
     `${who}: ${attribute} ${side === null ? "on the server" : "on your client"}, at ${at(studio.frame.tick)}`,
     h("p", { class: "formula", id: "why" }, why.text),
-    rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Through", "Does", "Follows", "Written in", ""].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : h("p", { class: "empty" }, "Nothing modifies it: this is its base."),
+    rows.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...["Effect", "Operation", "Based on", "Defined in", "State"].map((t) => h("th", {}, t)))), h("tbody", {}, ...rows))) : unmodified(why),
     ...writes(why.writes, who, attribute, trace),
   );
-  see(ui.answer.parentElement);
+  scrollTo(ui.answer.parentElement);
 }
 
 function whyNot(side, who, name) {
-  say("");
+  answer("");
   ui.refusal = { side, who, name };
   refusal();
-  see(ui.answer.parentElement);
+  scrollTo(ui.answer.parentElement);
 }
 
-// The reasons as they are now: what heals is seen to heal.
+// The reasons at the tick that is shown, with the remaining time.
 function refusal() {
   const { side, who, name } = ui.refusal;
   const a = studio.detail(side, who)?.abilities.find((x) => x.name === name);
   if (!a) return;
-  const heals = (r) => (r.heals === null ? h("span", { class: "quiet" }, " · time alone does not heal this") : h("b", { class: "good" }, ` · over in ${seconds(r.heals)}`));
-  fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.heals?.toFixed(1)])), () => [
-    h("h2", { "aria-live": "polite" }, a.ready ? `${who} can use ${a.title} now` : `Why can ${who} not use ${a.title} now?`),
-    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, heals(r)))),
+  const readyIn = (r) => (r.ready_in === null ? h("span", { class: "quiet" }, " · does not end with time") : h("b", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`));
+  fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.ready_in?.toFixed(1)])), () => [
+    h("h2", { "aria-live": "polite" }, a.ready ? `${who} can activate ${a.title}` : `Why ${who} cannot activate ${a.title}`),
+    h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, readyIn(r)))),
   ]);
 }
 
-// What came of it is said below the buttons of that side.
-async function use(side, who, a) {
+// The outcome is shown below the buttons of that side.
+async function activate(side, who, a) {
   const target = who === HERO ? FOE : HERO;
-  answerAt(side === null ? ui.saidServer : ui.saidYou, await studio.deed({ Act: { Press: { input: a.input, who, target } } }));
-  studio.put({ Act: { Release: { input: a.input, who } } });
+  showOutcome(side === null ? ui.outcomeServer : ui.outcomeYou, await studio.act({ Action: { Press: { input: a.input, who, target } } }));
+  studio.put({ Action: { Release: { input: a.input, who } } });
 }
 
 function log(frame) {
-  const lines = studio.happened(frame).filter((n) => tookBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind))).slice(-40).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join() || "none", () =>
-    lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { "data-kind": l.kind, onclick: () => trace(l) }, l.client ? `${l.client} foresaw, and took back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`))) : [h("li", { class: "empty" }, "Nothing yet.")],
-  );
+  const lines = studio.eventsUntil(frame).filter((n) => isRolledBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind)));
+  showLog(ui.log, lines.slice(-400), 40, "No events yet.", (l) => (l.client ? `${l.client} rolled back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`), trace);
 }
 
-// What caused something, for whoever asked.
+// Shows the causes of an event that was clicked.
 async function trace(line) {
   await chain(line);
-  see(ui.answer.parentElement);
+  scrollTo(ui.answer.parentElement);
 }
 
 async function chain(line) {
-  const steps = await studio.ask({ ask: "chain", serial: line.serial });
-  if (!steps) return;
-  const shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
-  ui.lit = { serial: line.serial, shown };
-  say(
-    "What caused it, back to the key",
+  const asked = { serial: line.serial, shown: null };
+  ui.traced = asked;
+  const steps = await studio.ask({ ask: "causes", serial: line.serial });
+  // Another event was chosen while this answer was on its way.
+  if (!steps || ui.traced !== asked) return;
+  asked.shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
+  answer(
+    `Causes of: ${steps[0].who}: ${plain(steps[0].text)}, at ${at(steps[0].tick)}`,
     causes(steps),
-    h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to just before it began")),
+    h("div", { class: "row" }, h("button", { id: "before", onclick: () => studio.ask({ ask: "seek", tick: Math.max(0, steps.at(-1).tick - 1) }) }, "Go to the tick before the first cause")),
   );
+  ui.explained = line.serial;
 }
 
-// Where the bar stands behind a death, what caused it is shown without being asked.
+// At a recorded tick near a death, the causes of the nearest death are shown.
 function deaths(frame) {
-  const death = frame.live ? null : studio.deaths.findLast((n) => n.tick <= frame.tick && n.tick > frame.tick - NEAR);
-  if (frame.live) ui.lit = null;
-  if (death && ui.lit?.serial !== death.serial) {
-    ui.lit = { serial: death.serial, shown: null };
-    chain(death);
-  }
+  const distance = (n) => Math.abs(n.tick - frame.tick);
+  const near = frame.live ? [] : studio.deaths.filter((n) => distance(n) < NEAR);
+  const death = near.reduce((best, n) => (best && distance(best) < distance(n) ? best : n), null);
+  if (ui.death === death?.serial) return;
+  // The causes of the last death are removed: they could be mistaken for those of the next one.
+  if (ui.death !== undefined && ui.traced?.serial === ui.death) ui.traced = null;
+  if (ui.death !== undefined && ui.explained === ui.death) invite();
+  ui.death = death?.serial;
+  if (death) chain(death);
 }
 
 function plot() {
@@ -326,9 +337,9 @@ function plot() {
 function drawer() {
   const file = "arena/pyra.yaml";
   const edit = editor({ id: "yaml", "aria-label": "pyra.yaml" });
-  const said = h("div", { id: "said", "aria-live": "polite" }, h("p", { class: "empty" }, "What you write here counts as soon as it is sound."));
+  const findingsEl = h("div", { id: "findings", "aria-live": "polite" }, h("p", { class: "empty" }, "A valid text is applied as you type."));
   let timer;
-  // The text that the world has, as far as it is known here.
+  // The last text that the world is known to use.
   let had = "";
   let reloads = null;
   const apply = latest(async () => {
@@ -336,7 +347,7 @@ function drawer() {
     if (answer.error === undefined) {
       had = edit.text.value;
       edit.mark([]);
-      return said.replaceChildren(h("p", { class: "good" }, "Taken: the next cast uses it."));
+      return findingsEl.replaceChildren(h("p", { class: "good" }, "Applied: the next activation uses it."));
     }
     let findings;
     try {
@@ -345,22 +356,22 @@ function drawer() {
       findings = [{ message: answer.error, line: 0, severity: "error" }];
     }
     edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
-    said.replaceChildren(...findings.slice(0, 5).map((f) => h("div", { class: `finding ${f.severity}` }, f.line ? `line ${f.line}: ` : "", f.message, f.help ? h("b", {}, ` ${f.help}`) : "")), h("p", { class: "quiet" }, "The world keeps running with what it had."));
+    findingsEl.replaceChildren(...findings.slice(0, 5).map((f) => h("div", { class: `finding ${f.severity}` }, f.line ? `line ${f.line}: ` : "", f.message, f.help ? h("b", {}, ` ${f.help}`) : "")), h("p", { class: "quiet" }, "The world continues with the last valid text."));
   });
   edit.text.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(apply, 400);
   });
-  const el = h("details", { class: "panel", open: true }, h("summary", {}, "Pyra’s file — change a number; the next cast uses it"), edit.el, said);
+  const el = h("details", { class: "panel", open: true }, h("summary", {}, "Pyra’s file: change a number, the next activation uses it"), edit.el, findingsEl);
   const load = async () => {
     const got = await studio.ask({ ask: "file", name: file });
     if (!got) return;
     had = got.text;
     edit.set(got.text);
-    const at = got.text.indexOf("Name: GE_Fireball\n");
+    const at = got.text.indexOf("Name: GE_Firebolt\n");
     edit.show(at < 0 ? 1 : got.text.slice(0, at).split("\n").length);
   };
-  // Where the world has another text again, so has the drawer; nobody's typing is thrown away.
+  // Shows the text of the world again if it changed, unless the user is editing.
   const follow = async (frame) => {
     const other = reloads !== null && frame.reloads !== reloads;
     reloads = frame.reloads;
@@ -370,7 +381,7 @@ function drawer() {
     had = got.text;
     edit.set(got.text);
     edit.mark([]);
-    said.replaceChildren(h("p", { class: "empty" }, "This is the text of the moment that is shown."));
+    findingsEl.replaceChildren(h("p", { class: "empty" }, "This is the text at the tick that is shown."));
   };
   return { el, load, follow };
 }

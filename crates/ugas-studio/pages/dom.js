@@ -1,13 +1,13 @@
-// Elements without markup: whatever a name holds, it is shown as text.
+// Elements without markup: names are always set as text.
 
-// What an element answers to, by the element: kept so that `fill` can hand it on.
-const answers = new WeakMap();
+// Event handlers by element, kept so that `fill` can move them to another element.
+const handlers = new WeakMap();
 
 export function h(tag, props = {}, ...children) {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
-    if (key.startsWith("on")) answer(el, key.slice(2), value);
+    if (key.startsWith("on")) listen(el, key.slice(2), value);
     else if (key === "class") el.className = value;
     else if (key === "value") el.value = value;
     else el.setAttribute(key, value === true ? "" : value);
@@ -17,25 +17,25 @@ export function h(tag, props = {}, ...children) {
   return el;
 }
 
-function answer(el, type, act) {
-  if (!answers.has(el)) answers.set(el, {});
-  answers.get(el)[type] = act;
-  el.addEventListener(type, heard);
+function listen(el, type, act) {
+  if (!handlers.has(el)) handlers.set(el, {});
+  handlers.get(el)[type] = act;
+  el.addEventListener(type, dispatch);
 }
 
-function heard(event) {
-  return answers.get(event.currentTarget)?.[event.type]?.call(event.currentTarget, event);
+function dispatch(event) {
+  return handlers.get(event.currentTarget)?.[event.type]?.call(event.currentTarget, event);
 }
 
-// Shows other children if what they show differs. Elements that stay the same kind of thing stay: whoever has pressed a
-// button, holds the focus or reads with a screen reader is not interrupted by a number that changed.
+// Replaces children if `key` changed. Elements of the same kind are updated in place, so that a pressed button, the focus and
+// a screen reader are not interrupted.
 export function fill(el, key, make) {
   if (el.dataset.shown === key) return;
   el.dataset.shown = key;
   children(el, [make()].flat().map((c) => (c instanceof Node ? c : document.createTextNode(c))));
 }
 
-// `data-key` says which element of a list is which.
+// `data-key` identifies elements of a list.
 function children(el, wanted) {
   const named = new Map();
   const plain = [];
@@ -45,7 +45,7 @@ function children(el, wanted) {
     const at = plain.findIndex((p) => p.nodeName === want.nodeName);
     const old = key !== undefined ? named.get(key) : at < 0 ? null : plain.splice(at, 1)[0];
     if (old?.nodeName !== want.nodeName) return want;
-    become(old, want);
+    update(old, want);
     return old;
   });
   const kept = new Set(placed);
@@ -53,7 +53,7 @@ function children(el, wanted) {
   placed.forEach((node, i) => el.childNodes[i] !== node && el.insertBefore(node, el.childNodes[i] ?? null));
 }
 
-function become(old, want) {
+function update(old, want) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.data !== want.data) old.data = want.data;
     return;
@@ -63,29 +63,29 @@ function become(old, want) {
     if (!want.hasAttribute(name) && name !== "data-shown" && !drawn) old.removeAttribute(name);
   }
   for (const { name, value } of want.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  answers.set(old, {});
-  for (const [type, act] of Object.entries(answers.get(want) ?? {})) answer(old, type, act);
+  handlers.set(old, {});
+  for (const [type, act] of Object.entries(handlers.get(want) ?? {})) listen(old, type, act);
   children(old, [...want.childNodes]);
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(old.nodeName) && document.activeElement !== old && old.value !== want.value) old.value = want.value;
 }
 
-// Numbers, the same on every page: as many places as matter, and no noughts behind the point that say nothing.
+// Numbers, formatted the same way on every page: at most two decimals, no trailing zeros, – for an unknown value.
 const short = (v, places) => String(Number(v.toFixed(places)) || 0);
 export const number = (v) => (Number.isFinite(v) ? short(v, Math.abs(v) >= 1000 ? 0 : 2) : "–");
 export const signed = (v) => `${v < 0 ? "−" : "+"}${number(Math.abs(v))}`;
 export const percent = (share) => `${Math.round(share * 100)} %`;
 export const bytes = (n) => (n < 999.5 ? `${Math.round(n)} B` : n < 999_950 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`);
 export const seconds = (s) => `${s.toFixed(1)} s`;
-// A moment, by its tick.
+// The time of a tick.
 export const at = (tick) => seconds(tick / 60);
 
-// A sentence without the digits that nobody reads: 60.60000000000001 is 60.6.
+// A sentence with rounded numbers: 60.60000000000001 becomes 60.6.
 export const plain = (text) => text.replace(/\d+\.\d{3,}/g, (v) => number(Number(v)));
 
-// What was done, or why not: said to whoever listens, and shown at `el` beside the button.
-export function answerAt(el, { text, done, fork = "" }) {
+// The outcome of an action, or why it failed: shown at `el` next to the button, and announced to screen readers.
+export function showOutcome(el, { text, done, fork = "" }) {
   document.getElementById("live").textContent = `${text} ${fork}`.trim();
-  el.className = `said ${done ? "good" : "bad"}`;
+  el.className = `outcome ${done ? "good" : "bad"}`;
   el.textContent = text;
 }
 
@@ -95,12 +95,12 @@ export function alertOf(text) {
   document.getElementById("alert").hidden = !text;
 }
 
-// Brings what answers a click into sight.
-export function see(el) {
+// Scrolls an answer into view.
+export function scrollTo(el) {
   el.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
-// A picture of a few lines, in the colour of the text beside it.
+// An icon in the colour of the text next to it.
 export function icon(name) {
   const paths = {
     play: "M4 2.5v11l9-5.5z",
@@ -121,7 +121,7 @@ export function icon(name) {
   return svg;
 }
 
-// A canvas as sharp as the screen; gives the context and its size in CSS pixels. Taller than wide by `ratio`.
+// Sizes a canvas to the screen resolution; returns the context and its size in CSS pixels. `ratio` is height by width.
 export function canvas(el, ratio) {
   const width = el.clientWidth || 300;
   const height = Math.round(width * ratio);
@@ -143,12 +143,12 @@ let probe;
 let paints = new Map();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 
-// The theme is another one.
+// The theme changed.
 export function repaint() {
   paints = new Map();
 }
 
-// What a variable of the style is as a colour a canvas understands.
+// A style variable as a colour for a canvas.
 export function paint(name) {
   if (!paints.has(name)) {
     probe ??= document.body.appendChild(h("span", { hidden: true }));

@@ -1,11 +1,11 @@
-// A text that is edited: the numbers of its lines beside it, and what is wrong red behind it.
+// A text editor with line numbers; lines with errors are highlighted.
 
 import { fill, h } from "./dom.js";
 
 const LINE = 18;
-// The part of the window that a text takes up at most, and the lines it has room for at least.
-const MOST = 0.65;
-const LEAST = 6;
+// The largest share of the window height, and the smallest number of lines.
+const MAX_SHARE = 0.65;
+const MIN_LINES = 6;
 
 export function editor(props) {
   const text = h("textarea", { spellcheck: "false", autocapitalize: "off", wrap: "off", ...props });
@@ -18,12 +18,12 @@ export function editor(props) {
     lines.style.transform = `translateY(${-(text.scrollTop - first * LINE)}px)`;
     fill(lines, `${first} ${last} ${[...wrong]}`, () => Array.from({ length: Math.max(0, last - first) }, (_, i) => h("div", { class: wrong.has(first + i + 1) ? "wrong" : undefined }, String(first + i + 1))));
   };
-  // As high as its text, until somebody drags it to another height.
+  // As high as its text, until the user resizes it.
   let fitted = null;
   const fit = () => {
     if (fitted !== null && text.style.height !== fitted) return;
-    const lines = Math.max(LEAST, text.value.split("\n").length + 1);
-    text.style.height = `${Math.min(lines * LINE + 2 * LINE, Math.round(innerHeight * MOST))}px`;
+    const lines = Math.max(MIN_LINES, text.value.split("\n").length + 1);
+    text.style.height = `${Math.min(lines * LINE + 2 * LINE, Math.round(innerHeight * MAX_SHARE))}px`;
     fitted = text.style.height;
   };
   text.addEventListener("scroll", draw);
@@ -40,12 +40,12 @@ export function editor(props) {
       fit();
       draw();
     },
-    // These lines are wrong, counted from one.
+    // Highlights these lines, counted from 1.
     mark(list) {
       wrong = new Set(list);
       draw();
     },
-    // Brings a line near the top.
+    // Scrolls a line near the top.
     show(line) {
       text.scrollTop = Math.max(0, (line - 2) * LINE);
       draw();

@@ -1,5 +1,5 @@
-// A form of documents, drawn from their JSON Schemas. It holds nothing of its own: every change goes into the text, and the
-// form is drawn again from that.
+// A form for documents, generated from their JSON Schemas. It has no state: a change edits the text, and the form is
+// generated again from the text.
 
 import { h } from "./dom.js";
 
@@ -24,14 +24,14 @@ export async function form(el, studio, text, definitions, findings, put) {
       const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), order: new Map(d.places.map(([way], n) => [JSON.stringify(way), n])), set: (way, value) => put(i, way, value), at: i };
       const title = `${(d.kind ?? "document").replaceAll("_", " ")} ${d.name ?? ""}`;
       const id = `${d.kind} ${d.name}`;
-      const body = cx.root ? fields(cx, cx.root, d.value, []) : [h("p", { class: "quiet" }, "There is no form of this; change the text.")];
+      const body = cx.root ? fields(cx, cx.root, d.value, []) : [h("p", { class: "quiet" }, "No form for this kind of document; edit the text.")];
       return h("details", { open: unfolded.has(id) || cx.wrong.size > 0 || answer.documents.length === 1, ontoggle: (e) => (e.target.open ? unfolded.add(id) : unfolded.delete(id)) }, h("summary", {}, title), ...body);
     }),
   );
   if (focus) el.querySelector(`[data-way="${CSS.escape(focus)}"]`)?.focus();
 }
 
-// Which kind of name a key holds, from what the documents say under it; and the names of each kind to choose from.
+// Which kind of name each key refers to, from its use in the documents; and the names of each kind.
 function namesByKey(definitions) {
   const kinds = new Map();
   const byKind = new Map();
@@ -44,7 +44,7 @@ function namesByKey(definitions) {
   return { kinds, lists };
 }
 
-// Findings by the innermost value they stand at.
+// Findings by the innermost value at their position.
 function wrongPlaces(doc, end, findings) {
   const wrong = new Map();
   for (const f of findings.filter((f) => f.line >= doc.line && f.line < end)) {
@@ -58,7 +58,7 @@ function wrongPlaces(doc, end, findings) {
   return wrong;
 }
 
-// The schema behind references and choices with nothing.
+// Resolves references and optional values of a schema.
 function resolve(cx, schema) {
   for (let i = 0; i < 20 && schema; i++) {
     if (schema.$ref) schema = { ...cx.root.$defs?.[schema.$ref.split("/").pop()], description: schema.description };
@@ -74,7 +74,7 @@ function resolve(cx, schema) {
 const kindOf = (schema) => (Array.isArray(schema.type) ? schema.type.find((t) => t !== "null") : schema.type);
 const wordsOf = (schema) => schema.enum ?? (schema.oneOf?.every((s) => s.const !== undefined || s.enum) ? schema.oneOf.flatMap((s) => s.enum ?? [s.const]) : null);
 
-// Something to begin with that the schema allows.
+// A default value that the schema allows.
 function blank(cx, schema, depth = 0) {
   const s = resolve(cx, schema);
   const words = wordsOf(s);
@@ -97,13 +97,13 @@ function blank(cx, schema, depth = 0) {
 function fields(cx, schema, value, way) {
   const s = resolve(cx, schema);
   const known = s.properties ?? {};
-  // As they are written.
+  // In the order of the text.
   const rank = (key) => cx.order.get(JSON.stringify([...way, key])) ?? 0;
   const given = Object.keys(value ?? {}).sort((a, b) => rank(a) - rank(b));
   const rows = given.filter((key) => !["Kind", "$schema"].includes(key)).map((key) => row(cx, key, known[key] ?? (typeof s.additionalProperties === "object" ? s.additionalProperties : {}), value[key], [...way, key], !(s.required ?? []).includes(key)));
   const missing = Object.keys(known).filter((key) => !given.includes(key) && !["Kind", "$schema"].includes(key));
   if (missing.length) {
-    const choose = h("select", { "aria-label": "Add a field", onchange: (e) => e.target.value && cx.set([...way, e.target.value], blank(cx, known[e.target.value])) }, h("option", { value: "" }, "add…"), ...missing.map((key) => h("option", { value: key, title: known[key].description }, key)));
+    const choose = h("select", { "aria-label": "Add a field", onchange: (e) => e.target.value && cx.set([...way, e.target.value], blank(cx, known[e.target.value])) }, h("option", { value: "" }, "Add field…"), ...missing.map((key) => h("option", { value: key, title: known[key].description }, key)));
     rows.push(h("div", {}, choose));
   }
   return rows;
@@ -112,7 +112,7 @@ function fields(cx, schema, value, way) {
 function row(cx, key, schema, value, way, optional) {
   const s = resolve(cx, schema);
   const wrong = cx.wrong.get(JSON.stringify(way));
-  const drop = optional ? h("button", { "aria-label": `Take out ${way.join(" ")}`, title: "Take out", onclick: () => cx.set(way, undefined) }, "×") : null;
+  const drop = optional ? h("button", { "aria-label": `Remove ${way.join(" ")}`, title: "Remove", onclick: () => cx.set(way, undefined) }, "×") : null;
   const error = wrong ? h("div", { class: `finding ${wrong.severity}` }, wrong.message, wrong.help ? h("b", {}, ` ${wrong.help}`) : "") : null;
   const name = typeof key === "number" ? `${key + 1}` : key;
   if (value !== null && typeof value === "object") {
@@ -124,7 +124,7 @@ function row(cx, key, schema, value, way, optional) {
 
 function items(cx, schema, value, way) {
   const inner = schema.items ?? {};
-  const add = h("button", { onclick: () => cx.set([...way, value.length], blank(cx, inner)) }, "add one");
+  const add = h("button", { onclick: () => cx.set([...way, value.length], blank(cx, inner)) }, "Add item");
   return [...value.map((v, i) => row(cx, i, inner, v, [...way, i], true)), add];
 }
 

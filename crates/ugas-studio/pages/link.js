@@ -1,7 +1,7 @@
-// The desk behind the pages: on this machine behind a web socket, or in this page as wasm. Both answer the same questions.
+// The connection to the backend: over a web socket, or in this page as wasm. Both answer the same requests.
 
-// What the server still reads; more than that would end the connection.
-const MOST_ASKED = 4 * 1024 * 1024 - 1024;
+// The longest request that the server reads; a longer one would close the connection.
+const MAX_REQUEST = 4 * 1024 * 1024 - 1024;
 
 export async function connect() {
   return document.documentElement.dataset.wasm ? local() : remote();
@@ -24,7 +24,7 @@ async function remote() {
   let next = 0;
   await new Promise((done, fail) => {
     socket.onopen = done;
-    socket.onerror = () => fail(new Error("the studio does not answer; is it still running, and is this the address it printed?"));
+    socket.onerror = () => fail(new Error("cannot connect to the studio; check that it is running and that this is the address it printed"));
   });
   socket.onmessage = (event) => {
     const at = event.data.indexOf(" ");
@@ -41,13 +41,13 @@ async function remote() {
   };
   return {
     onclose: (f) => (closed = f),
-    ask: (question) =>
+    ask: (request) =>
       new Promise((done) => {
         if (socket.readyState !== WebSocket.OPEN) return done({ error: stopped });
-        const text = JSON.stringify(question);
-        // A letter is at most three bytes on the wire; only what may be too long is measured.
-        const long = text.length * 3 > MOST_ASKED && new TextEncoder().encode(text).length > MOST_ASKED;
-        if (long) return done({ error: "this is longer than 4 MB, more than the studio reads at once; nothing was changed" });
+        const text = JSON.stringify(request);
+        // A character is at most three bytes in UTF-8; only a text that may be too long is measured.
+        const long = text.length * 3 > MAX_REQUEST && new TextEncoder().encode(text).length > MAX_REQUEST;
+        if (long) return done({ error: "request too long: the studio reads at most 4 MB at once; nothing was changed" });
         const id = String(next++);
         waiting.set(id, done);
         socket.send(`${id} ${text}`);
@@ -60,14 +60,14 @@ async function local() {
   return open();
 }
 
-// An answer, or the error it is.
-export async function must(link, question) {
-  const answer = await link.ask(question);
+// Returns an answer; throws if it is an error.
+export async function must(link, request) {
+  const answer = await link.ask(request);
   if (answer && answer.error !== undefined) throw new Error(answer.error);
   return answer;
 }
 
-// A question that may be asked faster than it is answered: only the last one counts.
+// Wraps a request that may be made faster than it is answered: only the latest is sent.
 export function latest(act) {
   let busy = false;
   let next;

@@ -1,20 +1,20 @@
-// Clients beside the server: how far they are ahead, what was corrected, and what goes over the wire.
+// Clients compared with the server: ticks ahead, corrections and bandwidth.
 
 import { at, bytes as inBytes, canvas, fill, h, number, paint, percent, signed } from "./dom.js";
 import { latest } from "./link.js";
 
-// Frames of the plot, and rows of the comparison.
-const MOST_BYTES = 600;
-const MOST_ROWS = 200;
+// Samples of the plot, and rows of the comparison.
+const MAX_SAMPLES = 600;
+const MAX_ROWS = 200;
 
 let studio;
 let ui;
 // [tick, bytes a second]; kept while other pages are open.
 let bytes = [];
-let pasts;
-// Whose link the sliders change; everybody's without a name.
+let timelines;
+// Whose link the sliders change; all links if null.
 let whose = null;
-// Corrections by client when they were last looked at, and when they last grew.
+// Corrections of each client in the last frame, and when they last increased.
 const known = new Map();
 
 export const network = { open, show };
@@ -28,11 +28,11 @@ function open(main, owner) {
     return { out, input, unit, row: h("div", { class: "slider" }, h("label", { for: id, class: "row between" }, title, out), input) };
   };
   ui = {
-    whose: h("select", { id: "n-whose", "aria-label": "Whose link", onchange: (e) => (whose = e.target.value || null) }),
+    whose: h("select", { id: "n-whose", "aria-label": "Link of", onchange: (e) => (whose = e.target.value || null) }),
     trip: slider("n-trip", "Round trip", 500, 5, "ms"),
-    loss: slider("n-loss", "Packets lost", 60, 1, "%"),
+    loss: slider("n-loss", "Packet loss", 60, 1, "%"),
     clients: h("table", { id: "clients" }),
-    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Bytes a second from the server" }),
+    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Bytes per second sent by the server" }),
     undone: h("ul", { class: "log scroll", id: "undone" }),
     values: h("table", { id: "beside" }),
     actors: h("datalist", { id: "n-actors" }),
@@ -51,18 +51,18 @@ function open(main, owner) {
         h(
           "section",
           { class: "panel grid tight" },
-          h("h2", {}, "Another client"),
+          h("h2", {}, "Add or remove a client"),
           ui.actors,
           field("n-name", "Name", "Ann"),
-          field("n-owns", "Plays", "", "n-actors", "nobody"),
-          h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(",").map((n) => n.trim()).filter(Boolean) } }) }, "Join"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Leave")),
+          field("n-owns", "Owns", "", "n-actors", "no actor"),
+          h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(",").map((n) => n.trim()).filter(Boolean) } }) }, "Join client"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Disconnect client")),
         ),
       ),
       h(
         "div",
         { class: "grid" },
-        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction is a state of the server that differs from what the client had played: what others did to it cannot be foreseen, and while its clock still hurries to be far enough ahead its orders come late."), h("h2", {}, "Bytes a second from the server"), ui.plot),
-        h("div", { class: "grid two" }, panel("Client beside server; what differs is marked", h("div", { class: "scroll" }, ui.values)), panel("Predictions that were taken back", ui.undone)),
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction: the server’s state of a tick differs from what the client predicted. A client cannot predict what others do to it. While its clock still catches up, its commands arrive late and are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
+        h("div", { class: "grid two" }, panel("Client and server values; differences are highlighted", h("div", { class: "scroll" }, ui.values)), panel("Rolled-back predictions", ui.undone)),
       ),
     ),
   );
@@ -71,8 +71,8 @@ function open(main, owner) {
 const link = latest(() => studio.put({ Link: { ...(whose === null ? {} : { client: whose }), round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
 function show(frame) {
-  if (frame.pasts !== pasts) bytes = [];
-  pasts = frame.pasts;
+  if (frame.timelines !== timelines) bytes = [];
+  timelines = frame.timelines;
   const clients = frame.sides.filter((s) => s.client !== null);
   if (!clients.some((c) => c.client === whose)) whose = null;
   fill(ui.whose, JSON.stringify(clients.map((c) => c.client)), () => [h("option", { value: "" }, "All clients"), ...clients.map((c) => h("option", { value: c.client, "data-key": c.client }, c.client))]);
@@ -83,19 +83,19 @@ function show(frame) {
     part.out.textContent = `${value} ${part.unit}`;
     part.input.setAttribute("aria-valuetext", part.out.textContent);
   }
-  const actors = frame.sides[0].actors.slice(0, MOST_ROWS);
+  const actors = frame.sides[0].actors.slice(0, MAX_ROWS);
   fill(ui.actors, actors.map((a) => a.name).join(), () => actors.map((a) => h("option", { value: a.name })));
   people(clients);
   plot(frame);
-  beside(frame, clients);
-  const undone = takenBack(frame);
-  fill(ui.undone, undone.map((n) => n.key).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, at(n.tick)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: whatever a client foresaw came true.")]));
+  compare(frame, clients);
+  const undone = rolledBack(frame);
+  fill(ui.undone, undone.map((n) => n.key).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, at(n.tick)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: every prediction was confirmed.")]));
 }
 
-// What was taken back at once is one line.
-function takenBack(frame) {
+// Predictions of one client about one actor that were rolled back at the same tick are one line.
+function rolledBack(frame) {
   const groups = new Map();
-  for (const n of studio.news) {
+  for (const n of studio.events) {
     if (n.certainty !== "Undone" || n.tick > frame.tick) continue;
     const key = `${n.tick} ${n.client} ${n.who}`;
     if (!groups.has(key)) groups.set(key, { key, tick: n.tick, client: n.client, who: n.who, texts: [] });
@@ -111,19 +111,19 @@ function people(clients) {
     known.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
   const fresh = (c) => now - known.get(c.client).at < 1000;
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.bent), c.link, fresh(c)])) || "none", () => [
-    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Lost", "Ticks ahead", "Clock", "Corrections", "Refused"].map((t) => h("th", { class: "n" }, t)))),
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
+    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Rejected"].map((t) => h("th", { class: "n" }, t)))),
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster its time passes, to be as far ahead as its link needs" }, c.bent ? `${signed(Math.round(c.bent))} %` : "even"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "Nobody has joined; let a client join on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster the clock runs until the client is as far ahead as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "No clients; add one on the left."))]),
     ),
   ]);
 }
 
 function plot(frame) {
   if (bytes.length && bytes.at(-1)[0] > frame.tick) bytes = bytes.filter((b) => b[0] <= frame.tick);
-  if (bytes.at(-1)?.[0] !== frame.tick) bytes = [...bytes.slice(1 - MOST_BYTES), [frame.tick, frame.bytes_a_second]];
+  if (bytes.at(-1)?.[0] !== frame.tick) bytes = [...bytes.slice(1 - MAX_SAMPLES), [frame.tick, frame.bytes_a_second]];
   const { cx, width, height } = canvas(ui.plot, Math.min(0.3, 110 / (ui.plot.clientWidth || 300)));
   const most = Math.max(1, ...bytes.map((b) => b[1]));
   const y = (v) => height - 4 - (v / most) * (height - 24);
@@ -137,21 +137,21 @@ function plot(frame) {
   cx.strokeStyle = paint("--cool");
   cx.lineWidth = 2;
   cx.beginPath();
-  bytes.forEach(([, b], i) => cx.lineTo((i / (MOST_BYTES - 1)) * width, y(b)));
+  bytes.forEach(([, b], i) => cx.lineTo((i / (MAX_SAMPLES - 1)) * width, y(b)));
   cx.stroke();
   cx.fillStyle = paint("--text");
-  cx.fillText(`now ${inBytes(frame.bytes_a_second)}/s, at most ${inBytes(most)}/s`, 6, 14);
+  cx.fillText(`now ${inBytes(frame.bytes_a_second)}/s, peak ${inBytes(most)}/s`, 6, 14);
 }
 
-function beside(frame, clients) {
+function compare(frame, clients) {
   const truth = new Map(frame.sides[0].actors.map((a) => [a.name, a]));
-  const all = clients.flatMap((c) => c.actors.slice(0, MOST_ROWS).flatMap((a) => a.bars.map((b) => ({ client: c.client, actor: a.name, name: b.name, shown: b.value, real: truth.get(a.name)?.bars.find((x) => x.name === b.name)?.value })))).slice(0, MOST_ROWS);
+  const all = clients.flatMap((c) => c.actors.slice(0, MAX_ROWS).flatMap((a) => a.bars.map((b) => ({ client: c.client, actor: a.name, name: b.name, shown: b.value, real: truth.get(a.name)?.bars.find((x) => x.name === b.name)?.value })))).slice(0, MAX_ROWS);
   fill(ui.values, JSON.stringify(all), () => [
-    h("thead", {}, h("tr", {}, ...["Client", "Actor", "Value"].map((t) => h("th", {}, t)), ...["Shown", "True"].map((t) => h("th", { class: "n" }, t)))),
+    h("thead", {}, h("tr", {}, ...["Client", "Actor", "Attribute"].map((t) => h("th", {}, t)), ...["Client", "Server"].map((t) => h("th", { class: "n" }, t)))),
     h(
       "tbody",
       {},
-      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== r.real ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.real)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "There is no client to compare with."))]),
+      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== null && r.shown !== r.real ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.real)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "No clients to compare."))]),
     ),
   ]);
 }

@@ -1,14 +1,14 @@
-// Values and effects over time, drawn from what happened.
+// Plots of values and effects over time.
 
 import { canvas, number, paint } from "./dom.js";
 
 const SMALL = "11px system-ui, sans-serif";
 
-// `points` are [tick, value] by rising tick; the last value holds until `end`. Gives the value at `end`.
+// `points` are [tick, value] in ascending order; the last value is valid until `end`. Returns the value at `end`.
 export function plot(el, points, start, end, title) {
   const { cx, width, height } = canvas(el, Math.min(0.3, 84 / (el.clientWidth || 300)));
   const shown = points.filter((p) => p[0] <= end);
-  // What held when the picture begins is part of it.
+  // Includes the value that was valid at `start`.
   const first = Math.max(0, shown.findLastIndex((p) => p[0] <= start));
   const seen = shown.slice(first);
   const values = seen.map((p) => p[1]);
@@ -48,7 +48,7 @@ export function plot(el, points, start, end, title) {
   return last;
 }
 
-// A faint line each second, or each five or ten where they would crowd.
+// A faint line every second, or every five or ten where they would be too dense.
 function axis(cx, width, height, start, end) {
   const span = (end - start) / 60;
   const every = span > 30 ? 10 : span > 12 ? 5 : 1;
@@ -65,7 +65,7 @@ function axis(cx, width, height, start, end) {
   cx.globalAlpha = 1;
 }
 
-// Effects as bars from where they began to where they end. Each has `name`, `stacks`, `state`, `from` and `to` in ticks
+// Effects as bars from start to end. Each has `name`, `stacks`, `state`, `from` and `to` in ticks
 // (`to` is null if it does not end), and `over` if it has ended.
 export function timeline(el, effects, now, span) {
   const row = 22;
@@ -101,7 +101,7 @@ export function timeline(el, effects, now, span) {
     cx.textAlign = "left";
     cx.fillStyle = paint(e.over ? "--quiet" : "--text");
     const stacks = e.stacks > 1 ? ` ×${e.stacks}` : "";
-    const state = e.over ? " (over)" : e.state === "active" ? "" : ` (${e.state})`;
+    const state = e.over ? " (ended)" : e.state === "active" ? "" : ` (${e.state})`;
     cx.fillText(`${e.name}${stacks}${state}`, Math.max(4, Math.min(from + 6, width - 150)), top + row / 2 + 4);
   });
   cx.strokeStyle = paint("--text");

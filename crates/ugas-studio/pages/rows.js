@@ -1,4 +1,4 @@
-// A list to choose from, however long: only what is in sight has elements.
+// A virtual list: only the rows in view have elements.
 
 import { fill, h, number } from "./dom.js";
 
@@ -22,8 +22,8 @@ export function rows(id, title, choose) {
           "div",
           { "data-key": a.name, role: "option", id: `${id}-${first + i}`, "aria-selected": String(a.name === chosen), "aria-setsize": list.length, "aria-posinset": first + i + 1, style: `top:${(first + i) * ROW}px;height:${ROW}px`, onclick: () => choose(a.name) },
           h("span", {}, a.name),
-          a.dead ? h("span", { class: "bad" }, "down") : h("span", { class: "quiet" }, text(a)),
-          h("span", { class: "bar", style: "width:3.5rem;margin:0;flex:none" }, h("i", { style: `width:${a.bars[0] ? Math.round((100 * Math.max(0, a.bars[0].value)) / (a.bars[0].most || 1)) : 0}%` })),
+          a.dead ? h("span", { class: "bad" }, "dead") : h("span", { class: "quiet" }, text(a)),
+          h("span", { class: "bar", style: "width:3.5rem;margin:0;flex:none" }, h("i", { style: `width:${a.bars[0]?.most ? Math.round((100 * Math.max(0, a.bars[0].value)) / a.bars[0].most) : 0}%` })),
         ),
       ),
     );

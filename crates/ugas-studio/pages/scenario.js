@@ -1,29 +1,29 @@
-// A scenario: whether it holds, what does not and why, and the way to the moment where it does not.
+// A scenario: its result, its failures with their reasons, and buttons that go to the tick of each failure.
 
 import { at, h } from "./dom.js";
 
-const MOST_LINES = 2000;
+const MAX_LINES = 2000;
 
 export const scenario = { open, show };
 let shown = null;
 
-// Other documents may bring another verdict.
+// Changed documents may change the result.
 function show(frame, studio) {
   if (shown !== null && shown !== studio.hello) open(document.getElementById("main"), studio);
 }
 
 async function open(main, studio) {
-  const told = studio.hello.scenario;
+  const result = studio.hello.scenario;
   shown = studio.hello;
-  const holds = told.failures.length === 0;
-  const source = await studio.ask({ ask: "file", name: told.file });
-  // Somebody may have gone to another page while the file was read.
+  const holds = result.failures.length === 0;
+  const source = await studio.ask({ ask: "file", name: result.file });
+  // Another page may have been opened while the file was read.
   if (studio.page !== "scenario") return;
   const lines = (source?.text ?? "").split("\n");
-  const wrong = new Set(told.failures.map((f) => f.line));
-  const choose = h("select", { id: "which", onchange: (e) => studio.ask({ ask: "open", scenario: e.target.value }) }, ...told.all.map((s, i) => h("option", { value: s.key, selected: s.key === told.key }, `${i + 1} ${s.name}`)));
-  const seed = studio.hello.seed === told.own_seed ? "" : `, played with seed ${studio.hello.seed} instead of its own ${told.own_seed}`;
-  const many = (n) => (n === 1 ? "1 expectation does not hold." : `${n} expectations do not hold.`);
+  const wrong = new Set(result.failures.map((f) => f.line));
+  const choose = h("select", { id: "which", onchange: (e) => studio.ask({ ask: "open", scenario: e.target.value }) }, ...result.all.map((s, i) => h("option", { value: s.key, selected: s.key === result.key }, `${i + 1} ${s.name}`)));
+  const seed = studio.hello.seed === result.own_seed ? "" : `, run with seed ${studio.hello.seed} instead of ${result.own_seed}`;
+  const many = (n) => (n === 1 ? "1 expectation failed." : `${n} expectations failed.`);
   const focus = document.activeElement?.id;
   main.replaceChildren(
     h(
@@ -32,27 +32,27 @@ async function open(main, studio) {
       h(
         "section",
         { class: "panel grid" },
-        told.all.length > 1 ? h("label", { class: "grid tight" }, h("span", { class: "quiet" }, `Of the ${told.all.length} scenarios in this file`), choose) : null,
-        h("div", {}, h("p", { class: "quiet" }, `${told.file}:${told.line}${seed}`), h("p", { class: "big", style: "font-size:1.4rem" }, told.name)),
-        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Everything holds, to its end at ${at(told.end)}.` : many(told.failures.length)),
-        ...told.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => toMoment(studio, f.tick, "#world") }, `Go to ${at(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
-        ...told.notes.map((n) => h("p", { class: "quiet" }, n)),
-        h("div", { class: "row" }, h("button", { id: "again", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Play it from the beginning"), h("button", { id: "look", onclick: () => (location.hash = "#world") }, "Look at the world")),
+        result.all.length > 1 ? h("label", { class: "grid tight" }, h("span", { class: "quiet" }, `Choose one of the ${result.all.length} scenarios in this file`), choose) : null,
+        h("div", {}, h("p", { class: "quiet" }, `${result.file}:${result.line}${seed}`), h("p", { class: "big", style: "font-size:1.4rem" }, result.name)),
+        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Passed: every expectation is met, up to its end at ${at(result.end)}.` : many(result.failures.length)),
+        ...result.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => goToTick(studio, f.tick, "#world") }, `Go to ${at(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
+        ...result.notes.map((n) => h("p", { class: "quiet" }, n)),
+        h("div", { class: "row" }, h("button", { id: "again", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Run from the start"), h("button", { id: "look", onclick: () => (location.hash = "#world") }, "Show the world")),
       ),
-      h("section", { class: "panel" }, h("h2", {}, "The file"), h("div", { class: "scroll", style: "max-height:34rem", tabindex: 0, role: "region", "aria-label": "Text of the scenario" }, h("ol", { class: "source" }, ...lines.slice(0, MOST_LINES).map((text, i) => h("li", { class: wrong.has(i + 1) ? "wrong" : undefined }, text)))), lines.length > MOST_LINES ? h("p", { class: "quiet" }, `Its first ${MOST_LINES} of ${lines.length} lines.`) : null),
+      h("section", { class: "panel" }, h("h2", {}, "Scenario file"), h("div", { class: "scroll", style: "max-height:34rem", tabindex: 0, role: "region", "aria-label": "Text of the scenario" }, h("ol", { class: "source" }, ...lines.slice(0, MAX_LINES).map((text, i) => h("li", { class: wrong.has(i + 1) ? "wrong" : undefined }, text)))), lines.length > MAX_LINES ? h("p", { class: "quiet" }, `The first ${MAX_LINES} of ${lines.length} lines.`) : null),
     ),
   );
-  // Whoever chose with the keyboard goes on choosing.
+  // Keeps the keyboard focus.
   if (focus && main.querySelector(`#${CSS.escape(focus)}`)) document.getElementById(focus).focus();
   const first = main.querySelector(".wrong");
   if (first) return first.scrollIntoView({ block: "nearest" });
-  // Where the chosen one begins.
-  const begins = main.querySelectorAll(".source li")[told.line - 1];
+  // Scrolls to the start of the scenario.
+  const begins = main.querySelectorAll(".source li")[result.line - 1];
   if (begins) begins.closest(".scroll").scrollTop = begins.offsetTop - begins.parentElement.offsetTop;
 }
 
-// What has not been played yet is played up to there.
-async function toMoment(studio, tick, then) {
+// Goes to a tick; if it is not recorded yet, runs up to it.
+async function goToTick(studio, tick, then) {
   let end = studio.frame.end;
   while (end < tick) {
     await studio.ask({ ask: "seek", tick: end });

@@ -1,24 +1,24 @@
-// The desk in this page: the runtime as WebAssembly, stepped by the page's own clock.
+// The backend in this page: the runtime as WebAssembly, advanced by the page's clock.
 
-// As much as the module takes in.
-const MOST_ASKED = 4 * 1024 * 1024;
+// The longest request that the module reads.
+const MAX_REQUEST = 4 * 1024 * 1024;
 
 export async function open() {
   const { instance } = await WebAssembly.instantiateStreaming(fetch("ugas.wasm"), {});
   const wasm = instance.exports;
   const seed = Number(new URLSearchParams(location.search).get("seed") ?? 7);
-  if (!wasm.open(seed >>> 0)) throw new Error("the world could not be made");
+  if (!wasm.open(seed >>> 0)) throw new Error("cannot create the world");
   let last = performance.now();
-  // What steps took since the last frame, at which tick that was, and microseconds of a step, smoothed.
+  // Milliseconds spent in steps since the last frame, the tick of that frame, and microseconds per step, smoothed.
   const figure = { spent: 0, tick: 0, step: 0 };
-  const answer = (question) => {
-    const bytes = new TextEncoder().encode(JSON.stringify(question));
-    if (bytes.length > MOST_ASKED) return { error: "this is more than the world takes at once: four MiB" };
-    // The room first: to make it may move the memory.
-    const room = wasm.room(bytes.length) >>> 0;
-    new Uint8Array(wasm.memory.buffer, room, bytes.length).set(bytes);
+  const answer = (request) => {
+    const bytes = new TextEncoder().encode(JSON.stringify(request));
+    if (bytes.length > MAX_REQUEST) return { error: "request too long: at most 4 MiB are read at once" };
+    // Allocated first: this may move the memory.
+    const buffer = wasm.input_buffer(bytes.length) >>> 0;
+    new Uint8Array(wasm.memory.buffer, buffer, bytes.length).set(bytes);
     const length = wasm.ask(bytes.length);
-    return JSON.parse(new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, wasm.said() >>> 0, length)));
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, wasm.output_buffer() >>> 0, length)));
   };
   const perStep = (tick) => {
     const ticks = tick - figure.tick;
@@ -27,17 +27,17 @@ export async function open() {
     return figure.step;
   };
   return {
-    async ask(question) {
+    async ask(request) {
       try {
         const now = performance.now();
         wasm.advance(now - last);
         last = now;
         figure.spent += performance.now() - now;
-        const told = answer(question);
-        if (told.step_us !== undefined) told.step_us = perStep(told.tick);
-        return told;
+        const reply = answer(request);
+        if (reply.step_us !== undefined) reply.step_us = perStep(reply.tick);
+        return reply;
       } catch (error) {
-        return { error: `the world has stopped: ${error.message}; reload the page for a new one` };
+        return { error: `the world has stopped: ${error.message}; reload the page to start a new one` };
       }
     },
   };

@@ -1,16 +1,17 @@
-// The world as it is: who there is, their values over time, effects, tags, abilities.
+// The world page: actors with their attributes over time, effects, tags and abilities.
 
-import { answerAt, at, canvas, fill, h, number, paint, percent, plain, see, seconds } from "./dom.js";
+import { showOutcome, at, canvas, fill, h, number, paint, percent, plain, scrollTo, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
 import { drive, place } from "./drive.js";
 import { rows } from "./rows.js";
-import { causes, writes } from "./why.js";
+import { showLog } from "./log.js";
+import { causes, unmodified, writes } from "./why.js";
 
-// Ticks that plots look back, and effects are drawn for.
-const PAST = 1200;
+// Ticks that plots and the effect timeline cover.
+const PLOT_TICKS = 1200;
 const SPAN = 1200;
-const MOST_POINTS = 4000;
-// Milliseconds for which the row of an ability says what came of it.
+const MAX_POINTS = 4000;
+// Milliseconds for which the row of an ability shows the outcome of its activation.
 const SHOWN = 8000;
 
 let studio;
@@ -19,23 +20,24 @@ let side = null;
 let actor = null;
 // Values by actor and attribute: [tick, value].
 const history = new Map();
-let heard = 0;
-// Effects of the watched one by key, also those that ended.
+// The serial number of the last plotted event.
+let plotted = 0;
+// Effects of the selected actor by key, ended ones included.
 let seen = new Map();
 let seenOf = "";
-let pasts;
+let timelines;
 
 export const world = { open, show };
 
 function open(main, owner) {
   studio = owner;
   ui = {
-    sides: h("select", { id: "side", "aria-label": "Whose view", onchange: (e) => ((side = e.target.value || null), watch()) }),
+    sides: h("select", { id: "side", "aria-label": "State of", onchange: (e) => ((side = e.target.value || null), watch()) }),
     find: h("input", { id: "find", type: "search", placeholder: "Find by name", "aria-label": "Find an actor by name", size: 8 }),
     category: h("select", { id: "category", "aria-label": "Category", hidden: (studio.hello.categories ?? []).length < 2, onchange: (e) => (studio.category = e.target.value || null) }, h("option", { value: "" }, "Every category"), ...(studio.hello.categories ?? []).map((c) => h("option", { value: c }, c))),
     count: h("span", { class: "quiet", id: "count" }),
     actors: rows("actors", "Actors", (name) => choose(name)),
-    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map: where everybody is", onclick: pick, ondblclick: walk }),
+    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map of all actors", onclick: pick, ondblclick: walk }),
     title: h("h2", { id: "who" }),
     state: h("div", { class: "row", id: "state" }),
     values: h("table", { id: "values" }),
@@ -44,10 +46,10 @@ function open(main, owner) {
     list: h("table", { id: "effects" }),
     tags: h("div", { id: "tags", class: "tags" }),
     abilities: h("table", { id: "abilities" }),
-    // What came of the last deed, beside what it was done with.
-    said: { attributes: h("p", { class: "said" }), effects: h("p", { class: "said" }), map: h("p", { class: "said" }) },
+    // The outcome of the last action of each panel.
+    outcome: { attributes: h("p", { class: "outcome" }), effects: h("p", { class: "outcome" }), map: h("p", { class: "outcome" }) },
     answered: null,
-    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see where it comes from, or a line below to see what caused it.")),
+    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see its base and modifiers, or an event below to see its causes.")),
     log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
     shown: new Set(),
     places: [],
@@ -57,15 +59,15 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click somebody to choose them; double-click a place to move the chosen one there."), ui.said.map), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click an actor to select it; double-click a position to move the selected actor there."), ui.outcome.map), drive(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
         h("section", { class: "panel row between" }, ui.title, ui.state),
-        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values), ui.said.attributes), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Why", ui.answer))),
+        h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values), ui.outcome.attributes), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Explanation", ui.answer))),
         panel("Abilities", h("div", { class: "scroll" }, ui.abilities)),
-        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list), ui.said.effects),
-        h("div", { class: "grid two" }, panel("Tags", ui.tags), panel("What happened", ui.log)),
+        panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list), ui.outcome.effects),
+        h("div", { class: "grid two" }, panel("Tags", ui.tags), panel("Events", ui.log)),
       ),
     ),
   );
@@ -80,20 +82,20 @@ function choose(name) {
 
 function watch() {
   studio.watch = actor ? [[side, actor]] : [];
-  studio.listen(actor ? [actor] : []);
+  studio.filterEvents(actor ? [actor] : []);
 }
 
 function show(frame) {
-  if (frame.anew) heard = 0;
-  // Another past: what was drawn of the old one never was.
-  if (frame.pasts !== pasts) {
+  if (frame.restart) plotted = 0;
+  // The timeline changed: plots of the old one are dropped.
+  if (frame.timelines !== timelines) {
     history.clear();
     seen = new Map();
-    pasts = frame.pasts;
+    timelines = frame.timelines;
   }
-  hear(frame.news);
+  plotEvents(frame.events);
   const sides = frame.sides.map((s) => s.client ?? "");
-  fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `${s}’s client` : "The server")));
+  fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `Client ${s}` : "Server")));
   if (document.activeElement !== ui.sides) ui.sides.value = side ?? "";
   const view = frame.sides.find((s) => s.client === side) ?? frame.sides[0];
   if (!view.actors.some((a) => a.name === actor)) choose(view.actors[0]?.name ?? null);
@@ -119,9 +121,9 @@ function state(now) {
   const cast = now.cast && percent(now.cast.share);
   if (ui.title.textContent !== now.name) ui.title.textContent = now.name;
   fill(ui.state, JSON.stringify([now.dead, cast, now.cast?.name, cues, number(now.x), number(now.z)]), () => [
-    now.dead ? h("span", { class: "pill bad" }, "down") : null,
-    now.cast ? h("span", { class: "pill hot", id: "cast" }, `casts ${now.cast.name} ${cast}`) : null,
-    ...cues.map((c) => h("span", { class: "pill", "data-cue": c, title: "A cue that is on" }, `cue ${c}`)),
+    now.dead ? h("span", { class: "pill bad" }, "dead") : null,
+    now.cast ? h("span", { class: "pill hot", id: "cast" }, `casting ${now.cast.name} ${cast}`) : null,
+    ...cues.map((c) => h("span", { class: "pill", "data-cue": c, title: "Active cue" }, `cue ${c}`)),
     h("span", { class: "quiet", id: "at" }, `at ${number(now.x)}, ${number(now.z)}`),
   ].filter(Boolean));
 }
@@ -167,24 +169,27 @@ function pick(event) {
 function walk(event) {
   const { far, width, height } = ui.scale;
   const to = [((event.offsetX - width / 2) / (width / 2 - 12)) * far, ((event.offsetY - height / 2) / (height / 2 - 12)) * far];
-  if (actor) act(ui.said.map, place(actor, to));
+  if (actor) act(ui.outcome.map, place(actor, to));
 }
 
-// Does something and says beside it what came of it.
+// Puts an input and shows its outcome.
 async function act(where, input) {
-  const answer = await studio.deed(input);
-  answerAt(where, answer);
+  const answer = await studio.act(input);
+  showOutcome(where, answer);
   return answer;
 }
 
-// Values change in what happened; what is shown now closes the gaps.
-function hear(news) {
-  for (const line of news) {
-    if (line.serial <= heard) continue;
-    heard = line.serial;
-    if (line.attribute !== undefined && line.client === null) point(`${line.who}.${line.attribute}`, line.tick, line.value);
+// Adds the values of events to the plots.
+function plotEvents(events) {
+  for (const line of events) {
+    if (line.serial <= plotted) continue;
+    plotted = line.serial;
+    if (line.attribute !== undefined && line.client === null) point(plotKey(null, line.who, line.attribute), line.tick, line.value);
   }
 }
+
+// Plots of a side have the values of that side: those of the server come with its events, those of a client with each frame.
+const plotKey = (of, who, attribute) => JSON.stringify([of, who, attribute]);
 
 function point(key, tick, value) {
   if (!history.has(key)) history.set(key, []);
@@ -192,15 +197,16 @@ function point(key, tick, value) {
   while (list.length && list.at(-1)[0] > tick) list.pop();
   if (list.at(-1)?.[1] === value) return;
   list.push([tick, value]);
-  if (list.length > MOST_POINTS) list.shift();
+  if (list.length > MAX_POINTS) list.shift();
 }
 
 function values(detail, frame) {
-  if (frame.live && side === null) {
-    for (const a of detail.attributes) {
-      // Nothing was told of it: it was so from the beginning.
-      if (!history.has(`${actor}.${a.name}`)) point(`${actor}.${a.name}`, frame.start, a.value);
-      point(`${actor}.${a.name}`, frame.tick, a.value);
+  if (frame.live) {
+    for (const a of detail.attributes.filter((a) => a.value !== null)) {
+      const key = plotKey(side, actor, a.name);
+      // On the server no event changed it yet: it has had this value from the start.
+      if (side === null && !history.has(key)) point(key, frame.start, a.value);
+      point(key, frame.tick, a.value);
     }
   }
   if (!ui.shown.size && detail.attributes.length) {
@@ -217,9 +223,9 @@ function values(detail, frame) {
         h(
           "tr",
           { "data-key": `${actor}.${a.name}` },
-          h("td", {}, h("button", { class: "bare", "aria-pressed": String(ui.shown.has(a.name)), title: ui.shown.has(a.name) ? "Take its plot away" : "Plot it", onclick: () => toggle(a.name) }, h("span", { class: ui.shown.has(a.name) ? "hot" : "" }, a.name))),
-          h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, "aria-label": `${a.name} ${number(a.value)}: where does it come from?`, onclick: () => explain(a.name) }, number(a.value))),
-          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), onchange: (e) => write(a.name, e.target) })),
+          h("td", {}, h("button", { class: "bare", "aria-pressed": String(ui.shown.has(a.name)), title: ui.shown.has(a.name) ? "Hide the plot" : "Show the plot", onclick: () => toggle(a.name) }, h("span", { class: ui.shown.has(a.name) ? "hot" : "" }, a.name))),
+          h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, "aria-label": `${a.name} ${number(a.value)}: explain`, onclick: () => explain(a.name) }, number(a.value))),
+          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), disabled: a.base === null, title: a.base === null ? "Known to the server only" : undefined, onchange: (e) => write(a.name, e.target) })),
         ),
       ),
     ),
@@ -228,8 +234,8 @@ function values(detail, frame) {
 
 async function write(attribute, field) {
   const value = Number(field.value.trim().replace(",", ".") || NaN);
-  if (Number.isFinite(value)) await act(ui.said.attributes, { Act: { Set: { who: actor, attribute, value } } });
-  else answerAt(ui.said.attributes, { done: false, text: `Not done: “${field.value}” is no number.` });
+  if (Number.isFinite(value)) await act(ui.outcome.attributes, { Action: { Set: { who: actor, attribute, value } } });
+  else showOutcome(ui.outcome.attributes, { done: false, text: `Failed: “${field.value}” is not a number.` });
   field.blur();
   delete ui.values.dataset.shown;
 }
@@ -241,8 +247,8 @@ function toggle(name) {
 function plots(frame) {
   fill(ui.plots, [...ui.shown].join(), () => [...ui.shown].map((name) => h("canvas", { class: "plain", "data-key": name, "data-plot": name, role: "img", "aria-label": `${name} over time` })));
   for (const el of ui.plots.querySelectorAll("canvas")) {
-    const points = history.get(`${actor}.${el.dataset.plot}`) ?? [];
-    el.dataset.last = plot(el, points, Math.max(frame.start, frame.tick - PAST), frame.tick, el.dataset.plot) ?? "";
+    const points = history.get(plotKey(side, actor, el.dataset.plot)) ?? [];
+    el.dataset.last = plot(el, points, Math.max(frame.start, frame.tick - PLOT_TICKS), frame.tick, el.dataset.plot) ?? "";
   }
 }
 
@@ -250,18 +256,18 @@ async function explain(attribute) {
   const why = await studio.ask({ ask: "explain", side, who: actor, attribute });
   if (!why) return;
   const line = (l) => `${l.does} ${number(l.magnitude)} by ${l.effect}${l.by ? ` of ${l.by}` : ""}, level ${l.level}${l.stacks > 1 ? `, ${l.stacks} stacks` : ""}${l.place ? `, ${l.place[0]}:${l.place[1]}` : ""}${l.note ? ` (${l.note})` : ""}`;
-  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${at(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), h("ul", { class: "log" }, ...(why.lines.length ? why.lines.map((l) => h("li", {}, line(l))) : [h("li", { class: "empty" }, "Nothing modifies it: this is its base.")])), ...writes(why.writes, actor, attribute, chain));
-  see(ui.answer.parentElement);
+  ui.answer.replaceChildren(h("p", { class: "quiet" }, `${actor}: ${attribute}, at ${at(studio.frame.tick)}`), h("p", { class: "formula", id: "why" }, why.text), why.lines?.length ? h("ul", { class: "log" }, ...why.lines.map((l) => h("li", {}, line(l)))) : unmodified(why), ...writes(why.writes, actor, attribute, chain));
+  scrollTo(ui.answer.parentElement);
 }
 
-// What is there now, and for a while what was there.
-function remember(detail, frame) {
+// Active effects, and those that ended recently.
+function recentEffects(list, frame) {
   const of = `${side} ${actor}`;
   if (of !== seenOf || frame.tick < (seen.tick ?? 0)) seen = new Map();
   seenOf = of;
   seen.tick = frame.tick;
-  const now = new Set(detail.effects.map((e) => e.key));
-  for (const e of detail.effects) {
+  const now = new Set(list.map((e) => e.key));
+  for (const e of list) {
     const from = e.state === "queued" ? frame.tick : frame.tick - e.elapsed * 60;
     seen.set(e.key, { ...e, from, to: e.total === null ? null : from + e.total * 60, over: false });
   }
@@ -274,21 +280,23 @@ function remember(detail, frame) {
 }
 
 function effects(detail, frame) {
-  timeline(ui.effects, remember(detail, frame), frame.tick, SPAN);
+  const list = detail.effects ?? [];
+  timeline(ui.effects, recentEffects(list, frame), frame.tick, SPAN);
   const left = (e) => (e.total === null ? "until removed" : seconds(Math.max(0, e.total - e.elapsed)));
-  fill(ui.list, detail.effects.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join() || "none", () => [
-    h("thead", {}, h("tr", {}, ...["Effect", "By", "Level", "Stacks", "Since", "Left", "State", ""].map((t) => h("th", {}, t)))),
+  const empty = detail.effects ? "No active effects." : "Effects of this actor are not replicated to this client.";
+  fill(ui.list, list.map((e) => `${e.key}${e.stacks}${e.state}${Math.round(e.elapsed * 10)}`).join() || empty, () => [
+    h("thead", {}, h("tr", {}, ...["Effect", "Source", "Level", "Stacks", "Elapsed", "Remaining", "State", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
       {},
-      ...(detail.effects.length ? detail.effects.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.said.effects, { Act: { Remove: { effect: e.name, from: actor } } }) }, "remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "Nothing is in effect on it."))]),
+      ...(list.length ? list.map((e) => h("tr", { "data-key": e.key }, ...[e.name, e.by ?? "–", String(e.level), String(e.stacks), seconds(e.elapsed), left(e), e.state].map((t) => h("td", {}, t)), h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Remove ${e.name}`, onclick: () => act(ui.outcome.effects, { Action: { Remove: { effect: e.name, from: actor } } }) }, "Remove")))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, empty))]),
     ),
   ]);
 }
 
 function tags(detail) {
   fill(ui.tags, detail.tags.join() || "none", () => {
-    if (!detail.tags.length) return h("p", { class: "empty" }, "It has no tags.");
+    if (!detail.tags.length) return h("p", { class: "empty" }, "No tags.");
     const root = { below: new Map() };
     for (const [name, count] of detail.tags) {
       let at = root;
@@ -296,7 +304,8 @@ function tags(detail) {
         if (!at.below.has(part)) at.below.set(part, { below: new Map(), count: 0 });
         at = at.below.get(part);
       }
-      at.count = count;
+      // A client knows that a remote actor has a tag, not how often it was granted.
+      at.count = count ?? "";
     }
     const list = (node) => h("ul", { class: "tree" }, ...[...node.below].map(([name, n]) => h("li", { "data-key": name }, name, n.count ? h("b", {}, String(n.count)) : "", n.below.size ? list(n) : null)));
     return list(root);
@@ -304,53 +313,54 @@ function tags(detail) {
 }
 
 function abilities(detail, now) {
+  const list = detail.abilities ?? [];
   const wait = (a) => (a.cooldown ? Math.round(a.cooldown.share * 30) : 0);
-  const key = detail.abilities.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.heals ?? 0) * 10))}`).join();
+  const key = list.map((a) => `${a.name}${a.ready}${a.running}${a.charges}${wait(a)}${a.reasons.map((r) => r.kind + Math.round((r.ready_in ?? 0) * 10))}`).join();
   const casting = now.cast ? `${now.cast.name}${Math.round(now.cast.share * 30)}` : "";
   const bar = (share) => h("span", { class: "bar" }, h("i", { style: `width:${Math.round(share * 100)}%` }));
   const status = (a) => {
     const cast = now.cast?.name === a.name ? now.cast : null;
-    return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${percent(cast.share)}` : a.running ? "running" : a.ready ? "ready" : "not now", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
+    return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${percent(cast.share)}` : a.running ? "running" : a.ready ? "ready" : "not ready", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
   };
-  fill(ui.abilities, `${actor} ${key} ${casting} ${ui.answered?.text}`, () => [
-    h("thead", {}, h("tr", {}, ...["Ability", "State", "Cooldown", "Why not", ""].map((t) => h("th", {}, t)))),
+  fill(ui.abilities, `${side} ${actor} ${key} ${casting} ${ui.answered?.text}`, () => [
+    h("thead", {}, h("tr", {}, ...["Ability", "State", "Cooldown", "Reasons", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
       {},
-      ...(detail.abilities.length
-        ? detail.abilities.map((a) =>
+      ...(list.length
+        ? list.map((a) =>
             h(
               "tr",
               { "data-key": a.name, "data-ability": a.name },
               h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
               status(a),
               h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
-              h("td", {}, ui.answered?.of === `${actor} ${a.name}` ? h("div", { class: `said ${ui.answered.done ? "good" : "bad"}` }, ui.answered.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.heals === null ? "" : h("span", { class: "good" }, ` · over in ${seconds(r.heals)}`)))),
-              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name) }, "activate")),
+              h("td", {}, ui.answered?.of === `${actor} ${a.name}` ? h("div", { class: `outcome ${ui.answered.done ? "good" : "bad"}` }, ui.answered.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.ready_in === null ? "" : h("span", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`)))),
+              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name) }, "Activate")),
             ),
           )
-        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "It has no abilities."))]),
+        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, detail.abilities ? "No abilities." : "Abilities of this actor are known to its owner and the server only."))]),
     ),
   ]);
 }
 
-// Its answer stands in its row.
+// The outcome is shown in the row of the ability.
 async function activate(ability) {
   const who = actor;
   const target = document.getElementById("d-target").value.trim() || null;
-  const answered = { of: `${who} ${ability}`, ...(await act(h("p"), { Act: { Activate: { ability, who, target } } })) };
+  const answered = { of: `${who} ${ability}`, ...(await act(h("p"), { Action: { Activate: { ability, who, target } } })) };
   ui.answered = answered;
   setTimeout(() => ui.answered === answered && (ui.answered = null), SHOWN);
 }
 
 function log(frame) {
-  const lines = studio.happened(frame).filter((n) => n.who === actor).slice(-60).reverse();
-  fill(ui.log, lines.map((l) => l.serial).join() || "none", () => (lines.length ? lines.map((l) => h("li", { "data-key": l.serial, class: `${l.kind} ${l.certainty ?? ""}` }, h("time", {}, at(l.tick)), h("button", { onclick: () => chain(l) }, l.client ? `${l.client} took back: ${l.text}` : l.text))) : [h("li", { class: "empty" }, "Nothing has happened to it yet.")]));
+  const lines = studio.eventsUntil(frame).filter((n) => n.who === actor);
+  showLog(ui.log, lines.slice(-600), 60, "No events yet.", (l) => (l.client ? `${l.client} rolled back: ${l.text}` : l.text), chain);
 }
 
 async function chain(line) {
-  const steps = await studio.ask({ ask: "chain", serial: line.serial });
+  const steps = await studio.ask({ ask: "causes", serial: line.serial });
   if (!steps) return;
-  ui.answer.replaceChildren(h("p", { class: "quiet" }, "What caused it"), causes(steps));
-  see(ui.answer.parentElement);
+  ui.answer.replaceChildren(h("p", { class: "quiet" }, "Causes"), causes(steps));
+  scrollTo(ui.answer.parentElement);
 }

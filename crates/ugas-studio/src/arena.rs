@@ -1,4 +1,4 @@
-//! The pack of the demo, carried along: whoever has the program has the world.
+//! The pack of the demo, built into the program.
 
 use ugas_data::Project;
 
@@ -8,7 +8,7 @@ macro_rules! files {
     };
 }
 
-/// The files, by their places under `packs`.
+/// The files, by path below `packs`.
 const FILES: &[(&str, &str)] = files![
     "core/pack.yaml",
     "core/tags.yaml",
@@ -26,7 +26,7 @@ const FILES: &[(&str, &str)] = files![
     "arena/tags.yaml",
 ];
 
-/// The pack `arena` with what it requires, in memory.
+/// Returns the pack `arena` and its dependencies, in memory.
 ///
 /// ```
 /// let project = ugas_studio::arena::project();

@@ -1,17 +1,18 @@
 //! The studio for a game that runs its own world.
 //!
-//! A game keeps its [`Sim`], its loop and its time. Once a frame it lets the studio look: [`Attached::tick`] answers what
-//! pages have asked since, from the world as it is, and hands over what they want done. The game runs these orders as it
-//! runs its own ops, or refuses them; the studio never changes a world by itself.
+//! A game keeps its [`Sim`], its loop and its time. Once a frame it calls [`Attached::tick`], which answers the requests of the
+//! pages and passes their commands to the game. The game runs a command as it runs its own ops, or rejects it. The studio
+//! never changes the world by itself.
 
 use crate::Library;
-use crate::ask;
-use crate::desk::asks::{Ask, AskData, AskFrame, Asked};
-use crate::desk::told::{self, Chronicle};
-use crate::desk::{data, figures, frame};
+use crate::backend::event_log::{self, EventLog};
+use crate::backend::request::{DataRequest, FrameRequest, Request, WorldRequest};
+use crate::backend::{data, figures, frame};
 use crate::disk::{Disk, NO_DISK};
-use crate::serve::{Letter, Serving, Studio};
-use crate::stage::{Act, Deed, Input, RATE};
+use crate::explain;
+use crate::observer::Observer;
+use crate::serve::{Inbound, RunningServer, StudioServer};
+use crate::session::{Action, Input, RATE, ResolvedAction};
 use crate::view;
 use crate::{Names, Profiler};
 use serde_json::{Value, json};
@@ -21,54 +22,56 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use ugas_core::{Facts, Rules, Sim, TaskRecord};
 
-/// What is told where time is not the studio's to turn.
-const NOT_OURS: &str = "the game's own time cannot be turned back from here; record it with `ugas_studio::tape::Tape`";
+/// The error of requests that need a recording.
+const NO_RECORDING: &str =
+    "an attached game has no recording; record its world with `ugas_studio::recording::Recording`";
 
-/// How a studio is attached.
+/// The configuration of an attached studio.
 #[derive(Clone, Debug, Default)]
 pub struct AttachConfig {
-    /// The port of this machine's own address; 0 takes any that is free.
+    /// The loopback port; 0 selects a free one.
     pub port: u16,
-    /// Part of the address; whoever does not know it is refused. Take it from the operating system's random numbers.
+    /// Part of the address; a client without it is rejected. Take it from the operating system's random numbers.
     pub token: String,
-    /// What controllers are called on the pages, and their categories.
+    /// Names and categories of controllers.
     pub names: Names,
-    /// Where the documents lie, if they are to be read, changed and saved.
+    /// The path of the documents, if the studio may read and save them.
     pub documents: Option<PathBuf>,
 }
 
-/// What a page wants done.
+/// A command from a page.
 #[derive(Clone, Debug)]
-pub enum Order {
-    /// Something to a controller: an effect applied, an ability used, an input pressed, an event sent, a value written.
-    Act(Deed),
-    /// The documents have another text: these are the rules made of them. A game with code of its own in its rules builds
-    /// them itself instead, with [`ugas_data::Reloader::with_code`].
+pub enum Command {
+    /// An action on a controller: apply an effect, activate an ability, press an input, send an event, write a value.
+    Action(ResolvedAction),
+    /// New rules, built from changed documents. A game with code in its rules builds them itself instead, with [`ugas_data::Reloader::with_code`].
     Rules(Arc<Rules>),
-    /// The world stands still, or goes on.
+    /// Pause, or run.
     Pause(bool),
-    /// So many ticks, then it stands still.
+    /// Run a number of ticks, then pause.
     Step(u32),
-    /// This many times as fast.
+    /// Set the speed; 1 is real time.
     Speed(f64),
 }
 
-impl Order {
-    /// Does what is done to a world; what is about time is the game's, and refused here.
+impl Command {
+    /// Runs actions and reloads. Commands about time are rejected: the game handles them itself.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
         match self {
-            Order::Act(deed) => deed.run(sim),
-            Order::Rules(rules) => sim.reload(rules).map(|_| ()).map_err(|e| e.to_string()),
-            Order::Pause(_) | Order::Step(_) | Order::Speed(_) => Err("this game keeps its own pace".to_owned()),
+            Command::Action(action) => action.run(sim),
+            Command::Rules(rules) => sim.reload(rules).map(|_| ()).map_err(|e| e.to_string()),
+            Command::Pause(_) | Command::Step(_) | Command::Speed(_) => {
+                Err("this game does not let the studio control time".to_owned())
+            }
         }
     }
 }
 
-/// A studio beside a game.
+/// A studio attached to a game.
 ///
 /// ```
 /// use ugas_core::{Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec};
-/// use ugas_studio::attach::{AttachConfig, Attached, Order};
+/// use ugas_studio::attach::{AttachConfig, Attached, Command};
 /// use ugas_doc::{Attribute, AttributeSet};
 ///
 /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build()?;
@@ -78,48 +81,48 @@ impl Order {
 /// let mut config = AttachConfig { token: "sixteen letters or more".into(), ..AttachConfig::default() };
 /// config.names.set(hero, "Hero");
 /// let mut studio = Attached::open(config)?;
-/// println!("watch it at {}", studio.address());
+/// println!("open {}", studio.address());
 ///
 /// let mut facts = Facts::default();
 /// for tick in 1..=3 {
 ///     sim.advance_to(SimTime::frames(tick, 60));
 ///     sim.take_facts(&mut facts);
-///     studio.tick(&mut sim, &facts, &mut |sim, order| order.run(sim));
+///     studio.tick(&mut sim, &facts, &mut |sim, command| command.run(sim));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Attached {
-    letters: Receiver<Letter>,
-    serving: Serving,
+    inbound: Receiver<Inbound>,
+    serving: RunningServer,
     address: String,
     names: Names,
     library: Option<Library>,
     documents: Option<PathBuf>,
     disk: Option<Disk>,
-    /// The game's rules when the documents were read, or when it last took some.
+    /// The game's rules when the documents were read or last applied.
     loaded: Option<Arc<Rules>>,
-    /// How often other documents were read.
+    /// Number of reloads of the documents.
     reloads: u32,
-    /// What is shown and not loaded, or cannot be shown.
+    /// Files that are shown but not loaded by the game, or the error of reading them.
     notice: Option<String>,
-    chronicle: Chronicle,
+    event_log: EventLog,
     tick: u32,
     tasks: Vec<TaskRecord>,
     paused: bool,
     speed: f64,
 }
 
-/// How a game runs an order.
-pub type RunOrder<'g> = dyn FnMut(&mut Sim, Order) -> Result<(), String> + 'g;
+/// How a game runs a command.
+pub type RunCommand<'g> = dyn FnMut(&mut Sim, Command) -> Result<(), String> + 'g;
 
 impl Attached {
-    /// Listens on this machine's own address and serves the pages from a thread of its own.
+    /// Listens on the loopback address and serves the pages on another thread.
     pub fn open(config: AttachConfig) -> io::Result<Attached> {
-        let studio = Studio::listen(config.port, &config.token)?;
+        let studio = StudioServer::listen(config.port, &config.token)?;
         let address = studio.address()?;
-        let (letters, serving) = studio.begin()?;
+        let (inbound, serving) = studio.begin()?;
         Ok(Attached {
-            letters,
+            inbound,
             serving,
             address,
             names: config.names,
@@ -129,7 +132,7 @@ impl Attached {
             loaded: None,
             reloads: 0,
             notice: None,
-            chronicle: Chronicle::default(),
+            event_log: EventLog::default(),
             tick: 0,
             tasks: Vec::new(),
             paused: false,
@@ -137,32 +140,32 @@ impl Attached {
         })
     }
 
-    /// What to open in a browser.
+    /// Returns the address to open in a browser.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// What controllers are called; a game that makes more of them while it runs names them here.
+    /// Returns the names of controllers, to name those that are spawned later.
     pub fn names_mut(&mut self) -> &mut Names {
         &mut self.names
     }
 
-    /// Takes what a [`Profiler`] was told, for the page with figures.
+    /// Takes the records of a [`Profiler`] for the page *Statistics*.
     pub fn take_records(&mut self, profiler: &mut Profiler) {
         self.tasks = profiler.take_records();
     }
 
-    /// Once a frame: notes what happened, answers whoever asked since, and lets the game run what pages want done. Costs
-    /// next to nothing while no page is open.
-    pub fn tick(&mut self, sim: &mut Sim, facts: &Facts, run: &mut RunOrder<'_>) {
+    /// Records facts, answers requests and lets the game run commands. Call it once per frame; it is cheap while no page is
+    /// open.
+    pub fn tick(&mut self, sim: &mut Sim, facts: &Facts, run: &mut RunCommand<'_>) {
         self.tick = (sim.now().as_seconds() * f64::from(RATE)).round() as u32;
-        self.chronicle.note_facts(self.tick, &facts.list);
-        while let Ok(letter) = self.letters.try_recv() {
-            match letter {
-                Letter::Disk => self.look(sim),
-                // Whoever asked may have gone.
-                Letter::Asked((question, to)) => {
-                    let _ = to.send(self.answer(sim, &question, run));
+        self.event_log.record_facts(self.tick, &facts.list);
+        while let Ok(event) = self.inbound.try_recv() {
+            match event {
+                Inbound::Disk => self.look(sim),
+                // The connection may be closed.
+                Inbound::Request((request, to)) => {
+                    let _ = to.send(self.answer(sim, &request, run));
                 }
             }
         }
@@ -171,42 +174,42 @@ impl Attached {
         }
     }
 
-    /// Others have saved something: it is shown, and loading it is the game's own business.
+    /// Files changed on disk: the pages show them; the game decides whether to load them.
     fn look(&mut self, sim: &Sim) {
         let (Some(library), Some(disk)) = (&self.library, &mut self.disk) else { return };
-        let news = match disk.look(library) {
-            Ok(news) if news.is_empty() => return,
-            Ok(news) => news,
+        let changes = match disk.look(library) {
+            Ok(changes) if changes.is_empty() => return,
+            Ok(changes) => changes,
             Err(error) => return self.notice = Some(error),
         };
-        // A game that watches its files itself may have been faster.
-        let same = library.with_all(&news).is_ok_and(|new| new.rules().fingerprint() == sim.rules().fingerprint());
+        // A game that watches its files itself may have loaded them already.
+        let same = library.with_all(&changes).is_ok_and(|new| new.rules().fingerprint() == sim.rules().fingerprint());
         let faster = self.loaded.as_ref().is_none_or(|before| !Arc::ptr_eq(before, sim.rules()));
-        let shown = library.showing(&news);
-        disk.took(&news, &shown);
+        let shown = library.showing(&changes);
+        disk.took(&changes, &shown);
         self.library = Some(shown);
         self.reloads += 1;
         match same || faster {
             true => self.settled(sim),
             false => {
-                let names: Vec<String> = news.keys().map(|path| path.display().to_string()).collect();
+                let names: Vec<String> = changes.keys().map(|path| path.display().to_string()).collect();
                 let names = names.join(", ");
-                self.notice = Some(format!("{names}: shown as it is there now; the game has not loaded this"));
+                self.notice = Some(format!("{names}: changed on disk; the game has not loaded the change"));
             }
         }
     }
 
-    /// What is shown is what the game has, as far as can be known here.
+    /// Records that the game uses the shown documents.
     fn settled(&mut self, sim: &Sim) {
         self.loaded = Some(sim.rules().clone());
         self.notice = None;
     }
 
-    /// Answers a request in JSON, as [`Desk::answer`](crate::Desk::answer) does for a world of the studio's own.
-    pub fn answer(&mut self, sim: &mut Sim, request: &str, run: &mut RunOrder<'_>) -> String {
-        let answer = Asked::read(request).and_then(|asked| match asked {
-            Asked::World(asked) => self.reply(sim, asked, run),
-            Asked::Data(asked) => self.about_data(sim, asked, run),
+    /// Answers a request in JSON, as [`Backend::answer`](crate::Backend::answer) does for a session of the studio.
+    pub fn answer(&mut self, sim: &mut Sim, request: &str, run: &mut RunCommand<'_>) -> String {
+        let answer = Request::read(request).and_then(|request| match request {
+            Request::World(request) => self.reply(sim, request, run),
+            Request::Data(request) => self.about_data(sim, request, run),
         });
         match answer {
             Ok(value) => value.to_string(),
@@ -214,80 +217,90 @@ impl Attached {
         }
     }
 
-    fn reply(&mut self, sim: &mut Sim, asked: Ask, run: &mut RunOrder<'_>) -> Result<Value, String> {
-        match asked {
-            Ask::Hello { .. } => return Ok(self.hello(sim)),
-            Ask::Frame(frame) => return Ok(self.frame(sim, &frame)),
-            Ask::Figures => return Ok(self.figures(sim)),
-            Ask::Explain { side: None, who, attribute } => {
-                let who = self.names.who(sim, &who).ok_or_else(|| format!("{who} is not there"))?;
-                let why = ask::why(&self.names, sim, who, &attribute)?;
-                return Ok(self.chronicle.with_writes(why, &self.names, sim, who, self.tick));
+    fn reply(&mut self, sim: &mut Sim, request: WorldRequest, run: &mut RunCommand<'_>) -> Result<Value, String> {
+        match request {
+            WorldRequest::Hello { .. } => return Ok(self.hello(sim)),
+            WorldRequest::Frame(frame) => return Ok(self.frame(sim, &frame)),
+            WorldRequest::Figures => return Ok(self.figures(sim)),
+            WorldRequest::Explain { side: None, who, attribute } => {
+                let who = self.names.who(sim, &who).ok_or_else(|| format!("actor {who} does not exist"))?;
+                let why = explain::why(&self.names, Observer::Server(sim), who, &attribute)?;
+                return Ok(self.event_log.with_writes(why, &self.names, sim, who, self.tick));
             }
-            Ask::Past { about } => {
-                let told = self.chronicle.until(self.tick, about.as_deref(), &self.names);
-                return Ok(json!(told.into_iter().map(|t| told::line(t, &self.names, sim)).collect::<Vec<_>>()));
+            WorldRequest::History { about } => {
+                let recorded = self.event_log.until(self.tick, about.as_deref(), &self.names);
+                return Ok(json!(
+                    recorded.into_iter().map(|t| event_log::line(t, &self.names, sim)).collect::<Vec<_>>()
+                ));
             }
-            Ask::Explain { side: Some(side), .. } => return Err(format!("no client is named {side}")),
-            Ask::Chain { serial } => {
-                let told = self.chronicle.find(serial).ok_or("this is too long ago")?;
-                return Ok(json!(ask::chain(&self.names, sim, &told.fact)));
+            WorldRequest::Explain { side: Some(side), .. } => return Err(format!("client {side} does not exist")),
+            WorldRequest::Causes { serial } => {
+                let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log")?;
+                return Ok(json!(explain::chain(&self.names, sim, &recorded.fact)));
             }
-            Ask::Put { input } => self.put(sim, input, run)?,
-            Ask::Play => {
-                run(sim, Order::Pause(false))?;
+            WorldRequest::Put { input } => self.put(sim, input, run)?,
+            WorldRequest::Play => {
+                run(sim, Command::Pause(false))?;
                 self.paused = false;
             }
-            Ask::Pause => {
-                run(sim, Order::Pause(true))?;
+            WorldRequest::Pause => {
+                run(sim, Command::Pause(true))?;
                 self.paused = true;
             }
-            Ask::Step { ticks } => {
-                run(sim, Order::Step(ticks))?;
+            WorldRequest::Step { ticks } => {
+                run(sim, Command::Step(ticks))?;
                 self.paused = true;
             }
-            Ask::Speed { times } => {
+            WorldRequest::Speed { times } => {
                 if !(0.0..=16.0).contains(&times) {
-                    return Err("a speed is from 0 to 16".to_owned());
+                    return Err("speed must be from 0 to 16".to_owned());
                 }
-                run(sim, Order::Speed(times))?;
+                run(sim, Command::Speed(times))?;
                 self.speed = times;
             }
-            Ask::Seek { tick } if tick == self.tick => {}
-            Ask::Seek { .. } | Ask::Fork | Ask::Undo { .. } | Ask::Moment | Ask::Open { .. } => {
-                return Err(NOT_OURS.to_owned());
+            WorldRequest::Seek { tick } if tick == self.tick => {}
+            WorldRequest::Seek { .. }
+            | WorldRequest::Resume
+            | WorldRequest::Undo { .. }
+            | WorldRequest::Permalink
+            | WorldRequest::Open { .. } => {
+                return Err(NO_RECORDING.to_owned());
             }
         }
         Ok(json!({ "tick": self.tick }))
     }
 
-    fn put(&mut self, sim: &mut Sim, input: Input, run: &mut RunOrder<'_>) -> Result<(), String> {
+    fn put(&mut self, sim: &mut Sim, input: Input, run: &mut RunCommand<'_>) -> Result<(), String> {
         match input {
-            Input::Act(act) => self.act(sim, &act, run),
+            Input::Action(act) => self.act(sim, &act, run),
             Input::Edit { file, text, .. } => {
                 let library = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
-                run(sim, Order::Rules(library.rules().clone()))?;
+                run(sim, Command::Rules(library.rules().clone()))?;
                 self.library = Some(library);
                 self.settled(sim);
                 Ok(())
             }
-            Input::Files { .. } => Err("files are saved one by one".to_owned()),
+            Input::Files { .. } => Err("save one file at a time".to_owned()),
+            Input::Resume => Err(NO_RECORDING.to_owned()),
             Input::Link { .. } | Input::Keys(_) | Input::Join { .. } | Input::Leave { .. } => {
-                Err("a game that is attached has no simulated clients; its own are its own".to_owned())
+                Err("an attached game has no simulated clients".to_owned())
             }
         }
     }
 
-    fn act(&self, sim: &mut Sim, act: &Act, run: &mut RunOrder<'_>) -> Result<(), String> {
-        let deed = act.deed(&self.names, sim)?;
-        run(sim, Order::Act(deed))
+    fn act(&self, sim: &mut Sim, act: &Action, run: &mut RunCommand<'_>) -> Result<(), String> {
+        let action = act.resolve(&self.names, sim)?;
+        run(sim, Command::Action(action))
     }
 
-    /// The documents, read when they are first asked for.
+    /// Returns the documents, read on first use.
     fn library(&mut self, sim: &Sim) -> Result<&Library, String> {
         if self.library.is_none() {
-            let path = self.documents.as_ref().ok_or("this game was attached without its documents")?;
-            let library = Library::beside(sim.rules().clone(), path);
+            let path = self
+                .documents
+                .as_ref()
+                .ok_or("the game was attached without documents; set `AttachConfig::documents`")?;
+            let library = Library::of_running(sim.rules().clone(), path);
             self.disk = Disk::open(path, &library).ok();
             self.serving.watch(self.disk.as_ref().map_or(Vec::new(), Disk::places));
             self.loaded = Some(sim.rules().clone());
@@ -296,20 +309,20 @@ impl Attached {
         self.library.as_ref().ok_or_else(|| NO_DISK.to_owned())
     }
 
-    fn about_data(&mut self, sim: &mut Sim, asked: AskData, run: &mut RunOrder<'_>) -> Result<Value, String> {
-        let AskData::Save { file, text, mark } = asked else {
+    fn about_data(&mut self, sim: &mut Sim, request: DataRequest, run: &mut RunCommand<'_>) -> Result<Value, String> {
+        let DataRequest::Save { file, text, mark } = request else {
             self.library(sim)?;
             let library = self.library.as_ref().ok_or(NO_DISK)?;
-            return data::reply(asked, library, self.disk.as_ref(), true);
+            return data::reply(request, library, self.disk.as_ref(), true);
         };
         let new = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
         let (library, disk) = (self.library.as_ref().ok_or(NO_DISK)?, self.disk.as_mut().ok_or(NO_DISK)?);
         let path = data::save(library, disk, &file, &text, &mark)?;
         let mark = disk.mark(&path).map(|m| m.hex());
-        let taken = run(sim, Order::Rules(new.rules().clone()));
+        let taken = run(sim, Command::Rules(new.rules().clone()));
         disk.took(&std::collections::BTreeMap::new(), &new);
         self.library = Some(new);
-        taken.map_err(|why| format!("it is saved, but the world goes on with what it had: {why}"))?;
+        taken.map_err(|why| format!("saved, but not applied to the running world: {why}"))?;
         self.settled(sim);
         Ok(json!({ "mark": mark, "tick": self.tick }))
     }
@@ -337,26 +350,26 @@ impl Attached {
         Value::Object(figures::of_sim(sim, &self.tasks))
     }
 
-    fn frame(&self, sim: &mut Sim, asked: &AskFrame) -> Value {
+    fn frame(&self, sim: &mut Sim, request: &FrameRequest) -> Value {
         let hash = sim.hash();
         let (sim, names) = (&*sim, &self.names);
-        let details: Vec<Value> = asked
+        let details: Vec<Value> = request
             .watch
             .iter()
             .map(|(side, name)| {
                 let who = names.who(sim, name).filter(|_| side.is_none());
-                json!({ "side": side, "name": name, "detail": who.and_then(|who| view::detail(names, sim, who)) })
+                json!({ "side": side, "name": name, "detail": who.and_then(|who| view::detail(names, Observer::Server(sim), who)) })
             })
             .collect();
         let side = view::Side {
             client: None,
             tick: self.tick,
             ahead: 0,
-            bent: 0.0,
+            clock_rate: 0.0,
             link: (0, 0.0),
             corrections: 0,
             refused: 0,
-            actors: view::actors(names, sim, &view::Shows::All, asked.category.as_deref()),
+            actors: view::actors(names, Observer::Server(sim), request.category.as_deref()),
         };
         json!({
             "tick": self.tick,
@@ -377,8 +390,8 @@ impl Attached {
             "done": 0,
             "sides": [side],
             "details": details,
-            "serial": self.chronicle.serial(),
-            "news": self.chronicle.since(asked, names, |t| told::line(t, names, sim)),
+            "serial": self.event_log.serial(),
+            "events": self.event_log.since(request, names, |t| event_log::line(t, names, sim)),
             "reloads": self.reloads,
             "notice": self.notice,
         })

@@ -1,34 +1,35 @@
-//! The studio: a running world that can be watched, asked, driven, rewound and changed.
+//! The studio: shows, explains, controls, rewinds and edits a running world.
 //!
-//! People believe what they can see move. Here a world (the demo's duel, a pack, a scenario) runs as a server with simulated
-//! clients, is recorded ([`tape`]), and answers requests in JSON ([`Desk`]): what there is, why a number is what it is, why
-//! an ability cannot be used, what caused a death. The pages in `pages` show it, whether the desk sits behind the web server
-//! of [`serve`] or in the browser itself as wasm.
+//! A [`session::Session`] runs a world (the demo's duel, a pack or a scenario) as a server with simulated clients. A
+//! [`recording::Recording`] records it. A [`Backend`] answers JSON requests about it: the state, the explanation of a value, the
+//! reasons an ability cannot be activated, the causes of a death. The files in `pages` are the user interface. The backend runs
+//! behind the web server of [`serve`], or in the browser as wasm.
 //!
-//! Deliberately absent: rules of the game, and clocks. Whoever hosts the desk says how much time has passed.
+//! Deliberately absent: game rules, and clocks. The host of the backend passes the elapsed time in.
 #![forbid(unsafe_code)]
 
 pub mod arena;
-mod ask;
 #[cfg(feature = "serve")]
 pub mod attach;
-mod desk;
+mod backend;
 mod disk;
-mod glance;
+mod explain;
 mod library;
 mod names;
+mod observer;
 mod profile;
+pub mod recording;
 #[cfg(feature = "serve")]
 pub mod serve;
-pub mod stage;
-pub mod tape;
+pub mod session;
+mod summary;
 mod view;
 
-pub use desk::{Boot, Desk};
-pub use glance::{Glance, Someone};
+pub use backend::{Backend, SessionFactory};
 pub use library::Library;
 pub use names::Names;
 pub use profile::{Clock, Profiler};
+pub use summary::{ActorSummary, Summary};
 
 #[cfg(all(doctest, feature = "serve"))]
 #[doc = include_str!("../../../book/src/attach.md")]

@@ -1,4 +1,4 @@
-//! The documents of a world and the rules made of them. A text that is not sound changes nothing.
+//! The documents of a world and the rules built from them. An invalid text changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,22 @@ use ugas_data::{Diagnostic, DocSet, Project, Severity, Source};
 use ugas_doc::Doc;
 use ugas_lab::Scenario;
 
-/// Documents and the rules made of them last.
+/// Documents and the last rules built from them.
 #[derive(Clone, Debug)]
 pub struct Library {
     project: Project,
-    whole: Whole,
+    whole: DocScope,
     rules: Arc<Rules>,
 }
 
-/// Which of the files become rules together.
+/// The files that are built together.
 #[derive(Clone, Debug)]
-enum Whole {
-    /// A pack with what it requires.
+enum DocScope {
+    /// A pack with its dependencies.
     Pack(PathBuf),
-    /// Those in no pack.
+    /// Files that belong to no pack.
     Loose,
-    /// Those a scenario stands on; its rules are made by it.
+    /// The files of a scenario, which builds its own rules.
     Scenario,
 }
 
@@ -37,24 +37,24 @@ impl Library {
     /// ```
     pub fn new(mut project: Project, pack: Option<&Path>) -> Result<Library, Vec<Diagnostic>> {
         keep_tables(&mut project);
-        let whole = pack.map_or(Whole::Loose, |folder| Whole::Pack(folder.to_path_buf()));
+        let whole = pack.map_or(DocScope::Loose, |folder| DocScope::Pack(folder.to_path_buf()));
         let rules = rules_of(&project, &whole, None)?;
         Ok(Library { project, whole, rules })
     }
 
-    /// The documents at a path: the pack in a folder, or what is in no pack. Nothing is built: the rules are those of a
-    /// world that runs already.
-    pub fn beside(rules: Arc<Rules>, path: &Path) -> Library {
+    /// Reads the documents at a path: the pack in a folder, or loose files. Builds nothing: the rules are those of a world
+    /// that is already running.
+    pub fn of_running(rules: Arc<Rules>, path: &Path) -> Library {
         let (mut project, _) = Project::open_readable(path);
         keep_tables(&mut project);
         let whole = match path.join("pack.yaml").is_file() {
-            true => Whole::Pack(path.to_path_buf()),
-            false => Whole::Loose,
+            true => DocScope::Pack(path.to_path_buf()),
+            false => DocScope::Loose,
         };
         Library { project, whole, rules }
     }
 
-    /// The rules of a scenario, its file and the packs it stands on.
+    /// The rules of a scenario, its file and the packs it uses.
     pub(crate) fn of_scenario(rules: Arc<Rules>, scenario: &Scenario) -> Library {
         let (mut project, _) = Project::open_readable(&*scenario.file);
         for folder in scenario.pack_folders() {
@@ -63,85 +63,85 @@ impl Library {
             }
         }
         keep_tables(&mut project);
-        Library { project, whole: Whole::Scenario, rules }
+        Library { project, whole: DocScope::Scenario, rules }
     }
 
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
 
-    /// The files.
+    /// Returns the files.
     pub fn project(&self) -> &Project {
         &self.project
     }
 
-    /// Whether a changed text is taken by the running world. A scenario begins again instead, when its file is saved.
+    /// Returns whether a changed text can be applied to the running world. A scenario is restarted instead when its file is
+    /// saved.
     pub fn is_live(&self) -> bool {
-        !matches!(self.whole, Whole::Scenario)
+        !matches!(self.whole, DocScope::Scenario)
     }
 
-    /// The documents that belong together.
+    /// Returns the documents that are built together.
     pub fn set(&self) -> Option<DocSet> {
         set_of(&self.project, &self.whole)
     }
 
-    /// The files that are the world's own, and then those it requires.
+    /// Returns the world's own files, then those of its dependencies.
     pub fn files(&self) -> impl Iterator<Item = &Source> {
         let order: Vec<usize> = self.set().iter().flat_map(|s| s.own.iter().chain(&s.required).copied()).collect();
         order.into_iter().map(|i| &self.project.sources()[i])
     }
 
-    /// The documents that could be read.
+    /// Returns the documents that were read successfully.
     pub(crate) fn docs(&self) -> impl Iterator<Item = &Doc> {
         docs_in(self.project.sources().iter())
     }
 
-    /// Those of the pack's own files.
+    /// Returns the documents of the pack's own files.
     pub(crate) fn own_docs(&self) -> impl Iterator<Item = &Doc> {
         let own = self.set().map_or(Vec::new(), |set| set.own);
         docs_in(own.into_iter().map(|i| &self.project.sources()[i]))
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub fn text(&self, file: &str) -> Option<&str> {
         self.project.source(file).map(|s| &*s.text)
     }
 
-    /// Everything that is wrong with a file if it had this text, or probably not meant.
+    /// Returns the errors and warnings that a file with this text would have.
     pub fn check(&self, file: &str, text: &str) -> Vec<Diagnostic> {
         let mut project = self.project.clone();
         let Some(path) = project.source(file).map(|s| s.path.clone()) else { return Vec::new() };
         project.put(path, text);
         let findings = project.check();
         match self.whole {
-            Whole::Scenario => ugas_lab::with_scenarios(findings, ugas_lab::check_scenarios(&project)),
+            DocScope::Scenario => ugas_lab::with_scenarios(findings, ugas_lab::check_scenarios(&project)),
             _ => findings,
         }
     }
 
-    /// The library with another text for a file, or why not.
+    /// Returns the library with a new text for a file, or the errors.
     pub fn with(&self, file: &str, text: &str) -> Result<Library, Vec<Diagnostic>> {
         match self.project.source(file).map(|s| s.path.clone()) {
             Some(path) => self.with_all(&BTreeMap::from([(path, Some(text.to_owned()))])),
-            None => Err(vec![error("no-file", file, format!("there is no file {file}"))]),
+            None => Err(vec![error("no-file", file, format!("file {file} does not exist"))]),
         }
     }
 
-    /// The library with other texts, files that are new, and without files that have none; or why not. Their numbers are
-    /// those that tables on the disk have now.
+    /// Returns the library with changed, added and removed files, or the errors. Tables are read from disk again.
     pub fn with_all(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Result<Library, Vec<Diagnostic>> {
         self.change(texts, put_anew)
     }
 
-    /// The library with other texts and the rules it had: what is shown of a game that decides itself what it loads.
+    /// Returns the library with changed files and the same rules, for a game that decides itself what to load.
     #[cfg(feature = "serve")]
     pub(crate) fn showing(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Library {
         let project = changed(&self.project, texts, put_anew);
         Library { project, whole: self.whole.clone(), rules: self.rules.clone() }
     }
 
-    /// The same with numbers that tables had when it was done first.
+    /// Like `with_all`, with the tables as they were when the change was first applied.
     pub(crate) fn with_kept(
         &self,
         texts: &BTreeMap<PathBuf, Option<String>>,
@@ -153,7 +153,7 @@ impl Library {
         })
     }
 
-    /// The tables that these files take numbers from, as they were read.
+    /// Returns the tables that these files use, as they were read.
     pub(crate) fn tables_of<'p>(&self, files: impl Iterator<Item = &'p PathBuf>) -> BTreeMap<PathBuf, String> {
         let tables = files.flat_map(|path| tables_of(&self.project, path));
         tables.filter_map(|t| Some((t.clone(), self.project.table(&t)?.to_owned()))).collect()
@@ -165,7 +165,7 @@ impl Library {
         put: impl Fn(&mut Project, &Path, &str),
     ) -> Result<Library, Vec<Diagnostic>> {
         if !self.is_live() {
-            let message = "the world follows a scenario; save the file, and it begins again with it".to_owned();
+            let message = "a scenario cannot be changed while it runs; save the file to restart it".to_owned();
             return Err(vec![error("scenario", "", message)]);
         }
         let project = changed(&self.project, texts, put);
@@ -174,7 +174,7 @@ impl Library {
     }
 }
 
-/// Files with other texts.
+/// Returns the project with changed files.
 fn changed(
     project: &Project,
     texts: &BTreeMap<PathBuf, Option<String>>,
@@ -190,7 +190,7 @@ fn changed(
     project
 }
 
-/// Another text of a file, with the numbers that its tables have now.
+/// Replaces the text of a file and reads its tables from disk again.
 fn put_anew(project: &mut Project, path: &Path, text: &str) {
     project.put(path, text);
     let tables = tables_of(project, path);
@@ -201,12 +201,12 @@ fn put_anew(project: &mut Project, path: &Path, text: &str) {
     }
 }
 
-/// The tables of a file.
+/// Returns the tables of a file.
 fn tables_of(project: &Project, path: &Path) -> Vec<PathBuf> {
     project.sources().iter().filter(|s| s.path == path).flat_map(Source::tables).collect()
 }
 
-/// Keeps what tables hold now, so that a world that is gone back to has the numbers it had.
+/// Keeps the current content of all tables, so that a rewound world has the numbers it had.
 fn keep_tables(project: &mut Project) {
     let files: Vec<PathBuf> = project.sources().iter().map(|s| s.path.clone()).collect();
     files.iter().for_each(|file| project.keep_tables_of(file));
@@ -220,11 +220,11 @@ fn docs_in<'s>(sources: impl Iterator<Item = &'s Source>) -> impl Iterator<Item 
     sources.flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref()).map(|l| &l.doc)
 }
 
-fn set_of(project: &Project, whole: &Whole) -> Option<DocSet> {
+fn set_of(project: &Project, whole: &DocScope) -> Option<DocSet> {
     let folder = match whole {
-        Whole::Pack(folder) => Some(folder.as_path()),
-        Whole::Loose => None,
-        Whole::Scenario => {
+        DocScope::Pack(folder) => Some(folder.as_path()),
+        DocScope::Loose => None,
+        DocScope::Scenario => {
             let own = (0..project.sources().len()).collect();
             return Some(DocSet { folder: None, own, required: Vec::new(), host: Default::default() });
         }
@@ -232,15 +232,15 @@ fn set_of(project: &Project, whole: &Whole) -> Option<DocSet> {
     project.sets().into_iter().find(|set| set.folder.as_deref() == folder)
 }
 
-fn rules_of(project: &Project, whole: &Whole, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
+fn rules_of(project: &Project, whole: &DocScope, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
     match set_of(project, whole) {
         Some(set) => project.rules_after(&set, after),
         None => {
             let place = match whole {
-                Whole::Pack(folder) => folder.display().to_string(),
+                DocScope::Pack(folder) => folder.display().to_string(),
                 _ => ".".to_owned(),
             };
-            Err(vec![error("no-documents", &place, "no document found; is this the right folder?".to_owned())])
+            Err(vec![error("no-documents", &place, "no documents found; check the path".to_owned())])
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What controllers are called where people see them, and under which category a person filters them.
+//! Display names and categories of controllers.
 
 use std::collections::BTreeMap;
 use ugas_core::{ControllerId, Sim};
@@ -19,38 +19,38 @@ pub struct Names {
 }
 
 impl Names {
-    /// Calls a controller something.
+    /// Names a controller.
     pub fn set(&mut self, who: ControllerId, name: impl Into<String>) {
         self.names.insert(who, name.into());
     }
 
-    /// Puts a controller into a category: `DebugCategory` of its document.
+    /// Sets the category of a controller: `DebugCategory` of its document.
     pub fn set_category(&mut self, who: ControllerId, category: impl Into<String>) {
         self.categories.insert(who, category.into());
     }
 
-    /// What a controller is called.
+    /// Returns the name of a controller, `#7` if it has none.
     pub fn name(&self, who: ControllerId) -> String {
         self.names.get(&who).cloned().unwrap_or_else(|| format!("#{}", who.0))
     }
 
-    /// Who of a world is called so; `#7` is the controller with that id.
+    /// Returns the controller with a name if it exists in a sim; `#7` is the controller with that id.
     pub fn who(&self, sim: &Sim, name: &str) -> Option<ControllerId> {
         self.id(name).filter(|&who| sim.exists(who))
     }
 
-    /// Who is called so, whether there or gone.
+    /// Returns the controller with a name, whether it exists or not.
     pub(crate) fn id(&self, name: &str) -> Option<ControllerId> {
         let known = self.names.iter().find(|(_, n)| *n == name).map(|(who, _)| *who);
         known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId))
     }
 
-    /// The category of a controller.
+    /// Returns the category of a controller.
     pub fn category(&self, who: ControllerId) -> Option<&str> {
         self.categories.get(&who).map(String::as_str)
     }
 
-    /// Every category somebody is in.
+    /// Returns all categories, sorted.
     pub fn categories(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.categories.values().map(String::as_str).collect();
         all.sort_unstable();

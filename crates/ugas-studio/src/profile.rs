@@ -1,16 +1,16 @@
-//! What tasks cost: a host with a stopwatch that keeps what a step tells about them.
+//! Profiling of tasks: a host with a stopwatch that collects the task records of a step.
 //!
-//! The runtime has no clock. Whoever hosts it lends one, and gets one record for each type of task that ticked in a frame;
-//! with the feature `tracing` each record is an event too, for whatever listens there.
+//! The runtime has no clock. The host provides one and gets a record for each task type that ticked in a frame. With the
+//! feature `tracing` each record can be emitted as an event.
 
 use std::fmt;
 use std::sync::Arc;
 use ugas_core::{Host, Rules, TaskRecord};
 
-/// Nanoseconds since some moment.
+/// A monotonic clock in nanoseconds.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// A host that does nothing but measure.
+/// A host that only measures.
 ///
 /// ```
 /// use ugas_core::{Rules, Sim, SimConfig, SimTime};
@@ -29,24 +29,24 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// With a clock; without one every time is 0.
+    /// Creates a profiler with a clock. Without one every duration is 0.
     pub fn new(clock: Clock) -> Profiler {
         Profiler { clock: Some(clock), records: Vec::new() }
     }
 
-    /// What was told since this was asked last.
+    /// Takes the records since the last call.
     pub fn take_records(&mut self) -> Vec<TaskRecord> {
         std::mem::take(&mut self.records)
     }
 
-    /// Says what was told, with the names of the tasks, to whoever listens to `tracing`.
-    pub fn tell(&self, rules: &Rules) {
-        tell(rules, &self.records);
+    /// Emits the records, with task names, as `tracing` events.
+    pub fn emit(&self, rules: &Rules) {
+        emit(rules, &self.records);
     }
 }
 
 #[cfg(feature = "tracing")]
-pub(crate) fn tell(rules: &Rules, records: &[TaskRecord]) {
+pub(crate) fn emit(rules: &Rules, records: &[TaskRecord]) {
     for record in records {
         tracing::debug!(
             target: "ugas::tasks",
@@ -61,7 +61,7 @@ pub(crate) fn tell(rules: &Rules, records: &[TaskRecord]) {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn tell(_: &Rules, _: &[TaskRecord]) {}
+pub(crate) fn emit(_: &Rules, _: &[TaskRecord]) {}
 
 impl Host for Profiler {
     fn stopwatch(&mut self) -> u64 {

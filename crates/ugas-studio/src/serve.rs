@@ -1,11 +1,10 @@
-//! The web server: on this machine only, for whoever has the address it printed.
+//! The web server: loopback only, with a token in its address.
 //!
-//! It listens on a loopback address. Pages are part of the program, so no path leads to a disk. The socket through which
-//! the desk is asked opens only for a page of this server's own that knows the token: another page in the same browser, or a
-//! name that was made to point here, is refused.
+//! Pages are built into the program, so no request reads a file. The web socket opens only for a page of this server that has
+//! the token: pages of other origins and rebound host names are rejected.
 #![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
 
-use crate::Desk;
+use crate::Backend;
 use axum::Router;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Query, State};
@@ -24,14 +23,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use ugas_data::Watch;
 
-/// The longest question: a file of the size that is read at all, and room for what goes around it.
-const MOST_ASKED: usize = 4 * 1024 * 1024;
-/// The shortest token.
-const LEAST_TOKEN: usize = 16;
-/// Between two steps when nobody asks.
-const BREATH: Duration = Duration::from_millis(5);
-/// Nobody asked for so long: nobody looks, and the world waits.
-const UNSEEN: Duration = Duration::from_secs(2);
+/// The longest request: the largest file that is read, with room for the rest of the message.
+const MAX_REQUEST: usize = 4 * 1024 * 1024;
+/// The shortest token, in characters.
+const MIN_TOKEN: usize = 16;
+/// The wait for requests between two steps.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// The time without requests after which the world pauses.
+const IDLE_AFTER: Duration = Duration::from_secs(2);
 
 macro_rules! pages {
     ($($name:literal => $kind:literal),+ $(,)?) => {
@@ -39,7 +38,7 @@ macro_rules! pages {
     };
 }
 
-/// The pages, their kinds and what is in them.
+/// The pages: name, content type and content.
 const PAGES: &[(&str, &str, &str)] = pages![
     "index.html" => "text/html; charset=utf-8",
     "style.css" => "text/css; charset=utf-8",
@@ -53,6 +52,7 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "figures.js" => "text/javascript; charset=utf-8",
     "form.js" => "text/javascript; charset=utf-8",
     "link.js" => "text/javascript; charset=utf-8",
+    "log.js" => "text/javascript; charset=utf-8",
     "network.js" => "text/javascript; charset=utf-8",
     "plot.js" => "text/javascript; charset=utf-8",
     "rows.js" => "text/javascript; charset=utf-8",
@@ -61,94 +61,93 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "world.js" => "text/javascript; charset=utf-8",
 ];
 
-/// Only what this server sends may run or be asked.
+/// The content security policy: only content of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A question and where the answer goes.
-pub(crate) type Question = (String, oneshot::Sender<String>);
+/// A request and where its answer goes.
+pub(crate) type PendingRequest = (String, oneshot::Sender<String>);
 
-/// What reaches the desk.
-pub(crate) enum Letter {
-    /// Somebody asks.
-    Asked(Question),
-    /// Something changed where the world came from.
+/// A message to the thread of the world.
+pub(crate) enum Inbound {
+    /// A request of a page.
+    Request(PendingRequest),
+    /// The files of the world changed on disk.
     Disk,
 }
 
-/// A server that listens and has not begun to serve.
-pub struct Studio {
+/// A server that listens but does not serve yet.
+pub struct StudioServer {
     listener: TcpListener,
     token: String,
-    asked: Sender<Letter>,
-    letters: Receiver<Letter>,
+    sender: Sender<Inbound>,
+    inbound: Receiver<Inbound>,
 }
 
 #[derive(Clone)]
 struct Shared {
     token: Arc<str>,
     port: u16,
-    asked: Sender<Letter>,
+    sender: Sender<Inbound>,
 }
 
-impl Studio {
-    /// Listens on a port of this machine's own; 0 takes any that is free. The token is part of the address.
+impl StudioServer {
+    /// Listens on a loopback port; 0 selects a free one. The token is part of the address.
     ///
     /// ```
-    /// let studio = ugas_studio::serve::Studio::listen(0, "0123456789abcdef")?;
+    /// let studio = ugas_studio::serve::StudioServer::listen(0, "0123456789abcdef")?;
     /// assert!(studio.address()?.starts_with("http://127.0.0.1:"));
-    /// assert!(ugas_studio::serve::Studio::listen(0, "easily guessed").is_err());
+    /// assert!(ugas_studio::serve::StudioServer::listen(0, "easily guessed").is_err());
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn listen(port: u16, token: &str) -> io::Result<Studio> {
-        if token.len() < LEAST_TOKEN {
-            let why =
-                format!("a token of {} letters can be guessed; take {LEAST_TOKEN} or more at random", token.len());
+    pub fn listen(port: u16, token: &str) -> io::Result<StudioServer> {
+        if token.len() < MIN_TOKEN {
+            let why = format!("token too short: {} characters; use at least {MIN_TOKEN} random ones", token.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         listener.set_nonblocking(true)?;
-        let (asked, letters) = channel();
-        Ok(Studio { listener, token: token.to_owned(), asked, letters })
+        let (sender, inbound) = channel();
+        Ok(StudioServer { listener, token: token.to_owned(), sender, inbound })
     }
 
-    /// What to open in a browser.
+    /// Returns the address to open in a browser.
     pub fn address(&self) -> io::Result<String> {
         Ok(format!("http://{}/?token={}", self.listener.local_addr()?, self.token))
     }
 
-    /// Begins to serve on another thread.
-    pub(crate) fn begin(self) -> io::Result<(Receiver<Letter>, Serving)> {
+    /// Starts serving on another thread.
+    pub(crate) fn begin(self) -> io::Result<(Receiver<Inbound>, RunningServer)> {
         let port = self.listener.local_addr()?.port();
-        let shared = Shared { token: self.token.into(), port, asked: self.asked.clone() };
+        let shared = Shared { token: self.token.into(), port, sender: self.sender.clone() };
         let listener = self.listener;
         let net = std::thread::Builder::new().name("studio".into()).spawn(move || serve(listener, shared))?;
-        Ok((self.letters, Serving { net, asked: self.asked }))
+        Ok((self.inbound, RunningServer { net, sender: self.sender }))
     }
 
-    /// Serves a desk until the program ends. The world runs on the calling thread, connections on another. It runs while
-    /// somebody looks: whoever opens it first sees its beginning.
-    pub fn run(self, desk: Desk) -> io::Result<()> {
+    /// Serves a backend until the program ends. The world runs on the calling thread, connections on another. The world
+    /// advances only while a page requests frames, so the first visitor sees its start.
+    pub fn run(self, backend: Backend) -> io::Result<()> {
         let begun = Instant::now();
-        let mut desk = desk.with_clock(Arc::new(move || begun.elapsed().as_nanos() as u64));
-        let (letters, serving) = self.begin()?;
-        serving.watch(desk.places());
+        let mut backend = backend.with_clock(Arc::new(move || begun.elapsed().as_nanos() as u64));
+        let (inbound, serving) = self.begin()?;
+        serving.watch(backend.places());
         let mut last = begun;
         let mut seen = None;
         loop {
             let now = Instant::now();
-            if seen.is_some_and(|at| now.duration_since(at) < UNSEEN) {
+            if seen.is_some_and(|at| now.duration_since(at) < IDLE_AFTER) {
                 let passed = now.duration_since(last).as_secs_f64() * 1000.0;
-                desk.advance(passed, &mut || begun.elapsed().as_secs_f64() * 1e6);
+                backend.advance(passed, &mut || begun.elapsed().as_secs_f64() * 1e6);
             }
             last = now;
-            match letters.recv_timeout(BREATH) {
+            match inbound.recv_timeout(POLL_INTERVAL) {
                 Ok(first) => {
-                    for letter in std::iter::once(first).chain(letters.try_iter()) {
-                        if matches!(letter, Letter::Asked(_)) {
+                    for event in std::iter::once(first).chain(inbound.try_iter()) {
+                        if matches!(event, Inbound::Request(_)) {
                             seen = Some(Instant::now());
                         }
-                        answer(&mut desk, letter);
+                        answer(&mut backend, event);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) if serving.net.is_finished() => return serving.end(),
@@ -159,20 +158,19 @@ impl Studio {
     }
 }
 
-/// A server that serves.
-pub(crate) struct Serving {
+/// A server that is serving.
+pub(crate) struct RunningServer {
     net: JoinHandle<io::Result<()>>,
-    asked: Sender<Letter>,
+    sender: Sender<Inbound>,
 }
 
-impl Serving {
-    /// Tells the desk whenever something changes at some places. Where nothing can be watched, saving in the studio still
-    /// counts.
+impl RunningServer {
+    /// Notifies the world's thread when files change. If they cannot be watched, saving in the studio still works.
     pub(crate) fn watch(&self, places: Vec<PathBuf>) {
-        let asked = self.asked.clone();
+        let sender = self.sender.clone();
         let Ok(watch) = Watch::new(places.iter().filter(|p| p.exists())) else { return };
-        let wait = move || while watch.wait(None) && asked.send(Letter::Disk).is_ok() {};
-        // Without the thread nothing is told, and nothing else is lost.
+        let wait = move || while watch.wait(None) && sender.send(Inbound::Disk).is_ok() {};
+        // Without the thread, changes on disk are not noticed; everything else works.
         let _ = std::thread::Builder::new().name("studio-disk".into()).spawn(wait);
     }
 
@@ -181,14 +179,14 @@ impl Serving {
     }
 }
 
-fn answer(desk: &mut Desk, letter: Letter) {
-    match letter {
-        Letter::Disk => {
-            desk.look();
+fn answer(backend: &mut Backend, event: Inbound) {
+    match event {
+        Inbound::Disk => {
+            backend.reload_from_disk();
         }
-        // Whoever asked may have gone.
-        Letter::Asked((question, to)) => {
-            let _ = to.send(desk.answer(&question));
+        // The connection may be closed.
+        Inbound::Request((request, to)) => {
+            let _ = to.send(backend.answer(&request));
         }
     }
 }
@@ -196,8 +194,7 @@ fn answer(desk: &mut Desk, letter: Letter) {
 fn serve(listener: TcpListener, shared: Shared) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
-        // Answers are small and wanted at once: none waits until the one before is acknowledged. A connection that refuses
-        // this is only slower.
+        // Answers are small and must not wait for acknowledgements. If this fails, the connection is only slower.
         let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|tcp| {
             let _ = tcp.set_nodelay(true);
         });
@@ -208,14 +205,13 @@ fn serve(listener: TcpListener, shared: Shared) -> io::Result<()> {
 
 async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Response {
     if !is_ours(&headers, header::HOST, shared.port, "") {
-        return (StatusCode::FORBIDDEN, "this studio answers to its own address only\n").into_response();
+        return (StatusCode::FORBIDDEN, "rejected: use the address that the studio printed\n").into_response();
     }
-    // A link in another site's page, or in one of another port, must not replace the world that runs here: it may bring the
-    // token, and nothing else in any spelling.
+    // A link on a page of another origin must not replace the running world: it may contain the token and nothing else.
     let foreign = headers.get("sec-fetch-site").is_some_and(|v| v != "none" && v != "same-origin");
     if foreign && uri.query().is_some_and(|q| q.split('&').any(|part| !part.is_empty() && !part.starts_with("token=")))
     {
-        let why = "this link was opened by another site; copy it into the address bar if you want to see that moment\n";
+        let why = "rejected: this link was opened by another site; copy it into the address bar to open it\n";
         return (StatusCode::FORBIDDEN, why).into_response();
     }
     let name = uri.path().trim_start_matches('/');
@@ -231,7 +227,7 @@ async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Res
             ];
             (headers, *text).into_response()
         }
-        None => (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
+        None => (StatusCode::NOT_FOUND, "page not found\n").into_response(),
     }
 }
 
@@ -245,30 +241,34 @@ async fn socket(
         is_ours(&headers, header::HOST, shared.port, "") && is_ours(&headers, header::ORIGIN, shared.port, "http://");
     let known = query.get("token").is_some_and(|token| same(token.as_bytes(), shared.token.as_bytes()));
     if !own || !known {
-        return (StatusCode::FORBIDDEN, "open the address that the studio printed\n").into_response();
+        return (StatusCode::FORBIDDEN, "rejected: open the address that the studio printed\n").into_response();
     }
-    upgrade.max_message_size(MOST_ASKED).max_frame_size(MOST_ASKED).on_upgrade(move |socket| talk(socket, shared.asked))
+    upgrade
+        .max_message_size(MAX_REQUEST)
+        .max_frame_size(MAX_REQUEST)
+        .on_upgrade(move |socket| talk(socket, shared.sender))
 }
 
-/// Whether a header names this server, by number or as localhost.
+/// Returns whether a header names this server, as 127.0.0.1 or localhost.
 fn is_ours(headers: &HeaderMap, name: header::HeaderName, port: u16, before: &str) -> bool {
-    let said = headers.get(name).and_then(|v| v.to_str().ok());
-    said.and_then(|v| v.strip_prefix(before))
+    let value = headers.get(name).and_then(|v| v.to_str().ok());
+    value
+        .and_then(|v| v.strip_prefix(before))
         .is_some_and(|v| v == format!("127.0.0.1:{port}") || v == format!("localhost:{port}"))
 }
 
-/// Whether two tokens are the same, in a time that does not tell how much of them is.
+/// Compares two tokens in constant time.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
 }
 
-/// Each message is a number, a space and a question; the answer has the same number.
-async fn talk(mut socket: WebSocket, asked: Sender<Letter>) {
+/// Each message is a number, a space and a request; the answer has the same number.
+async fn talk(mut socket: WebSocket, sender: Sender<Inbound>) {
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Text(text) = message else { continue };
-        let (id, question) = text.split_once(' ').unwrap_or(("", &text));
+        let (id, request) = text.split_once(' ').unwrap_or(("", &text));
         let (to, from) = oneshot::channel();
-        if asked.send(Letter::Asked((question.to_owned(), to))).is_err() {
+        if sender.send(Inbound::Request((request.to_owned(), to))).is_err() {
             return;
         }
         let Ok(answer) = from.await else { return };

@@ -1,30 +1,30 @@
-//! What a page shows of a world, as plain data.
+//! The state of a world as plain data for the pages.
 
 use crate::Names;
-use crate::stage::Stage;
+use crate::observer::Observer;
+use crate::session::Session;
 use serde::Serialize;
-use ugas_core::{AttributeId, ControllerId, EffectState, Sim, SimTime, Target, Which};
+use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, Sim, SimTime, Target, Which};
 use ugas_doc::Category;
-use ugas_net::client::Client;
 
-/// One side: a client's, or the server's.
+/// One side: the server, or a client.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Side {
     /// The client's name; none for the server.
     pub(crate) client: Option<String>,
     pub(crate) tick: u32,
-    /// Ticks the client is ahead of what the server has confirmed.
+    /// Ticks between the client and the last tick that the server confirmed.
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
-    /// Percent by which the client's clock runs faster than the server's, to get as far ahead as its link needs.
-    pub(crate) bent: f64,
-    /// Round trip in milliseconds and share lost of the client's link.
+    /// Percent by which the client's clock runs faster, until it is as far ahead as its link requires.
+    pub(crate) clock_rate: f64,
+    /// Round trip in milliseconds and packet loss of the client's link.
     pub(crate) link: (u32, f64),
     pub(crate) actors: Vec<Actor>,
 }
 
-/// Somebody, in short.
+/// An actor in a list.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Actor {
     pub(crate) id: u32,
@@ -38,41 +38,45 @@ pub(crate) struct Actor {
     pub(crate) dead: bool,
     pub(crate) bars: Vec<Bar>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cast: Option<Run>,
+    pub(crate) cast: Option<Progress>,
     pub(crate) cues: Vec<String>,
 }
 
-/// A value with a largest one.
+/// A value with an upper bound; each is none where the observer does not know it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Bar {
     pub(crate) name: String,
-    pub(crate) value: f64,
-    pub(crate) most: f64,
+    pub(crate) value: Option<f64>,
+    pub(crate) most: Option<f64>,
 }
 
-/// Something that runs, from 0 to 1.
+/// A progress from 0 to 1.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Run {
+pub(crate) struct Progress {
     pub(crate) name: String,
     pub(crate) share: f64,
 }
 
-/// Everything about somebody.
+/// Everything about an actor.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Detail {
     pub(crate) id: u32,
     pub(crate) name: String,
     pub(crate) attributes: Vec<Value>,
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) tags: Vec<(String, u32)>,
-    pub(crate) abilities: Vec<Ability>,
+    /// None if they are not replicated to this client.
+    pub(crate) effects: Option<Vec<Effect>>,
+    /// Each with how often it was granted, which is not known of remote actors.
+    pub(crate) tags: Vec<(String, Option<u32>)>,
+    /// None for remote actors: abilities are known to their owner and to the server only.
+    pub(crate) abilities: Option<Vec<Ability>>,
 }
 
+/// An attribute; value and base are none where the observer does not know them.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Value {
     pub(crate) name: String,
-    pub(crate) value: f64,
-    pub(crate) base: f64,
+    pub(crate) value: Option<f64>,
+    pub(crate) base: Option<f64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -83,7 +87,7 @@ pub(crate) struct Effect {
     pub(crate) level: u32,
     pub(crate) stacks: u32,
     pub(crate) state: &'static str,
-    /// Seconds since it began, and its whole length if it has one.
+    /// Seconds since it was applied, and its duration if it has one.
     pub(crate) elapsed: f64,
     pub(crate) total: Option<f64>,
 }
@@ -97,9 +101,9 @@ pub(crate) struct Ability {
     pub(crate) level: u32,
     pub(crate) running: bool,
     pub(crate) ready: bool,
-    /// Why not, and in how many seconds it can be used again by itself.
+    /// Why it cannot be activated.
     pub(crate) reasons: Vec<Reason>,
-    pub(crate) cooldown: Option<Run>,
+    pub(crate) cooldown: Option<Progress>,
     pub(crate) charges: Option<(u32, u32)>,
 }
 
@@ -107,26 +111,26 @@ pub(crate) struct Ability {
 pub(crate) struct Reason {
     pub(crate) kind: &'static str,
     pub(crate) text: String,
-    /// Seconds until time heals it.
-    pub(crate) heals: Option<f64>,
+    /// Seconds until this reason ends by itself, if it does.
+    pub(crate) ready_in: Option<f64>,
 }
 
-/// The sides of a stage: the server's first, then the clients' in the order they joined. With a category only whoever is
-/// in it.
-pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
-    let server = stage.net().server();
-    let actors = |sim: &Sim, shows: &Shows| actors(stage.names(), sim, shows, category);
+/// Returns the sides of a session: the server first, then the clients in the order they joined. With a category, only the
+/// actors in it.
+pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
+    let server = session.net().server();
+    let actors = |observer: Observer<'_>| actors(session.names(), observer, category);
     let mut sides = vec![Side {
         client: None,
         tick: server.tick().0,
         ahead: 0,
         corrections: 0,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
-        bent: 0.0,
+        clock_rate: 0.0,
         link: (0, 0.0),
-        actors: actors(server.sim(), &Shows::All),
+        actors: actors(Observer::Server(server.sim())),
     }];
-    for player in stage.here() {
+    for player in session.connected() {
         let client = player.client();
         let settled = client.owned().iter().filter_map(|&who| client.confirmed_tick(who)).min();
         sides.push(Side {
@@ -134,50 +138,27 @@ pub(crate) fn sides(stage: &Stage, category: Option<&str>) -> Vec<Side> {
             tick: client.tick().0,
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
-            refused: client.counts().rejected,
-            bent: client.clock_adjustment(),
-            link: stage.link_of(player.name()),
-            actors: actors(client.sim(), &Shows::To(client)),
+            refused: client.counts().refused,
+            clock_rate: client.bent(),
+            link: session.link_of(player.name()),
+            actors: actors(Observer::Client(client)),
         });
     }
     sides
 }
 
-/// Whoever is in a world and in a category, if one is asked for.
-pub(crate) fn actors(names: &Names, sim: &Sim, shows: &Shows, category: Option<&str>) -> Vec<Actor> {
+/// Returns the actors of a world, or those in a category.
+pub(crate) fn actors(names: &Names, observer: Observer<'_>, category: Option<&str>) -> Vec<Actor> {
     let wanted = |who: &ControllerId| category.is_none_or(|c| names.category(*who) == Some(c));
-    sim.controllers().filter(wanted).map(|who| actor(names, sim, who, shows)).collect()
+    observer.sim().controllers().filter(wanted).map(|who| actor(names, observer, who)).collect()
 }
 
-/// What of somebody is known.
-pub(crate) enum Shows<'c> {
-    /// Everything: the world is the one that decides.
-    All,
-    /// What a client is told of others, and everything of its own.
-    To(&'c Client),
-}
-
-impl Shows<'_> {
-    fn owns(&self, who: ControllerId) -> bool {
-        matches!(self, Shows::To(client) if client.owned().contains(&who))
-    }
-
-    /// What is not told has the value it began with, which is nobody's value.
-    fn value(&self, who: ControllerId, attribute: AttributeId) -> bool {
-        match self {
-            Shows::All => true,
-            Shows::To(client) => {
-                self.owns(who) || client.proxies().iter().any(|p| p.who() == who && p.shows(attribute))
-            }
-        }
-    }
-}
-
-fn actor(names: &Names, sim: &Sim, who: ControllerId, shows: &Shows) -> Actor {
+fn actor(names: &Names, observer: Observer<'_>, who: ControllerId) -> Actor {
+    let sim = observer.sim();
     let rules = sim.rules();
     let place = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
     let dead = rules.find_tag("State.Dead").is_some_and(|t| sim.has_tag(who, t).unwrap_or(false));
-    let cast = sim.cast(who).ok().flatten().map(|c| Run {
+    let cast = sim.cast(who).ok().flatten().map(|c| Progress {
         name: rules.ability_name(c.ability).unwrap_or("?").to_owned(),
         share: 1.0 - c.timer.fraction(),
     });
@@ -188,26 +169,24 @@ fn actor(names: &Names, sim: &Sim, who: ControllerId, shows: &Shows) -> Actor {
         category: names.category(who).map(str::to_owned),
         x: place[0],
         z: place[2],
-        own: shows.owns(who),
+        own: observer.owns(who),
         dead,
-        bars: bars(sim, who, shows),
+        bars: bars(observer, who),
         cast,
         cues: cues.into_iter().filter_map(|t| rules.tag_name(t)).map(str::to_owned).collect(),
     }
 }
 
-/// The resources that have a largest value.
-fn bars(sim: &Sim, who: ControllerId, shows: &Shows) -> Vec<Bar> {
-    let rules = sim.rules();
+/// Returns the resources that have an upper bound.
+fn bars(observer: Observer<'_>, who: ControllerId) -> Vec<Bar> {
+    let sim = observer.sim();
     let mut bars = Vec::new();
     for &set in sim.set_list(who).unwrap_or_default() {
-        for def in rules.set_attributes(set).unwrap_or_default().iter().filter(|d| d.category == Category::Resource) {
-            let (Ok(value), Ok((_, most))) = (sim.get(who, def.attribute), sim.bounds(who, def.attribute)) else {
-                continue;
-            };
-            if most.is_finite() && shows.value(who, def.attribute) {
-                bars.push(Bar { name: name_of(sim, def.attribute), value, most });
-            }
+        let defs = sim.rules().set_attributes(set).unwrap_or_default().iter();
+        for def in defs.filter(|d| d.category == Category::Resource && d.max != BoundDef::Open) {
+            let value = observer.value(who, def.attribute);
+            let most = observer.upper_bound(who, def.max).filter(|_| value.is_some());
+            bars.push(Bar { name: name_of(sim, def.attribute), value, most });
         }
     }
     bars
@@ -217,32 +196,34 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
     sim.rules().attribute_name(attribute).unwrap_or("?").to_owned()
 }
 
-/// Everything about somebody on a side.
-pub(crate) fn detail(names: &Names, sim: &Sim, who: ControllerId) -> Option<Detail> {
-    let rules = sim.rules();
-    let attributes = sim.attributes(who).ok()?;
-    let value = |a: AttributeId| {
-        Some(Value { name: name_of(sim, a), value: sim.get(who, a).ok()?, base: sim.base(who, a).ok()? })
-    };
-    let effects = sim.effects(who).ok()?.into_iter().map(|e| Effect {
-        key: format!("{:x}.{}", e.key.birth, e.key.ordinal),
-        name: sim.effect_name(e.effect).unwrap_or("?").to_owned(),
-        by: e.source.some().map(|by| names.name(by)),
-        level: e.level,
-        stacks: e.stacks,
-        state: state_name(e.state),
-        elapsed: e.elapsed.as_seconds(),
-        total: e.total.map(SimTime::as_seconds),
+/// Returns everything an observer knows about an actor.
+pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -> Option<Detail> {
+    let sim = observer.sim();
+    let is_complete = observer.is_complete(who);
+    let value =
+        |a: AttributeId| Value { name: name_of(sim, a), value: observer.value(who, a), base: observer.base(who, a) };
+    let attributes = sim.attributes(who).ok()?.into_iter().map(value).collect();
+    let effects = observer.effects(who).map(|list| {
+        let effect = |e: crate::observer::KnownEffect| Effect {
+            key: format!("{:x}.{}", e.key.birth, e.key.ordinal),
+            name: sim.effect_name(e.effect).unwrap_or("?").to_owned(),
+            by: e.source.map(|by| names.name(by)),
+            level: e.level,
+            stacks: e.stacks,
+            state: state_name(e.state),
+            elapsed: e.elapsed.as_seconds(),
+            total: e.total.map(SimTime::as_seconds),
+        };
+        list.into_iter().map(effect).collect()
     });
-    let tags = sim.tags(who).ok()?;
-    let tags = tags.into_iter().filter_map(|(t, n)| Some((rules.tag_name(t)?.to_owned(), n)));
+    let tag = |(t, n)| Some((sim.rules().tag_name(t)?.to_owned(), is_complete.then_some(n)));
     Some(Detail {
         id: who.0,
         name: names.name(who),
-        attributes: attributes.into_iter().filter_map(value).collect(),
-        effects: effects.collect(),
-        tags: tags.collect(),
-        abilities: abilities(sim, who),
+        attributes,
+        effects,
+        tags: sim.tags(who).ok()?.into_iter().filter_map(tag).collect(),
+        abilities: is_complete.then(|| abilities(sim, who)),
     })
 }
 
@@ -262,7 +243,7 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
         let name = rules.ability_name(grant.ability).unwrap_or("?").to_owned();
         let meta = sim.ability_doc(grant.ability).and_then(|d| d.metadata.as_ref());
         let text = meta.and_then(|m| m.description.as_ref()).map(|t| sim.fill_text(t, grant.level, who).text);
-        // Without a target: what speaks against one is known only with one.
+        // Checked without a target: reasons that depend on the target are left out.
         if sim.why_not(who, Which::Grant(grant.id), Target::None, &mut reasons).is_err() {
             reasons.clear();
         }
@@ -280,10 +261,10 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
                 .map(|r| Reason {
                     kind: r.refusal.kind(),
                     text: r.refusal.describe(rules),
-                    heals: r.heals.map(|t| (t - now).as_seconds()),
+                    ready_in: r.heals.map(|t| (t - now).as_seconds()),
                 })
                 .collect(),
-            cooldown: timer.map(|t| Run { name: format!("{:.1}", t.remaining.as_seconds()), share: t.fraction() }),
+            cooldown: timer.map(|t| Progress { name: format!("{:.1}", t.remaining.as_seconds()), share: t.fraction() }),
             charges: sim.charges(who, grant.id).ok().flatten().map(|c| (c.have, c.max)),
             name,
         });

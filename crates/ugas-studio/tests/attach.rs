@@ -59,15 +59,15 @@ fn the_pages_show_the_games_own_world() {
 #[test]
 fn orders_are_the_games_to_run() {
     let (mut sim, mut studio) = game();
-    let put = |act: Value| json!({ "ask": "put", "input": { "Act": act } });
+    let put = |act: Value| json!({ "ask": "put", "input": { "Action": act } });
     let burn = put(json!({ "Apply": { "effect": "GE_Burn", "to": "Brann", "by": "Pyra" } }));
     assert_eq!(ask(&mut studio, &mut sim, burn.clone())["error"], Value::Null);
     step(&mut studio, &mut sim, 70);
-    let news = ask(&mut studio, &mut sim, json!({ "ask": "frame" }))["news"].clone();
-    let hurt = news.as_array().unwrap().iter().find(|n| n["kind"] == "Damage").unwrap_or_else(|| panic!("{news}"));
-    let chain = ask(&mut studio, &mut sim, json!({ "ask": "chain", "serial": hurt["serial"] }));
+    let events = ask(&mut studio, &mut sim, json!({ "ask": "frame" }))["events"].clone();
+    let hurt = events.as_array().unwrap().iter().find(|n| n["kind"] == "Damage").unwrap_or_else(|| panic!("{events}"));
+    let chain = ask(&mut studio, &mut sim, json!({ "ask": "causes", "serial": hurt["serial"] }));
     assert!(chain.as_array().unwrap().iter().any(|s| s["text"] == "GE_Burn was applied"), "{chain}");
-    // Why an ability cannot be used comes with the details.
+    // ValueExplanation an ability cannot be used comes with the details.
     ask(&mut studio, &mut sim, put(json!({ "Set": { "who": "Pyra", "attribute": "Mana", "value": 5.0 } })));
     let frame = ask(&mut studio, &mut sim, json!({ "ask": "frame", "watch": [[null, "Pyra"]] }));
     let abilities = frame["details"][0]["detail"]["abilities"].as_array().unwrap().clone();
@@ -81,10 +81,10 @@ fn orders_are_the_games_to_run() {
         Err("not in a ranked match".to_owned())
     });
     assert_eq!(answer, r#"{"error":"not in a ranked match"}"#);
-    assert!(asked.len() == 1 && asked[0].starts_with("Act("), "{asked:?}");
+    assert!(asked.len() == 1 && asked[0].starts_with("Action("), "{asked:?}");
     assert_eq!(sim.hash(), before);
     let unknown = put(json!({ "Apply": { "effect": "GE_Burm", "to": "Brann" } }));
-    assert_eq!(ask(&mut studio, &mut sim, unknown)["error"], "there is no effect GE_Burm; did you mean GE_Burn?");
+    assert_eq!(ask(&mut studio, &mut sim, unknown)["error"], "unknown effect 'GE_Burm'; did you mean 'GE_Burn'?");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn time_is_the_games_own() {
     for question in [json!({ "ask": "seek", "tick": 1 }), json!({ "ask": "undo" }), json!({ "ask": "open", "seed": 1 })]
     {
         let told = ask(&mut studio, &mut sim, question);
-        assert!(told["error"].as_str().unwrap().contains("the game's own time"), "{told}");
+        assert!(told["error"].as_str().unwrap().contains("no recording"), "{told}");
     }
     let mut orders = Vec::new();
     for question in [r#"{"ask":"pause"}"#, r#"{"ask":"step"}"#, r#"{"ask":"speed","times":2}"#, r#"{"ask":"play"}"#] {
@@ -105,7 +105,7 @@ fn time_is_the_games_own() {
     }
     let said: Vec<String> = orders.iter().map(|o| format!("{o:?}")).collect();
     assert_eq!(said, ["Pause(true)", "Step(1)", "Speed(2.0)", "Pause(false)"]);
-    assert!(matches!(orders.remove(0).run(&mut sim), Err(e) if e == "this game keeps its own pace"));
+    assert!(matches!(orders.remove(0).run(&mut sim), Err(e) if e == "this game does not let the studio control time"));
 }
 
 /// A studio beside a game whose documents lie in a folder, and the names of their files.
@@ -151,7 +151,7 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
     let library = |folder: &std::path::Path| Library::new(ugas_data::Project::open(folder).unwrap(), None).unwrap();
     let mut sim = Sim::new(library(&folder).rules().clone(), SimConfig::default());
     let (mut studio, files) = beside(&folder, &mut sim);
-    let told = |sim: &mut Sim, studio: &mut Attached, wanted: &str| {
+    let after_reload = |sim: &mut Sim, studio: &mut Attached, wanted: &str| {
         // However long the operating system takes to tell.
         for _ in 0..600 {
             step(studio, sim, 1);
@@ -165,9 +165,9 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
         panic!("the page still shows the old text");
     };
     std::fs::write(&path, text(150)).unwrap();
-    let (notice, reloads, mark) = told(&mut sim, &mut studio, &text(150));
+    let (notice, reloads, mark) = after_reload(&mut sim, &mut studio, &text(150));
     assert!(notice.as_str().unwrap().contains("vitals.yaml"), "{notice}");
-    assert!(notice.as_str().unwrap().ends_with("the game has not loaded this"), "{notice}");
+    assert!(notice.as_str().unwrap().ends_with("the game has not loaded the change"), "{notice}");
     assert_eq!(reloads, 1, "pages are told to read again");
     // The game loads it.
     sim.reload(library(&folder).rules().clone()).unwrap();
@@ -177,8 +177,8 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
     let save = json!({ "ask": "save", "file": files[0], "text": text(170), "mark": mark });
     assert_eq!(ask(&mut studio, &mut sim, save)["error"], Value::Null);
     std::fs::write(&path, "Kind: [").unwrap();
-    let (notice, _, _) = told(&mut sim, &mut studio, "Kind: [");
-    assert!(notice.as_str().unwrap().ends_with("the game has not loaded this"), "{notice}");
+    let (notice, _, _) = after_reload(&mut sim, &mut studio, "Kind: [");
+    assert!(notice.as_str().unwrap().ends_with("the game has not loaded the change"), "{notice}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use ugas_studio::Desk;
-use ugas_studio::stage::{Choice, Stage};
+use ugas_studio::Backend;
+use ugas_studio::session::{OpenOptions, Session};
 
-fn ask(desk: &mut Desk, question: Value) -> Value {
-    serde_json::from_str(&desk.answer(&question.to_string())).unwrap()
+fn ask(backend: &mut Backend, question: Value) -> Value {
+    serde_json::from_str(&backend.answer(&question.to_string())).unwrap()
 }
 
-fn duel() -> Desk {
-    Desk::new(Box::new(Stage::duel), 7).unwrap()
+fn duel() -> Backend {
+    Backend::new(Box::new(Session::duel), 7).unwrap()
 }
 
 /// A folder of its own that is gone afterwards.
@@ -76,44 +76,44 @@ AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 10, Cur
 ";
 
 /// A studio on a pack of its own; the pack's folder and the name of its file.
-fn on_disk() -> (Folder, Desk, String) {
+fn on_disk() -> (Folder, Backend, String) {
     let folder = Folder::new();
     folder.write("pack/pack.yaml", PACK);
     let file = folder.write("pack/hero.yaml", HERO);
-    let desk = open(&folder.pack());
-    (folder, desk, file.display().to_string())
+    let backend = open(&folder.pack());
+    (folder, backend, file.display().to_string())
 }
 
-fn open(path: &Path) -> Desk {
-    Desk::at(path, Choice::default()).unwrap()
+fn open(path: &Path) -> Backend {
+    Backend::at(path, OpenOptions::default()).unwrap()
 }
 
 /// Somebody's value.
-fn value(desk: &mut Desk, who: &str, attribute: &str) -> f64 {
-    ask(desk, json!({ "ask": "explain", "who": who, "attribute": attribute }))["value"].as_f64().unwrap()
+fn value(backend: &mut Backend, who: &str, attribute: &str) -> f64 {
+    ask(backend, json!({ "ask": "explain", "who": who, "attribute": attribute }))["value"].as_f64().unwrap()
 }
 
-fn text_and_mark(desk: &mut Desk, file: &str) -> (String, String) {
-    let got = ask(desk, json!({ "ask": "file", "name": file }));
+fn text_and_mark(backend: &mut Backend, file: &str) -> (String, String) {
+    let got = ask(backend, json!({ "ask": "file", "name": file }));
     assert_eq!(got["refused"], Value::Null, "{got}");
     (got["text"].as_str().unwrap().to_owned(), got["mark"].as_str().unwrap().to_owned())
 }
 
-fn save(desk: &mut Desk, file: &str, text: &str, mark: &str) -> Value {
-    ask(desk, json!({ "ask": "save", "file": file, "text": text, "mark": mark }))
+fn save(backend: &mut Backend, file: &str, text: &str, mark: &str) -> Value {
+    ask(backend, json!({ "ask": "save", "file": file, "text": text, "mark": mark }))
 }
 
 #[test]
 fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
-    let mut desk = duel();
-    let all = ask(&mut desk, json!({ "ask": "definitions" }));
+    let mut backend = duel();
+    let all = ask(&mut backend, json!({ "ask": "definitions" }));
     let all = all.as_array().unwrap();
     let find = |kind: &str, name: &str| {
         all.iter().find(|d| d["kind"] == kind && d["name"] == name).unwrap_or_else(|| panic!("{name}"))
     };
     let fireball = find("ability", "GA_Fireball");
     assert_eq!(fireball["file"], "arena/pyra.yaml");
-    let text = ask(&mut desk, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
+    let text = ask(&mut backend, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
     let line = fireball["line"].as_u64().unwrap() as usize;
     assert_eq!(text["text"].as_str().unwrap().lines().nth(line - 1).unwrap(), "Name: GA_Fireball");
     let uses = |d: &Value, way: &str, name: &str| d[way].as_array().unwrap().iter().any(|u| u["name"] == name);
@@ -125,65 +125,65 @@ fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
     let dead = find("tag", "State.Dead");
     assert!(dead["description"].as_str().is_some_and(|d| !d.is_empty()));
     assert!(uses(dead, "used_by", "GA_Fireball"));
-    let burn = ask(&mut desk, json!({ "ask": "definition", "kind": "ability", "name": "GA_Fireball", "level": 1 }));
+    let burn = ask(&mut backend, json!({ "ask": "definition", "kind": "ability", "name": "GA_Fireball", "level": 1 }));
     let text = burn["text"].as_str().unwrap();
     assert!(text.contains("then 5 a second for 4 seconds; costs 30 mana"), "{text}");
     assert!(burn["understood"].as_str().unwrap().starts_with("Kind: gameplay_ability\n"));
-    let might = ask(&mut desk, json!({ "ask": "definition", "kind": "attribute", "name": "AttackPower" }));
+    let might = ask(&mut backend, json!({ "ask": "definition", "kind": "attribute", "name": "AttackPower" }));
     assert!(might["values"].as_array().unwrap().iter().any(|v| v[1] == 18.0), "{might}");
-    let none = ask(&mut desk, json!({ "ask": "definition", "kind": "effect", "name": "GE_None" }));
+    let none = ask(&mut backend, json!({ "ask": "definition", "kind": "effect", "name": "GE_None" }));
     assert_eq!(none["error"], "no effect named GE_None is defined");
 }
 
 #[test]
 fn a_form_knows_the_schema_and_changes_one_value() {
-    let (_folder, mut desk, file) = on_disk();
-    let (text, _) = text_and_mark(&mut desk, &file);
-    let form = ask(&mut desk, json!({ "ask": "form", "text": text }));
+    let (_folder, mut backend, file) = on_disk();
+    let (text, _) = text_and_mark(&mut backend, &file);
+    let form = ask(&mut backend, json!({ "ask": "form", "text": text }));
     let effect = &form["documents"][2];
     assert_eq!((effect["kind"].as_str(), effect["name"].as_str()), (Some("gameplay_effect"), Some("GE_Tough")));
     assert_eq!(effect["value"]["Modifiers"][0]["Magnitude"]["Value"], 50.0);
     assert!(effect["places"].as_array().unwrap().contains(&json!([["DurationPolicy"], 13, 17])), "{effect}");
-    let schema = ask(&mut desk, json!({ "ask": "schema", "kind": "gameplay_effect" }));
+    let schema = ask(&mut backend, json!({ "ask": "schema", "kind": "gameplay_effect" }));
     assert!(schema["properties"]["Modifiers"].is_object());
     let way = json!(["Modifiers", 0, "Magnitude", "Value"]);
-    let set = ask(&mut desk, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 75.5 }));
+    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 75.5 }));
     assert_eq!(set["text"].as_str().unwrap(), HERO.replace("Value: 50}", "Value: 75.5}"));
     let add = json!({ "ask": "set", "text": text, "document": 2, "way": ["Priority"], "value": 3 });
     assert_eq!(
-        ask(&mut desk, add)["text"].as_str().unwrap(),
+        ask(&mut backend, add)["text"].as_str().unwrap(),
         HERO.replace("what there is'}\n", "what there is'}\nPriority: 3\n")
     );
     // What the form writes is checked like everything that is typed.
     let way = json!(["Modifiers", 0, "Attribute"]);
-    let set = ask(&mut desk, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": "MaxHelth" }));
-    let findings = ask(&mut desk, json!({ "ask": "check", "file": file, "text": set["text"] }));
+    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": "MaxHelth" }));
+    let findings = ask(&mut backend, json!({ "ask": "check", "file": file, "text": set["text"] }));
     let wrong = findings.as_array().unwrap().iter().find(|f| f["severity"] == "error").unwrap();
     assert_eq!((wrong["line"].as_u64(), wrong["help"].as_str()), (Some(16), Some("did you mean MaxHealth?")));
     for bad in [json!({ "ask": "form", "text": "{{{" }), json!({ "ask": "schema", "kind": "nothing" })] {
-        assert!(ask(&mut desk, bad)["error"].is_string());
+        assert!(ask(&mut backend, bad)["error"].is_string());
     }
 }
 
 #[test]
 fn a_save_keeps_comments_and_the_running_world_takes_it() {
-    let (_folder, mut desk, file) = on_disk();
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
-    desk.advance(500.0, &mut || 0.0);
-    let (text, mark) = text_and_mark(&mut desk, &file);
+    let (_folder, mut backend, file) = on_disk();
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
+    backend.advance(500.0, &mut || 0.0);
+    let (text, mark) = text_and_mark(&mut backend, &file);
     let way = json!(["Modifiers", 0, "Magnitude", "Value"]);
-    let set = ask(&mut desk, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 80 }));
-    let saved = save(&mut desk, &file, set["text"].as_str().unwrap(), &mark);
+    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 80 }));
+    let saved = save(&mut backend, &file, set["text"].as_str().unwrap(), &mark);
     assert_eq!(saved["error"], Value::Null, "{saved}");
     assert_eq!(fs::read_to_string(&file).unwrap(), HERO.replace("Value: 50}", "Value: 80}"), "nothing else changed");
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 180.0);
-    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 180.0);
+    let frame = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!(frame["tick"], 30, "the world goes on where it was");
     // The same page can save again with what it was told.
-    let again = save(&mut desk, &file, HERO, saved["mark"].as_str().unwrap());
+    let again = save(&mut backend, &file, HERO, saved["mark"].as_str().unwrap());
     assert_eq!(again["error"], Value::Null, "{again}");
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
-    assert!(!desk.look(), "what was saved here is no news");
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
+    assert!(!backend.reload_from_disk(), "what was saved here is no events");
     let left: Vec<_> =
         fs::read_dir(Path::new(&file).parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "nothing is left behind: {left:?}");
@@ -191,83 +191,83 @@ fn a_save_keeps_comments_and_the_running_world_takes_it() {
 
 #[test]
 fn what_is_not_sound_is_not_saved() {
-    let (_folder, mut desk, file) = on_disk();
-    let (text, mark) = text_and_mark(&mut desk, &file);
-    let wrong = save(&mut desk, &file, &text.replace("{Attribute: MaxHealth,", "{Attribute: MaxHelth,"), &mark);
+    let (_folder, mut backend, file) = on_disk();
+    let (text, mark) = text_and_mark(&mut backend, &file);
+    let wrong = save(&mut backend, &file, &text.replace("{Attribute: MaxHealth,", "{Attribute: MaxHelth,"), &mark);
     let findings: Value = serde_json::from_str(wrong["error"].as_str().unwrap()).unwrap();
     assert_eq!(findings[0]["help"], "did you mean MaxHealth?");
     assert_eq!(fs::read_to_string(&file).unwrap(), HERO);
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
 }
 
 #[test]
 fn a_file_that_somebody_else_changed_is_not_overwritten() {
-    let (_folder, mut desk, file) = on_disk();
-    let (text, mark) = text_and_mark(&mut desk, &file);
+    let (_folder, mut backend, file) = on_disk();
+    let (text, mark) = text_and_mark(&mut backend, &file);
     let theirs = HERO.replace("Value: 50}", "Value: 60}");
     fs::write(&file, &theirs).unwrap();
-    let refused = save(&mut desk, &file, &text.replace("Value: 50}", "Value: 70}"), &mark);
+    let refused = save(&mut backend, &file, &text.replace("Value: 50}", "Value: 70}"), &mark);
     let error = refused["error"].as_str().unwrap();
-    assert!(error.contains("was changed by somebody else") && error.contains("open the file again"), "{error}");
+    assert!(error.contains("was changed by another program") && error.contains("open the file again"), "{error}");
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
     // Theirs is taken; a page that still has the old text is told so.
-    assert!(desk.look());
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 160.0);
-    assert!(save(&mut desk, &file, &text, &mark)["error"].is_string());
+    assert!(backend.reload_from_disk());
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 160.0);
+    assert!(save(&mut backend, &file, &text, &mark)["error"].is_string());
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
 }
 
 #[test]
 fn what_changes_on_the_disk_is_taken_whole_or_not_at_all() {
-    let (folder, mut desk, file) = on_disk();
-    desk.advance(100.0, &mut || 0.0);
+    let (folder, mut backend, file) = on_disk();
+    backend.advance(100.0, &mut || 0.0);
     // A name that moves from one file to another: only both together are sound.
     let (first, effect) = HERO.split_once("---\nKind: gameplay_effect\n").unwrap();
     let (effect, rest) = effect.split_once("---\n").unwrap();
     fs::write(&file, format!("{first}---\n{rest}")).unwrap();
-    assert!(!desk.look(), "half of it is not sound");
-    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(!backend.reload_from_disk(), "half of it is not sound");
+    let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("GE_Tough"), "{notice}");
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
     let moved = format!("Kind: gameplay_effect\n{}", effect.replace("Value: 50}", "Value: 90}"));
     let other = folder.write("pack/effects.yaml", &moved);
-    assert!(desk.look());
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 190.0);
-    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert!(backend.reload_from_disk());
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 190.0);
+    let frame = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!((&frame["notice"], &frame["reloads"], &frame["tick"]), (&Value::Null, &json!(1), &json!(6)));
     // A broken file, one that is no text, and one that is too large leave the world standing.
     let large = vec![b' '; 17 << 20];
     for bad in [&b"{{{{"[..], &[0xff, 0xfe, 0x00], &large] {
         fs::write(&other, bad).unwrap();
-        assert!(!desk.look());
-        assert!(ask(&mut desk, json!({ "ask": "frame" }))["notice"].is_string());
-        assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 190.0);
+        assert!(!backend.reload_from_disk());
+        assert!(ask(&mut backend, json!({ "ask": "frame" }))["notice"].is_string());
+        assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 190.0);
     }
     fs::write(&other, &moved).unwrap();
-    assert!(!desk.look(), "as it was");
-    assert_eq!(ask(&mut desk, json!({ "ask": "frame" }))["notice"], Value::Null);
+    assert!(!backend.reload_from_disk(), "as it was");
+    assert_eq!(ask(&mut backend, json!({ "ask": "frame" }))["notice"], Value::Null);
 }
 
 /// Whoever looks at the past keeps what came after it, whatever others save; who saves there is told.
 #[test]
 fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
-    let (_folder, mut desk, file) = on_disk();
-    desk.advance(2_000.0, &mut || 0.0);
-    ask(&mut desk, json!({ "ask": "seek", "tick": 30 }));
+    let (_folder, mut backend, file) = on_disk();
+    backend.advance(2_000.0, &mut || 0.0);
+    ask(&mut backend, json!({ "ask": "seek", "tick": 30 }));
     fs::write(&file, HERO.replace("Value: 50}", "Value: 90}")).unwrap();
-    assert!(desk.look());
-    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    assert!(backend.reload_from_disk());
+    let frame = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!((&frame["tick"], &frame["end"]), (&json!(30), &json!(120)), "nothing is lost");
     assert!(frame["saved"][1].as_str().unwrap().ends_with("hero.yaml"), "{frame}");
     assert!(frame["notice"].as_str().unwrap().contains("not the text of this moment"), "{frame}");
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0, "the past is as it was");
-    ask(&mut desk, json!({ "ask": "seek", "tick": 120 }));
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 190.0, "from now on it counts");
-    ask(&mut desk, json!({ "ask": "step", "ticks": 60 }));
-    let end = ask(&mut desk, json!({ "ask": "frame" }))["end"].clone();
-    ask(&mut desk, json!({ "ask": "seek", "tick": 125 }));
-    let (text, mark) = text_and_mark(&mut desk, &file);
-    let saved = save(&mut desk, &file, &text.replace("Value: 90}", "Value: 70}"), &mark);
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0, "the past is as it was");
+    ask(&mut backend, json!({ "ask": "seek", "tick": 120 }));
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 190.0, "from now on it counts");
+    ask(&mut backend, json!({ "ask": "step", "ticks": 60 }));
+    let end = ask(&mut backend, json!({ "ask": "frame" }))["end"].clone();
+    ask(&mut backend, json!({ "ask": "seek", "tick": 125 }));
+    let (text, mark) = text_and_mark(&mut backend, &file);
+    let saved = save(&mut backend, &file, &text.replace("Value: 90}", "Value: 70}"), &mark);
     assert_eq!(saved["error"], Value::Null, "{saved}");
     assert_eq!((&saved["tick"], &saved["old_end"]), (&json!(125), &end), "{saved}");
 }
@@ -279,26 +279,26 @@ fn a_table_that_changes_is_read_again() {
     let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
     folder.write("pack/hero.yaml", &format!("{with_curve}---\nKind: curve\nName: C_Tough\nCsv: tough.csv\n"));
     folder.write("pack/tough.csv", "X,Y\n1,50\n");
-    let mut desk = open(&folder.pack());
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 150.0);
-    assert!(!desk.look());
+    let mut backend = open(&folder.pack());
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
+    assert!(!backend.reload_from_disk());
     folder.write("pack/tough.csv", "X,Y\n1,70\n");
-    assert!(desk.look());
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
-    assert!(!desk.look(), "once");
+    assert!(backend.reload_from_disk());
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 170.0);
+    assert!(!backend.reload_from_disk(), "once");
     fs::remove_file(folder.pack().join("tough.csv")).unwrap();
-    assert!(!desk.look(), "what has no numbers is not taken");
-    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert!(!backend.reload_from_disk(), "what has no numbers is not taken");
+    let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("tough.csv"), "{notice}");
     #[cfg(unix)]
     {
         let outside = folder.write("outside.csv", "X,Y\n1,90\n");
         std::os::unix::fs::symlink(outside, folder.pack().join("tough.csv")).unwrap();
-        assert!(!desk.look(), "a table lies in its pack");
-        let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+        assert!(!backend.reload_from_disk(), "a table lies in its pack");
+        let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
         assert!(notice.as_str().unwrap().contains("link out of the document's folder"), "{notice}");
     }
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 170.0);
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 170.0);
 }
 
 #[test]
@@ -309,39 +309,39 @@ fn the_past_has_the_numbers_that_tables_had() {
     let file =
         folder.write("pack/hero.yaml", &format!("{with_curve}---\nKind: curve\nName: C_Tough\nCsv: tough.csv\n"));
     folder.write("pack/tough.csv", "1,50\n");
-    let mut desk = open(&folder.pack());
-    let step = |desk: &mut Desk, ticks: u32| ask(desk, json!({ "ask": "step", "ticks": ticks }));
-    step(&mut desk, 30);
+    let mut backend = open(&folder.pack());
+    let step = |backend: &mut Backend, ticks: u32| ask(backend, json!({ "ask": "step", "ticks": ticks }));
+    step(&mut backend, 30);
     folder.write("pack/tough.csv", "1,60\n");
-    assert!(desk.look());
-    step(&mut desk, 30);
+    assert!(backend.reload_from_disk());
+    step(&mut backend, 30);
     // By hand, with a table that was saved just before.
     folder.write("pack/tough.csv", "1,70\n");
     let text = format!("{}# changed\n", fs::read_to_string(&file).unwrap());
     let edit = json!({ "ask": "put", "input": { "Edit": { "file": file.display().to_string(), "text": text } } });
-    assert_eq!(ask(&mut desk, edit)["error"], Value::Null);
-    step(&mut desk, 30);
+    assert_eq!(ask(&mut backend, edit)["error"], Value::Null);
+    step(&mut backend, 30);
     folder.write("pack/tough.csv", "1,80\n");
-    assert!(desk.look());
-    step(&mut desk, 30);
-    let seen = |desk: &mut Desk| {
+    assert!(backend.reload_from_disk());
+    step(&mut backend, 30);
+    let seen = |backend: &mut Backend| {
         [15, 45, 75, 105].map(|tick| {
-            ask(desk, json!({ "ask": "seek", "tick": tick }));
-            value(desk, "Hero", "MaxHealth")
+            ask(backend, json!({ "ask": "seek", "tick": tick }));
+            value(backend, "Hero", "MaxHealth")
         })
     };
-    assert_eq!(seen(&mut desk), [150.0, 160.0, 170.0, 180.0]);
+    assert_eq!(seen(&mut backend), [150.0, 160.0, 170.0, 180.0]);
     folder.write("pack/tough.csv", "1,90\n");
-    assert_eq!(seen(&mut desk), [150.0, 160.0, 170.0, 180.0]);
-    ask(&mut desk, json!({ "ask": "seek", "tick": 45 }));
-    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert_eq!(seen(&mut backend), [150.0, 160.0, 170.0, 180.0]);
+    ask(&mut backend, json!({ "ask": "seek", "tick": 45 }));
+    let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("on the disk is not the text of this moment"), "{notice}");
 }
 
 #[test]
 fn nothing_is_written_outside_of_what_was_opened() {
-    let (folder, mut desk, file) = on_disk();
-    let (_, mark) = text_and_mark(&mut desk, &file);
+    let (folder, mut backend, file) = on_disk();
+    let (_, mark) = text_and_mark(&mut backend, &file);
     let outside = folder.write("secret.yaml", "Kind: curve\nName: C_Secret\n");
     for name in [
         "../secret.yaml".to_owned(),
@@ -352,9 +352,9 @@ fn nothing_is_written_outside_of_what_was_opened() {
         String::new(),
         "pack.yaml\0".to_owned(),
     ] {
-        let refused = save(&mut desk, &name, "Kind: curve\nName: C_Other\n", &mark);
+        let refused = save(&mut backend, &name, "Kind: curve\nName: C_Other\n", &mark);
         assert!(refused["error"].as_str().is_some_and(|e| !e.is_empty()), "{name}");
-        assert!(ask(&mut desk, json!({ "ask": "file", "name": name }))["error"].is_string(), "{name}");
+        assert!(ask(&mut backend, json!({ "ask": "file", "name": name }))["error"].is_string(), "{name}");
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "Kind: curve\nName: C_Secret\n");
     // The demo has no place on a disk.
@@ -374,27 +374,27 @@ fn a_link_leads_nowhere_else() {
     fs::create_dir_all(folder.0.join("other")).unwrap();
     folder.write("other/pack.yaml", "Name: other\nVersion: 1.0.0\n");
     let theirs = folder.write("other/curve.yaml", "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 1}]\n");
-    let mut desk = open(&folder.pack());
+    let mut backend = open(&folder.pack());
     // What a pack requires is shown and lies elsewhere.
-    let names = ask(&mut desk, json!({ "ask": "files" }));
+    let names = ask(&mut backend, json!({ "ask": "files" }));
     let name = names.as_array().unwrap().iter().find(|n| n.as_str().unwrap().ends_with("curve.yaml")).unwrap().clone();
-    let got = ask(&mut desk, json!({ "ask": "file", "name": name }));
-    assert!(got["refused"].as_str().unwrap().contains("lies outside"), "{got}");
+    let got = ask(&mut backend, json!({ "ask": "file", "name": name }));
+    assert!(got["refused"].as_str().unwrap().contains("is outside"), "{got}");
     let mark = got["mark"].as_str().unwrap();
-    let refused = save(&mut desk, name.as_str().unwrap(), "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 2}]\n", mark);
-    assert!(refused["error"].as_str().unwrap().contains("lies outside"), "{refused}");
+    let refused = save(&mut backend, name.as_str().unwrap(), "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 2}]\n", mark);
+    assert!(refused["error"].as_str().unwrap().contains("is outside"), "{refused}");
     assert!(fs::read_to_string(&theirs).unwrap().contains("Y: 1"));
     // A file that becomes a link to somewhere else is not followed.
-    let (text, mark) = text_and_mark(&mut desk, &file.display().to_string());
+    let (text, mark) = text_and_mark(&mut backend, &file.display().to_string());
     fs::remove_file(&file).unwrap();
     let elsewhere = folder.write("elsewhere.yaml", HERO);
     std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
-    let refused = save(&mut desk, &file.display().to_string(), &text.replace("Value: 50}", "Value: 51}"), &mark);
+    let refused = save(&mut backend, &file.display().to_string(), &text.replace("Value: 50}", "Value: 51}"), &mark);
     assert!(refused["error"].is_string());
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), HERO);
 }
 
-/// One save is one deed, also where the text names another table than before.
+/// One save is one action, also where the text names another table than before.
 #[test]
 fn a_save_that_names_another_table_is_taken_once() {
     let folder = Folder::new();
@@ -404,13 +404,13 @@ fn a_save_that_names_another_table_is_taken_once() {
     let file = folder.write("pack/hero.yaml", &curve).display().to_string();
     folder.write("pack/tough.csv", "X,Y\n1,50\n");
     folder.write("pack/other.csv", "X,Y\n1,60\n");
-    let mut desk = open(&folder.pack());
-    let (text, mark) = text_and_mark(&mut desk, &file);
-    let saved = save(&mut desk, &file, &text.replace("tough.csv", "other.csv"), &mark);
+    let mut backend = open(&folder.pack());
+    let (text, mark) = text_and_mark(&mut backend, &file);
+    let saved = save(&mut backend, &file, &text.replace("tough.csv", "other.csv"), &mark);
     assert_eq!((&saved["error"], &saved["done"]), (&Value::Null, &json!(1)), "{saved}");
-    assert!(!desk.look(), "it is known already");
-    assert_eq!(ask(&mut desk, json!({ "ask": "frame" }))["done"], 1);
-    assert_eq!(value(&mut desk, "Hero", "MaxHealth"), 160.0);
+    assert!(!backend.reload_from_disk(), "it is known already");
+    assert_eq!(ask(&mut backend, json!({ "ask": "frame" }))["done"], 1);
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 160.0);
 }
 
 #[test]
@@ -425,30 +425,30 @@ Actors: {Hero: {AttributeSets: [Vitals]}}
 Timeline: [{At: 1, Do: [{Apply: {Effect: GE_Hit, To: Hero}}]}, {At: 2, Do: [{Expect: {Hero.Health: 90}}]}]
 ";
     let path = folder.write("hit.yaml", text);
-    let (mut desk, name) = (open(&path), path.display().to_string());
-    desk.advance(2_000.0, &mut || 0.0);
-    assert_eq!(value(&mut desk, "Hero", "Health"), 90.0);
-    let (got, mark) = text_and_mark(&mut desk, &name);
+    let (mut backend, name) = (open(&path), path.display().to_string());
+    backend.advance(2_000.0, &mut || 0.0);
+    assert_eq!(value(&mut backend, "Hero", "Health"), 90.0);
+    let (got, mark) = text_and_mark(&mut backend, &name);
     assert_eq!(got, text);
     let edit = json!({ "ask": "put", "input": { "Edit": { "file": name, "text": text } } });
-    assert!(ask(&mut desk, edit)["error"].as_str().unwrap().contains("save the file"));
-    let saved = save(&mut desk, &name, &text.replace("Value: -10", "Value: -30"), &mark);
+    assert!(ask(&mut backend, edit)["error"].as_str().unwrap().contains("save the file"));
+    let saved = save(&mut backend, &name, &text.replace("Value: -10", "Value: -30"), &mark);
     assert_eq!(saved["error"], Value::Null, "{saved}");
-    assert_eq!(value(&mut desk, "Hero", "Health"), 70.0, "at the same moment of the new story");
-    let hello = ask(&mut desk, json!({ "ask": "hello" }));
+    assert_eq!(value(&mut backend, "Hero", "Health"), 70.0, "at the same moment of the new story");
+    let hello = ask(&mut backend, json!({ "ask": "hello" }));
     assert_eq!(hello["scenario"]["failures"].as_array().unwrap().len(), 1, "{hello}");
-    let wrong = save(&mut desk, &name, &text.replace("To: Hero", "To: Nobody"), saved["mark"].as_str().unwrap());
+    let wrong = save(&mut backend, &name, &text.replace("To: Hero", "To: Nobody"), saved["mark"].as_str().unwrap());
     assert!(wrong["error"].as_str().unwrap().contains("Nobody"), "{wrong}");
-    assert_eq!(value(&mut desk, "Hero", "Health"), 70.0);
+    assert_eq!(value(&mut backend, "Hero", "Health"), 70.0);
     // What cannot be read is told with its place, and not called a file without scenarios.
     for (from, to, place) in [("Timeline: [", "Timeline: {[", ":6:"), ("Timeline:", "Timelime:", ":6:1")] {
         fs::write(&path, text.replace(from, to)).unwrap();
-        assert!(!desk.look());
-        let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].as_str().unwrap().to_owned();
+        assert!(!backend.reload_from_disk());
+        let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].as_str().unwrap().to_owned();
         assert!(notice.contains("hit.yaml") && notice.contains(place), "{notice}");
-        let choice = Choice { scenario: Some("1".to_owned()), ..Choice::default() };
-        for choice in [choice, Choice::default()] {
-            let why = Desk::at(&path, choice).err().unwrap();
+        let choice = OpenOptions { scenario: Some("1".to_owned()), ..OpenOptions::default() };
+        for choice in [choice, OpenOptions::default()] {
+            let why = Backend::at(&path, choice).err().unwrap();
             assert!(why.contains(place), "{why}");
         }
     }
@@ -477,66 +477,70 @@ Timeline: [{At: 3, Do: []}]
 fn a_file_of_several_scenarios_lets_choose() {
     let folder = Folder::new();
     let path = folder.write("several.yaml", SEVERAL);
-    let mut desk = open(&path);
-    let told = |desk: &mut Desk| {
-        let hello = ask(desk, json!({ "ask": "hello" }));
+    let mut backend = open(&path);
+    let shown_scenario = |backend: &mut Backend| {
+        let hello = ask(backend, json!({ "ask": "hello" }));
         (hello["scenario"]["name"].as_str().unwrap().to_owned(), hello["seed"].as_u64().unwrap())
     };
-    let hello = ask(&mut desk, json!({ "ask": "hello" }));
+    let hello = ask(&mut backend, json!({ "ask": "hello" }));
     let all = json!([
         { "key": "A hit is felt", "name": "A hit is felt" },
         { "key": "Nobody is hurt", "name": "Nobody is hurt" },
         { "key": "3", "name": "Nobody is hurt" },
     ]);
     assert_eq!(hello["scenario"]["all"], all);
-    assert_eq!(told(&mut desk), ("A hit is felt".to_owned(), 3), "its own seed");
-    desk.advance(500.0, &mut || 0.0);
-    let before = ask(&mut desk, json!({ "ask": "frame" }));
-    let other = ask(&mut desk, json!({ "ask": "open", "scenario": "Nobody is hurt" }));
+    assert_eq!(shown_scenario(&mut backend), ("A hit is felt".to_owned(), 3), "its own seed");
+    backend.advance(500.0, &mut || 0.0);
+    let before = ask(&mut backend, json!({ "ask": "frame" }));
+    let other = ask(&mut backend, json!({ "ask": "open", "scenario": "Nobody is hurt" }));
     assert_eq!(other["error"], Value::Null, "{other}");
-    assert_eq!(told(&mut desk), ("Nobody is hurt".to_owned(), 4));
-    assert_eq!(value(&mut desk, "Slime", "Health"), 50.0);
-    let after = ask(&mut desk, json!({ "ask": "frame" }));
+    assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 4));
+    assert_eq!(value(&mut backend, "Slime", "Health"), 50.0);
+    let after = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!((&after["tick"], &after["running"]), (&json!(0), &json!(true)), "it plays from its beginning");
-    assert_ne!((&after["reloads"], &after["pasts"]), (&before["reloads"], &before["pasts"]), "every page is told");
-    let nobody = ask(&mut desk, json!({ "ask": "open", "scenario": "A miss" }));
+    assert_ne!(
+        (&after["reloads"], &after["timelines"]),
+        (&before["reloads"], &before["timelines"]),
+        "every page is told"
+    );
+    let nobody = ask(&mut backend, json!({ "ask": "open", "scenario": "A miss" }));
     assert!(nobody["error"].as_str().unwrap().contains(r#"it holds 1 "A hit is felt", 2"#), "{nobody}");
-    assert_eq!(told(&mut desk).0, "Nobody is hurt", "and it goes on");
+    assert_eq!(shown_scenario(&mut backend).0, "Nobody is hurt", "and it goes on");
     // A link to a moment says which one it is of.
-    desk.advance(1_000.0, &mut || 0.0);
-    let moment = ask(&mut desk, json!({ "ask": "moment" }));
+    backend.advance(1_000.0, &mut || 0.0);
+    let moment = ask(&mut backend, json!({ "ask": "permalink" }));
     assert_eq!((&moment["scenario"], &moment["seed"]), (&json!("Nobody is hurt"), &json!(4)));
     let mut fresh = open(&path);
     let link = json!({ "ask": "open", "seed": moment["seed"], "scenario": moment["scenario"], "tick": moment["tick"] });
     assert_eq!(ask(&mut fresh, link)["error"], Value::Null);
-    let hash = |desk: &mut Desk| ask(desk, json!({ "ask": "frame" }))["hash"].clone();
-    assert_eq!(hash(&mut fresh), hash(&mut desk));
+    let hash = |backend: &mut Backend| ask(backend, json!({ "ask": "frame" }))["hash"].clone();
+    assert_eq!(hash(&mut fresh), hash(&mut backend));
     // The file is saved with another name for it, and somebody has written one before it.
     folder.write("several.yaml", &SEVERAL.replace("Nobody is hurt\nSeed: 4", "All is well\nSeed: 5"));
-    assert!(desk.look());
-    assert_eq!(told(&mut desk), ("Nobody is hurt".to_owned(), 0), "the other one of that name");
+    assert!(backend.reload_from_disk());
+    assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 0), "the other one of that name");
     folder.write("several.yaml", &format!("Scenario: New\nTimeline: []\n---\n{SEVERAL}"));
-    assert!(desk.look());
-    assert_eq!(told(&mut desk), ("Nobody is hurt".to_owned(), 4));
+    assert!(backend.reload_from_disk());
+    assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 4));
 }
 
 #[test]
 fn a_seed_that_was_asked_for_is_the_scenarios() {
     let folder = Folder::new();
     let path = folder.write("several.yaml", SEVERAL);
-    let choice = Choice { seed: Some(9), scenario: Some("2".to_owned()) };
-    let mut desk = Desk::at(&path, choice).unwrap();
-    let hello = ask(&mut desk, json!({ "ask": "hello" }));
+    let choice = OpenOptions { seed: Some(9), scenario: Some("2".to_owned()) };
+    let mut backend = Backend::at(&path, choice).unwrap();
+    let hello = ask(&mut backend, json!({ "ask": "hello" }));
     assert_eq!((&hello["seed"], &hello["scenario"]["own_seed"]), (&json!(9), &json!(4)));
-    let hash = |desk: &mut Desk| ask(desk, json!({ "ask": "frame" }))["hash"].clone();
-    let mut own = Desk::at(&path, Choice { seed: None, scenario: Some("2".to_owned()) }).unwrap();
-    assert_ne!(hash(&mut desk), hash(&mut own), "the state of chance is another");
-    ask(&mut desk, json!({ "ask": "open", "scenario": "1" }));
-    assert_eq!(ask(&mut desk, json!({ "ask": "hello" }))["seed"], 9, "for every scenario that is chosen");
+    let hash = |backend: &mut Backend| ask(backend, json!({ "ask": "frame" }))["hash"].clone();
+    let mut own = Backend::at(&path, OpenOptions { seed: None, scenario: Some("2".to_owned()) }).unwrap();
+    assert_ne!(hash(&mut backend), hash(&mut own), "the state of chance is another");
+    ask(&mut backend, json!({ "ask": "open", "scenario": "1" }));
+    assert_eq!(ask(&mut backend, json!({ "ask": "hello" }))["seed"], 9, "for every scenario that is chosen");
     let pack = folder.write("pack/pack.yaml", PACK).parent().unwrap().to_path_buf();
     folder.write("pack/hero.yaml", HERO);
-    let why = Desk::at(&pack, Choice { seed: None, scenario: Some("1".to_owned()) }).err().unwrap();
-    assert!(why.contains("holds no scenario to choose from"), "{why}");
+    let why = Backend::at(&pack, OpenOptions { seed: None, scenario: Some("1".to_owned()) }).err().unwrap();
+    assert!(why.contains("contains no scenarios"), "{why}");
 }
 
 #[test]
@@ -544,33 +548,33 @@ fn a_scenario_of_ten_megabytes_leaves_it_standing() {
     let folder = Folder::new();
     let head = "Scenario: Long\nEntities: [{Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}]\nActors: {Hero: {AttributeSets: [Vitals]}}\n";
     let path = folder.write("long.yaml", &format!("{head}Timeline: [{{At: 1}}]\n"));
-    let mut desk = open(&path);
+    let mut backend = open(&path);
     let mut long = format!("{head}Timeline:\n");
     while long.len() < 10 << 20 {
         long += &format!("  - {{At: 1, Do: [{{Note: {}}}]}}\n", "a".repeat(60_000));
     }
     fs::write(&path, &long).unwrap();
-    let taken = desk.look();
-    let frame = ask(&mut desk, json!({ "ask": "frame" }));
+    let taken = backend.reload_from_disk();
+    let frame = ask(&mut backend, json!({ "ask": "frame" }));
     assert!(taken || frame["notice"].is_string(), "it is taken, or it is said why not");
-    desk.advance(100.0, &mut || 0.0);
-    assert_eq!(value(&mut desk, "Hero", "Health"), 100.0);
+    backend.advance(100.0, &mut || 0.0);
+    assert_eq!(value(&mut backend, "Hero", "Health"), 100.0);
 }
 
 // covers: UGAS-B.1-08
 #[test]
 fn only_whoever_is_in_a_debug_category_is_listed() {
-    let (_folder, mut desk, _) = on_disk();
+    let (_folder, mut backend, _) = on_disk();
     let names = |frame: &Value| -> Vec<String> {
         let actors = frame["sides"][0]["actors"].as_array().unwrap();
         actors.iter().map(|a| a["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names(&ask(&mut desk, json!({ "ask": "frame" }))), ["Hero", "Stone"]);
-    assert_eq!(names(&ask(&mut desk, json!({ "ask": "frame", "category": "heroes" }))), ["Hero"]);
-    assert!(names(&ask(&mut desk, json!({ "ask": "frame", "category": "stones" }))).is_empty());
-    assert_eq!(ask(&mut desk, json!({ "ask": "hello" }))["categories"], json!(["heroes"]));
+    assert_eq!(names(&ask(&mut backend, json!({ "ask": "frame" }))), ["Hero", "Stone"]);
+    assert_eq!(names(&ask(&mut backend, json!({ "ask": "frame", "category": "heroes" }))), ["Hero"]);
+    assert!(names(&ask(&mut backend, json!({ "ask": "frame", "category": "stones" }))).is_empty());
+    assert_eq!(ask(&mut backend, json!({ "ask": "hello" }))["categories"], json!(["heroes"]));
     // Everything that is written about a controller is kept for display.
-    let about = ask(&mut desk, json!({ "ask": "definition", "kind": "controller", "name": "Hero" }));
+    let about = ask(&mut backend, json!({ "ask": "definition", "kind": "controller", "name": "Hero" }));
     let kept = about["understood"].as_str().unwrap();
     for part in ["DisplayName: The hero", "Description: Stands there", "Brave", "DebugCategory: heroes"] {
         assert!(kept.contains(part), "{part}: {kept}");
@@ -583,17 +587,17 @@ fn only_whoever_is_in_a_debug_category_is_listed() {
 
 #[test]
 fn an_older_moment_does_not_overwrite_what_was_saved_after_it() {
-    let (folder, mut desk, file) = on_disk();
-    desk.advance(1000.0, &mut || 0.0);
-    let (text, mark) = text_and_mark(&mut desk, &file);
+    let (folder, mut backend, file) = on_disk();
+    backend.advance(1000.0, &mut || 0.0);
+    let (text, mark) = text_and_mark(&mut backend, &file);
     let newer = text.replace("as much as anybody", "as much as most");
-    assert_eq!(save(&mut desk, &file, &newer, &mark)["error"], Value::Null);
-    ask(&mut desk, json!({ "ask": "seek", "tick": 10 }));
-    let notice = ask(&mut desk, json!({ "ask": "frame" }))["notice"].clone();
+    assert_eq!(save(&mut backend, &file, &newer, &mark)["error"], Value::Null);
+    ask(&mut backend, json!({ "ask": "seek", "tick": 10 }));
+    let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("not the text of this moment"), "{notice}");
-    let (then, mark) = text_and_mark(&mut desk, &file);
+    let (then, mark) = text_and_mark(&mut backend, &file);
     assert_eq!(then, text, "this moment had the old text");
-    let refused = save(&mut desk, &file, &then.replace("anybody", "nobody"), &mark);
-    assert!(refused["error"].as_str().unwrap().contains("changed by somebody else"), "{refused}");
+    let refused = save(&mut backend, &file, &then.replace("anybody", "nobody"), &mark);
+    assert!(refused["error"].as_str().unwrap().contains("changed by another program"), "{refused}");
     assert_eq!(fs::read_to_string(folder.pack().join("hero.yaml")).unwrap(), newer);
 }

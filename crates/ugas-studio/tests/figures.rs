@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_data::Project;
-use ugas_studio::stage::Stage;
-use ugas_studio::{Desk, Library, Names};
+use ugas_studio::session::Session;
+use ugas_studio::{Backend, Library, Names};
 
 const TEXT: &str = "\
 Kind: attribute_set
@@ -23,7 +23,7 @@ Tasks: [{Type: WaitDelay, Params: {Duration: 100}}]
 ";
 
 /// Three who look around every tenth of a second, and one who waits.
-fn watchers(seed: u64) -> Result<Stage, String> {
+fn watchers(seed: u64) -> Result<Session, String> {
     let mut project = Project::default();
     project.put("watch.yaml", TEXT);
     let library = Library::new(project, None).map_err(|findings| findings[0].message.clone())?;
@@ -35,11 +35,11 @@ fn watchers(seed: u64) -> Result<Stage, String> {
         let who = sim.spawn(SpawnSpec { abilities, ..SpawnSpec::sets([rules.set("Vitals").unwrap()]) }).unwrap();
         sim.activate(who, ability, ugas_core::Target::None).unwrap();
     }
-    Ok(Stage::of_sim(sim, library, Names::default(), seed))
+    Ok(Session::of_sim(sim, library, Names::default(), seed))
 }
 
-fn figures(desk: &mut Desk) -> Value {
-    serde_json::from_str(&desk.answer(r#"{"ask":"figures"}"#)).unwrap()
+fn figures(backend: &mut Backend) -> Value {
+    serde_json::from_str(&backend.answer(r#"{"ask":"figures"}"#)).unwrap()
 }
 
 #[test]
@@ -50,11 +50,12 @@ fn what_a_step_asks_the_allocator_for_is_counted_by_whoever_can() {
     fn counter() -> u64 {
         COUNT.with(|count| count.replace(count.get() + 3))
     }
-    let figures = |desk: &mut Desk| -> Value { serde_json::from_str(&desk.answer(r#"{"ask": "figures"}"#)).unwrap() };
-    let mut without = Desk::new(Box::new(watchers), 7).unwrap();
+    let figures =
+        |backend: &mut Backend| -> Value { serde_json::from_str(&backend.answer(r#"{"ask": "figures"}"#)).unwrap() };
+    let mut without = Backend::new(Box::new(watchers), 7).unwrap();
     without.advance(100.0, &mut || 0.0);
     assert_eq!(figures(&mut without)["allocations"], Value::Null);
-    let mut with = Desk::new(Box::new(watchers), 7).unwrap().with_counter(counter);
+    let mut with = Backend::new(Box::new(watchers), 7).unwrap().with_counter(counter);
     with.advance(100.0, &mut || 0.0);
     assert_eq!(figures(&mut with)["allocations"], 3);
 }
@@ -65,9 +66,9 @@ fn each_type_of_task_says_how_many_run_how_often_and_how_long() {
     // Every look at the clock finds it a microsecond later.
     let time = AtomicU64::new(0);
     let clock = Arc::new(move || time.fetch_add(1_000, Ordering::Relaxed));
-    let mut desk = Desk::new(Box::new(watchers), 7).unwrap().with_clock(clock);
-    (0..5).for_each(|_| desk.advance(1000.0, &mut || 0.0));
-    let told = figures(&mut desk);
+    let mut backend = Backend::new(Box::new(watchers), 7).unwrap().with_clock(clock);
+    (0..5).for_each(|_| backend.advance(1000.0, &mut || 0.0));
+    let told = figures(&mut backend);
     assert_eq!(told["tasks"].as_array().unwrap().len(), 1, "waiting is not ticking: {told}");
     let task = &told["tasks"][0];
     let number = |key: &str| task[key].as_f64().unwrap();
@@ -83,11 +84,11 @@ fn each_type_of_task_says_how_many_run_how_often_and_how_long() {
 #[test]
 fn a_clock_changes_nothing_that_counts() {
     let clock = Arc::new(|| 12_345);
-    let mut with = Desk::new(Box::new(watchers), 7).unwrap().with_clock(clock);
-    let mut without = Desk::new(Box::new(watchers), 7).unwrap();
-    let hash = |desk: &mut Desk| {
-        desk.advance(2000.0, &mut || 0.0);
-        let frame: Value = serde_json::from_str(&desk.answer(r#"{"ask":"frame"}"#)).unwrap();
+    let mut with = Backend::new(Box::new(watchers), 7).unwrap().with_clock(clock);
+    let mut without = Backend::new(Box::new(watchers), 7).unwrap();
+    let hash = |backend: &mut Backend| {
+        backend.advance(2000.0, &mut || 0.0);
+        let frame: Value = serde_json::from_str(&backend.answer(r#"{"ask":"frame"}"#)).unwrap();
         frame["hash"].clone()
     };
     assert_eq!(hash(&mut with), hash(&mut without));
@@ -97,8 +98,8 @@ fn a_clock_changes_nothing_that_counts() {
 fn the_clock_is_lent_to_the_first_copy_too() {
     let time = AtomicU64::new(0);
     let clock = Arc::new(move || time.fetch_add(1_000, Ordering::Relaxed));
-    let mut desk = Desk::new(Box::new(watchers), 7).unwrap().with_clock(clock);
-    desk.advance(1000.0, &mut || 0.0);
-    desk.answer(r#"{"ask":"seek","tick":15}"#);
-    assert_eq!(figures(&mut desk)["tasks"][0]["average_us"], 1.0);
+    let mut backend = Backend::new(Box::new(watchers), 7).unwrap().with_clock(clock);
+    backend.advance(1000.0, &mut || 0.0);
+    backend.answer(r#"{"ask":"seek","tick":15}"#);
+    assert_eq!(figures(&mut backend)["tasks"][0]["average_us"], 1.0);
 }

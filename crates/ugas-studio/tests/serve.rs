@@ -5,16 +5,16 @@ mod common;
 
 use common::{Socket, port_of, say, upgrade};
 use std::fs;
-use ugas_studio::Desk;
-use ugas_studio::serve::Studio;
-use ugas_studio::stage::{Choice, Stage};
+use ugas_studio::Backend;
+use ugas_studio::serve::StudioServer;
+use ugas_studio::session::{OpenOptions, Session};
 
 /// A studio on a port of its own; the port.
 fn studio() -> u16 {
-    let studio = Studio::listen(0, "the-right-one-for-this-test").unwrap();
+    let studio = StudioServer::listen(0, "the-right-one-for-this-test").unwrap();
     let port = port_of(&studio.address().unwrap());
-    let desk = Desk::new(Box::new(Stage::duel), 7).unwrap();
-    std::thread::spawn(move || studio.run(desk));
+    let backend = Backend::new(Box::new(Session::duel), 7).unwrap();
+    std::thread::spawn(move || studio.run(backend));
     port
 }
 
@@ -128,10 +128,10 @@ fn a_file_saved_by_somebody_else_reaches_the_running_world() {
                 Kind: gameplay_controller\nOwnerActor: {ActorID: Hero, ActorType: PlayerCharacter}\n\
                 AttributeSets: [{Name: Vitals}]\n";
     fs::write(folder.join("hero.yaml"), text).unwrap();
-    let studio = Studio::listen(0, "the-right-one-for-this-test").unwrap();
+    let studio = StudioServer::listen(0, "the-right-one-for-this-test").unwrap();
     let port = port_of(&studio.address().unwrap());
-    let desk = Desk::at(&folder, Choice::default()).unwrap();
-    std::thread::spawn(move || studio.run(desk));
+    let backend = Backend::at(&folder, OpenOptions::default()).unwrap();
+    std::thread::spawn(move || studio.run(backend));
     let mut page = Socket::open(port, "the-right-one-for-this-test");
     let mut health = || page.ask(r#"{"ask":"explain","who":"Hero","attribute":"Health"}"#).unwrap();
     assert!(health().contains("\"value\":100.0"), "{}", health());

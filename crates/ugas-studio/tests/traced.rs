@@ -7,8 +7,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet};
-use ugas_studio::stage::Stage;
-use ugas_studio::{Desk, Library, Names, Profiler};
+use ugas_studio::session::Session;
+use ugas_studio::{Backend, Library, Names, Profiler};
 
 /// Writes down every event.
 #[derive(Clone, Default)]
@@ -67,7 +67,7 @@ fn every_frame_of_a_task_that_ticks_is_an_event() {
     let mut profiler = Profiler::new(Arc::new(|| 0));
     sim.advance_with(SimTime::frames(6, 60), &mut profiler);
     let listener = Listener::default();
-    tracing::subscriber::with_default(listener.clone(), || profiler.tell(&rules));
+    tracing::subscriber::with_default(listener.clone(), || profiler.emit(&rules));
     let told = listener.0.lock().unwrap();
     assert_eq!(told.len(), profiler.take_records().len());
     assert!(!told.is_empty());
@@ -78,21 +78,21 @@ fn every_frame_of_a_task_that_ticks_is_an_event() {
 fn a_step_that_is_taken_again_is_no_event_again() {
     let boot = |seed| {
         let (rules, sim) = watcher();
-        let library = Library::beside(rules, "nowhere".as_ref());
-        Ok(Stage::of_sim(sim, library, Names::default(), seed))
+        let library = Library::of_running(rules, "nowhere".as_ref());
+        Ok(Session::of_sim(sim, library, Names::default(), seed))
     };
-    let mut desk = Desk::new(Box::new(boot), 7).unwrap();
+    let mut backend = Backend::new(Box::new(boot), 7).unwrap();
     let listener = Listener::default();
     let count = || listener.0.lock().unwrap().len();
     tracing::subscriber::with_default(listener.clone(), || {
-        desk.answer(r#"{"ask":"step","ticks":100}"#);
+        backend.answer(r#"{"ask":"step","ticks":100}"#);
         let told = count();
         assert!(told > 10, "{told}");
         for question in [r#"{"ask":"seek","tick":7}"#, r#"{"ask":"step","ticks":50}"#, r#"{"ask":"seek","tick":100}"#] {
-            desk.answer(question);
+            backend.answer(question);
             assert_eq!(count(), told, "{question}");
         }
-        desk.answer(r#"{"ask":"step","ticks":20}"#);
+        backend.answer(r#"{"ask":"step","ticks":20}"#);
         assert!(count() > told, "what is new is told");
     });
 }

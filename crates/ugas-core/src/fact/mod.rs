@@ -87,7 +87,7 @@ pub enum CueType {
 pub enum FactKind {
     /// Base or current value changed.
     AttributeChanged {
-        /// Which.
+        /// The attribute.
         attribute: AttributeId,
         /// Current before.
         old: f64,
@@ -100,7 +100,7 @@ pub enum FactKind {
     },
     /// A tag appeared or vanished; for ancestors too.
     TagChanged {
-        /// Which.
+        /// The tag.
         tag: TagId,
         /// Whether it appeared.
         added: bool,
@@ -128,12 +128,12 @@ pub enum FactKind {
     },
     /// An effect ended.
     EffectRemoved {
-        /// Why.
+        /// The reason.
         reason: RemoveReason,
     },
     /// An effect changed.
     EffectChanged {
-        /// What.
+        /// What changed.
         what: EffectChange,
         /// Its stacks now.
         stacks: u32,
@@ -149,7 +149,7 @@ pub enum FactKind {
     },
     /// An ability was granted.
     Granted {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
         /// The grant's number on this controller.
         grant: GrantId,
@@ -160,16 +160,16 @@ pub enum FactKind {
     },
     /// A granted ability was revoked.
     Revoked {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
         /// The grant's number.
         grant: GrantId,
     },
     /// A cue is triggered.
     Cue {
-        /// Which.
+        /// The tag.
         tag: TagId,
-        /// How.
+        /// How the cue is triggered.
         cue: CueType,
         /// Where its context lies: `Position` and `Distance` of the hit, `Origin`. Empty for what has no place of its
         /// own.
@@ -177,7 +177,7 @@ pub enum FactKind {
     },
     /// An attribute that means life fell to zero.
     Died {
-        /// Which.
+        /// The attribute.
         attribute: AttributeId,
     },
     /// A controller came into being.
@@ -189,12 +189,12 @@ pub enum FactKind {
     Despawned,
     /// A set was registered.
     SetAdded {
-        /// Which.
+        /// The set.
         set: SetId,
     },
     /// A set was unregistered.
     SetRemoved {
-        /// Which.
+        /// The set.
         set: SetId,
     },
     /// The avatar changed.
@@ -206,16 +206,16 @@ pub enum FactKind {
     },
     /// A calculation put a tag on the context, e.g. `Hit.Critical`.
     ContextTag {
-        /// Which.
+        /// The tag.
         tag: TagId,
     },
     /// A controller was restored or inserted; one fact instead of a storm.
     Restored,
     /// An ability became active.
     AbilityActivated {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
         /// Its level.
         level: u32,
@@ -224,9 +224,9 @@ pub enum FactKind {
     },
     /// An ability ended.
     AbilityEnded {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
         /// The activation.
         activation: ActivationKey,
@@ -237,9 +237,9 @@ pub enum FactKind {
     },
     /// The host is asked to do something. Parameters lie in the details.
     TaskRequest {
-        /// Of which ability.
+        /// The ability.
         ability: AbilityId,
-        /// What kind of task.
+        /// The task type.
         task: TaskKindId,
         /// What to answer with; [`TaskKey::NONE`] if nobody waits.
         task_key: TaskKey,
@@ -248,29 +248,29 @@ pub enum FactKind {
     },
     /// A waiting task gave something.
     TaskEnded {
-        /// Of which ability.
+        /// The ability.
         ability: AbilityId,
-        /// What kind of task.
+        /// The task type.
         task: TaskKindId,
         /// The task.
         task_key: TaskKey,
         /// What it gave: held seconds, a magnitude, a new value.
         value: f64,
-        /// How.
+        /// The result.
         result: TaskResult,
     },
     /// A gameplay event arrived. Its payload lies in the details.
     GameplayEvent {
-        /// Which.
+        /// The tag.
         tag: TagId,
-        /// How much.
+        /// The magnitude.
         magnitude: f64,
         /// Where the payload lies.
         detail: Span,
     },
     /// A cast goes on.
     Cast {
-        /// Of which ability.
+        /// The ability.
         ability: AbilityId,
         /// Ticks so far.
         tick: u32,
@@ -281,7 +281,7 @@ pub enum FactKind {
     },
     /// A global cooldown began or is over.
     GlobalCooldown {
-        /// Of which group.
+        /// The group.
         group: GroupId,
         /// Whether it runs.
         running: bool,
@@ -290,9 +290,9 @@ pub enum FactKind {
     },
     /// Charges of an ability changed.
     Charges {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
         /// How many there are.
         have: u32,
@@ -303,7 +303,7 @@ pub enum FactKind {
     },
     /// An input went down or up.
     Input {
-        /// Which.
+        /// The input.
         input: InputId,
         /// Whether it is down now.
         pressed: bool,
@@ -314,7 +314,7 @@ pub enum FactKind {
     Damage {
         /// What.
         damage: ugas_doc::CombatKind,
-        /// How.
+        /// How it was dealt.
         style: ugas_doc::CombatStyle,
         /// Whom it is credited to.
         credit: ControllerId,
@@ -329,14 +329,14 @@ pub enum FactKind {
     },
     /// An ability set was granted.
     SetGranted {
-        /// Which.
+        /// The set.
         set: AbilitySetId,
         /// Its handle.
         handle: u64,
     },
     /// A granted ability set was taken back.
     SetRevoked {
-        /// Which.
+        /// The set.
         set: AbilitySetId,
         /// Its handle.
         handle: u64,
@@ -434,9 +434,9 @@ impl FactKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Fact {
-    /// When.
+    /// The time.
     pub at: SimTime,
-    /// To whom.
+    /// The controller.
     pub who: ControllerId,
     /// Through whom, or [`ControllerId::NONE`].
     pub source: ControllerId,
@@ -448,7 +448,7 @@ pub struct Fact {
     pub link: u32,
     /// Of which definition, or [`EffectId::NONE`].
     pub effect: EffectId,
-    /// What.
+    /// What happened.
     pub kind: FactKind,
 }
 
@@ -517,7 +517,7 @@ impl Facts {
 pub enum DiagnosticKind {
     /// A tag was to be removed that is not there.
     TagUnderflow {
-        /// Which.
+        /// The tag.
         tag: TagId,
     },
     /// A modifier was skipped because the caller did not set its value.
@@ -527,14 +527,14 @@ pub enum DiagnosticKind {
     },
     /// A derived value or a live magnitude is not finite and counts as nothing.
     NonFinite {
-        /// Of which attribute.
+        /// The attribute.
         attribute: AttributeId,
     },
     /// A condition has a part that is not finite, and is false for it.
     NonFiniteCondition,
     /// A computed value left the range of numbers and was held at its edge.
     Saturated {
-        /// Of which attribute.
+        /// The attribute.
         attribute: AttributeId,
     },
     /// A duration of zero or less: applied and removed at once.
@@ -543,7 +543,7 @@ pub enum DiagnosticKind {
     DurationOverrideIgnored,
     /// A controller document's current value is not what its effects give.
     ValueMismatch {
-        /// Of which attribute.
+        /// The attribute.
         attribute: AttributeId,
         /// What the document says.
         stated: f64,
@@ -552,12 +552,12 @@ pub enum DiagnosticKind {
     },
     /// A tag that allows one grant has more.
     MultipleGrants {
-        /// Which.
+        /// The tag.
         tag: TagId,
     },
     /// A reaction was refused.
     ReactionRefused {
-        /// Why.
+        /// The refusal.
         refusal: Refusal,
     },
     /// Ongoing requirements of an effect flip without end.
@@ -592,15 +592,15 @@ impl DiagnosticKind {
 /// A diagnostic with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// When.
+    /// The time.
     pub at: SimTime,
-    /// On whom.
+    /// The controller.
     pub who: ControllerId,
     /// Through which definition.
     pub effect: EffectId,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// What.
+    /// What happened.
     pub kind: DiagnosticKind,
 }
 
@@ -640,11 +640,11 @@ pub enum LifecycleStep {
 /// An entry of the opt-in trace.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// When.
+    /// The time.
     pub at: SimTime,
-    /// On whom.
+    /// The controller.
     pub who: ControllerId,
-    /// What.
+    /// What happened.
     pub kind: TraceKind,
 }
 
@@ -657,36 +657,36 @@ pub enum TraceKind {
     Refused {
         /// Of which effect, or [`EffectId::NONE`].
         effect: EffectId,
-        /// Why.
+        /// The refusal.
         refusal: Refusal,
     },
     /// A granted ability changed its state.
     Ability {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
-        /// Which grant.
+        /// The grant.
         grant: GrantId,
-        /// From.
+        /// The previous state.
         from: AbilityState,
-        /// To.
+        /// The new state.
         to: AbilityState,
     },
     /// An ability could not be activated or committed.
     AbilityRefused {
-        /// Which.
+        /// The ability.
         ability: AbilityId,
-        /// Why.
+        /// The refusal.
         refusal: Refusal,
     },
     /// A task of an ability changed its state.
     Task {
-        /// Of which ability.
+        /// The ability.
         ability: AbilityId,
-        /// What kind of task.
+        /// The task type.
         task: TaskKindId,
         /// The task; [`TaskKey::NONE`] for one that is done at once.
         task_key: TaskKey,
-        /// To.
+        /// The new state.
         to: TaskState,
     },
 }

@@ -67,9 +67,9 @@ pub struct ChannelShare {
 /// Where an attribute's value comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// Whose.
+    /// The controller.
     pub who: ControllerId,
-    /// Which.
+    /// The attribute.
     pub attribute: AttributeId,
     /// Its name.
     pub name: String,

@@ -10,7 +10,7 @@ pub struct TaskView {
     pub key: TaskKey,
     /// Its type.
     pub kind: TaskKindId,
-    /// Of which ability.
+    /// The ability.
     pub ability: AbilityId,
     /// Of which activation.
     pub activation: ActivationKey,

@@ -47,14 +47,14 @@ pub enum News {
 pub enum Wake<'a> {
     /// A tag came or went.
     Tag {
-        /// Which.
+        /// The tag.
         tag: TagId,
         /// Whether it came.
         added: bool,
     },
     /// An attribute changed.
     Attribute {
-        /// Which.
+        /// The attribute.
         attribute: AttributeId,
         /// From.
         old: f64,
@@ -63,7 +63,7 @@ pub enum Wake<'a> {
     },
     /// An effect was applied or removed.
     Effect {
-        /// Which.
+        /// The effect.
         effect: EffectId,
         /// Whether it was applied.
         applied: bool,
@@ -72,7 +72,7 @@ pub enum Wake<'a> {
     Event(&'a EventData),
     /// An input went down or up.
     Input {
-        /// Which.
+        /// The input.
         input: InputId,
         /// Whether it is down now.
         pressed: bool,

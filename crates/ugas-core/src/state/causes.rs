@@ -33,11 +33,11 @@ pub enum CauseWhat {
 pub struct CauseLink {
     /// What it stands for.
     pub what: CauseWhat,
-    /// On whom.
+    /// The controller.
     pub who: ControllerId,
     /// Through whom.
     pub source: ControllerId,
-    /// When.
+    /// The time.
     pub at: SimTime,
     /// The op at the root.
     pub root: OpId,

@@ -45,7 +45,7 @@ pub struct Spread {
 /// All values at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleRow {
-    /// When.
+    /// The time.
     pub at: SimTime,
     /// One value per column; none where no run shows the attribute.
     pub values: Vec<Option<Spread>>,

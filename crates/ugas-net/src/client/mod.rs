@@ -10,6 +10,7 @@ mod command;
 mod history;
 mod keys;
 mod clock_jump;
+mod knowledge;
 mod local;
 mod remote;
 mod owned;
@@ -22,6 +23,7 @@ mod facts;
 
 pub use keys::{Prediction, PredictionKey, PredictionStatus};
 pub use clock_jump::DisconnectReason;
+pub use knowledge::{ClientExplanation, Knowledge};
 pub use crate::view::{Field, Proxies, Proxy, ProxyEffect, ProxySnapshot, Shape};
 pub use facts::{Certainty, NetFacts};
 

@@ -1,25 +1,28 @@
-//! Questions: why a number is what it is, and what caused something.
+//! Explanations of attribute values, and chains of causes.
 
 use crate::Names;
+use crate::observer::Observer;
 use serde::Serialize;
 use ugas_core::{AttributeId, CauseLink, CauseWhat, ControllerId, Explanation, Fact, ModifierLine, ModifierState, Sim};
 use ugas_doc::Operation;
+use ugas_net::client::ClientExplanation;
 
-/// Where a number comes from.
+/// An explained attribute value.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Why {
+pub(crate) struct ValueExplanation {
     #[serde(skip)]
     pub(crate) attribute: AttributeId,
     /// One line: `18 = 10 × 1.50 (Might 50, brann.yaml:48) × 1.20 (GE_EmberBlade, equipment.yaml:12)`.
     pub(crate) text: String,
-    pub(crate) value: f64,
-    pub(crate) base: f64,
-    pub(crate) bounds: (Option<f64>, Option<f64>),
-    pub(crate) lines: Vec<Line>,
+    /// None if the client does not know it; the same applies to the fields below.
+    pub(crate) value: Option<f64>,
+    pub(crate) base: Option<f64>,
+    pub(crate) bounds: Option<(Option<f64>, Option<f64>)>,
+    pub(crate) lines: Option<Vec<ModifierRow>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Line {
+pub(crate) struct ModifierRow {
     pub(crate) does: &'static str,
     pub(crate) magnitude: f64,
     pub(crate) effect: String,
@@ -28,42 +31,72 @@ pub(crate) struct Line {
     pub(crate) stacks: u32,
     pub(crate) channel: Option<String>,
     pub(crate) follows: Option<(String, f64)>,
-    /// The file and the line in it.
+    /// File and line of the modifier.
     pub(crate) place: Option<(String, u32)>,
     pub(crate) counts: bool,
-    /// Why not, if it does not count.
+    /// Why it does not apply, if it does not.
     pub(crate) note: Option<&'static str>,
 }
 
-/// One step of a chain of causes, the nearest first.
+/// One step of a chain of causes.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Step {
+pub(crate) struct CauseStep {
     pub(crate) text: String,
     pub(crate) who: String,
     pub(crate) tick: u32,
     pub(crate) kind: &'static str,
 }
 
-/// The explanation of an attribute on a side.
-pub(crate) fn why(names: &Names, sim: &Sim, who: ControllerId, attribute: &str) -> Result<Why, String> {
-    let rules = sim.rules();
+/// Explains an attribute as far as an observer knows it.
+pub(crate) fn why(
+    names: &Names,
+    observer: Observer<'_>,
+    who: ControllerId,
+    attribute: &str,
+) -> Result<ValueExplanation, String> {
+    let rules = observer.sim().rules();
     let id = rules.attribute(attribute).map_err(|unknown| unknown.to_string())?;
-    let e = sim.explain(who, id).map_err(|r| r.describe(rules))?;
-    let finite = |v: f64| Some(v).filter(|v| v.is_finite());
-    Ok(Why {
-        attribute: id,
-        text: sentence(&e),
-        value: e.value,
-        base: e.base,
-        bounds: (finite(e.bounds.0), finite(e.bounds.1)),
-        lines: e.lines.iter().map(|l| line(names, l)).collect(),
+    let unknown =
+        |text: String, value| ValueExplanation { attribute: id, text, value, base: None, bounds: None, lines: None };
+    Ok(match observer.explain(who, id).map_err(|r| r.describe(rules))? {
+        ClientExplanation::Full(e) => full(names, &e),
+        ClientExplanation::ValueOnly { value, replicated } => unknown(replicated_value(value, replicated), Some(value)),
+        ClientExplanation::Hidden => {
+            unknown("–: not replicated to this client; only the server knows this value".to_owned(), None)
+        }
     })
 }
 
-/// A number for people, as the pages write it: two places after the point at most, and none that says nothing.
+fn full(names: &Names, e: &Explanation) -> ValueExplanation {
+    let finite = |v: f64| Some(v).filter(|v| v.is_finite());
+    ValueExplanation {
+        attribute: e.attribute,
+        text: sentence(e),
+        value: Some(e.value),
+        base: Some(e.base),
+        bounds: Some((finite(e.bounds.0), finite(e.bounds.1))),
+        lines: Some(e.lines.iter().map(|l| line(names, l)).collect()),
+    }
+}
+
+/// A value of a remote actor, whose base and modifiers a client does not have.
+fn replicated_value(value: f64, replicated: f64) -> String {
+    let from = match value == replicated {
+        true => format!("{}, replicated from the server", number(value)),
+        false => {
+            let by = value - replicated;
+            let sign = if by < 0.0 { '−' } else { '+' };
+            let (value, replicated, by) = (number(value), number(replicated), number(by.abs()));
+            format!("{value} = {replicated} replicated from the server {sign} {by} predicted by this client")
+        }
+    };
+    from + "; its base and modifiers are known to the server only"
+}
+
+/// Formats a number as the pages do: at most two decimals, no trailing zeros.
 fn number(v: f64) -> String {
     let unit = if v.abs() >= 1000.0 { 1.0 } else { 100.0 };
-    // Nought is nought, from whichever side.
+    // Adding 0 turns -0 into 0.
     format!("{}", (v * unit).round() / unit + 0.0)
 }
 
@@ -101,7 +134,7 @@ fn sentence(e: &Explanation) -> String {
     }
     let unclamped = (e.base + e.add) * e.product + e.post;
     if unclamped != e.value {
-        text += &format!(", held between {} and {}", number(e.bounds.0), number(e.bounds.1));
+        text += &format!(", clamped to {} to {}", number(e.bounds.0), number(e.bounds.1));
     }
     if e.lines.is_empty() && e.derived {
         text += " (computed from other attributes)";
@@ -117,15 +150,15 @@ fn place_of(line: &ModifierLine) -> Option<(String, u32)> {
     line.origin.as_ref().map(|o| (o.file.to_string(), o.line))
 }
 
-fn line(names: &Names, l: &ModifierLine) -> Line {
+fn line(names: &Names, l: &ModifierLine) -> ModifierRow {
     let note = match l.state {
         ModifierState::Counts => None,
-        ModifierState::Hidden => Some("hidden by a stronger one"),
+        ModifierState::Hidden => Some("overridden by a stronger modifier"),
         ModifierState::Inhibited => Some("inhibited"),
-        ModifierState::Filtered => Some("its tags do not fit now"),
-        ModifierState::NotFinite => Some("not a finite number now"),
+        ModifierState::Filtered => Some("its tag requirements are not met"),
+        ModifierState::NotFinite => Some("not a finite number"),
     };
-    Line {
+    ModifierRow {
         does: match l.operation {
             Operation::Add => "add",
             Operation::Multiply => "multiply",
@@ -145,16 +178,16 @@ fn line(names: &Names, l: &ModifierLine) -> Line {
     }
 }
 
-/// What led to a fact, the nearest cause first, down to the key that was pressed.
-pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<Step> {
-    let mut steps = vec![Step {
+/// Returns the causes of a fact, the direct cause first, back to the input.
+pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<CauseStep> {
+    let mut steps = vec![CauseStep {
         text: in_words(names, sim, fact),
         who: names.name(fact.who),
         tick: tick_of(fact.at),
         kind: fact.kind.name(),
     }];
     for link in sim.chain(fact.link) {
-        // Behind a key there is only the order that brought it here.
+        // Before the input there is only the op that carried it.
         if link.what == CauseWhat::Op && steps.len() > 1 {
             break;
         }
@@ -163,7 +196,7 @@ pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<Step> {
     steps
 }
 
-/// A fact without its time, with names.
+/// Describes a fact without its time, with the names of actors.
 pub(crate) fn in_words(names: &Names, sim: &Sim, fact: &Fact) -> String {
     const WORD: &str = "controller ";
     let text = fact.describe(sim.rules());
@@ -182,26 +215,26 @@ pub(crate) fn in_words(names: &Names, sim: &Sim, fact: &Fact) -> String {
 }
 
 fn tick_of(at: ugas_core::SimTime) -> u32 {
-    (at.as_seconds() * f64::from(crate::stage::RATE)).round() as u32
+    (at.as_seconds() * f64::from(crate::session::RATE)).round() as u32
 }
 
-fn step(names: &Names, sim: &Sim, link: &CauseLink) -> Step {
+fn step(names: &Names, sim: &Sim, link: &CauseLink) -> CauseStep {
     let rules = sim.rules();
     let effect = |id| sim.effect_name(id).unwrap_or("?").to_owned();
     let ability = |id| rules.ability_name(id).unwrap_or("?").to_owned();
     let input = |id| rules.input_name(id).unwrap_or("?").to_owned();
     let (kind, text) = match link.what {
-        CauseWhat::Op => ("op", "an order from outside".to_owned()),
+        CauseWhat::Op => ("op", "op from outside".to_owned()),
         CauseWhat::Applied(id) => ("applied", format!("{} was applied", effect(id))),
-        CauseWhat::Executed(id) => ("executed", format!("{} fell due", effect(id))),
-        CauseWhat::Expired(id) => ("expired", format!("{} ran out", effect(id))),
+        CauseWhat::Executed(id) => ("executed", format!("{} executed", effect(id))),
+        CauseWhat::Expired(id) => ("expired", format!("{} expired", effect(id))),
         CauseWhat::Removed(id) => ("removed", format!("{} was removed", effect(id))),
-        CauseWhat::Activated(id) => ("activated", format!("{} was used", ability(id))),
+        CauseWhat::Activated(id) => ("activated", format!("{} was activated", ability(id))),
         CauseWhat::Ended(id) => ("ended", format!("{} ended", ability(id))),
         CauseWhat::Pressed(id) => ("pressed", format!("{} was pressed", input(id))),
-        CauseWhat::Released(id) => ("released", format!("{} was let go", input(id))),
-        CauseWhat::Reload => ("reload", "the documents changed".to_owned()),
+        CauseWhat::Released(id) => ("released", format!("{} was released", input(id))),
+        CauseWhat::Reload => ("reload", "documents reloaded".to_owned()),
     };
     let by = link.source.some().unwrap_or(link.who);
-    Step { text, who: names.name(by), tick: tick_of(link.at), kind }
+    CauseStep { text, who: names.name(by), tick: tick_of(link.at), kind }
 }

@@ -1,9 +1,9 @@
-//! What costs what: per type of task, and how much there is of everything.
+//! Statistics: counts, and the cost of tasks by type.
 
 use serde_json::{Map, Value, json};
 use ugas_core::{ControllerId, Sim, TaskRecord};
 
-/// The figures of a world; `last` is what its last frame told about tasks that tick.
+/// Returns the statistics of a world; `last` are the task records of its last frame.
 pub(crate) fn of_sim(sim: &Sim, last: &[TaskRecord]) -> Map<String, Value> {
     let rules = sim.rules();
     let tasks: Vec<Value> = sim

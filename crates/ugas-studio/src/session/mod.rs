@@ -1,23 +1,25 @@
-//! A world on stage: a server, simulated clients, and whoever plays them.
+//! A session: a server, simulated clients, and the players of the duel.
 //!
-//! Every world the studio shows is a server with any number of clients over simulated links, none included. So there is one
-//! way to step, record and look at a duel, a pack or a scenario, and a client can be added to any of them.
+//! Every world in the studio is a server with zero or more clients over simulated links. A duel, a pack and a scenario are
+//! stepped and recorded in the same way, and clients can join any of them.
 
-mod act;
+mod action;
+mod describe;
 mod duel;
+mod firing_range;
 mod open;
-mod range;
-mod said;
+mod outcome;
 mod script;
 
-pub use act::{Act, Deed};
+pub use action::{Action, ResolvedAction};
 pub use duel::{Duel, Keys};
-pub use open::{Choice, SEED};
-pub use range::{Range, WrongFrames};
-pub use said::Said;
+pub use firing_range::{FiringRange, WrongFrames};
+pub use open::{OpenOptions, SEED};
+pub use outcome::ActionOutcome;
 pub use script::Script;
 
-use crate::tape::World;
+use crate::observer::Observer;
+use crate::recording::World;
 use crate::{Clock, Library, Names, Profiler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,132 +33,135 @@ use ugas_net::harness::{Harness, Player};
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
-/// Ticks a second.
+/// Ticks per second.
 pub const RATE: u32 = 60;
-/// How long one is.
+/// The length of a tick.
 const TICK: SimTime = SimTime::frames(1, RATE as i64);
 
-/// What is done to a world from outside. A seed and a list of these are a moment that anybody can go to.
+/// An input from outside. A seed, a tick and a list of inputs identify a state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    /// A client's link, or everybody's, gets this round trip in milliseconds, and this share of datagrams is lost.
+    /// Set the round trip and loss of a link, or of all links.
     Link {
-        /// Whose; without a name everybody's, whoever had one of its own included.
+        /// The client; all clients if missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<String>,
-        /// Milliseconds there and back.
+        /// The round trip in milliseconds.
         round_trip: u32,
-        /// From 0 to 0.9.
+        /// The share of lost datagrams, from 0 to 0.9.
         loss: f64,
     },
-    /// A file has another text.
+    /// Change the text of a file.
     Edit {
         /// Its name.
         file: String,
-        /// All of it.
+        /// The whole text.
         text: String,
-        /// The tables it takes numbers from, by path, as they were then.
+        /// The tables it uses, by path, as they were when this was first applied.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         tables: BTreeMap<String, String>,
     },
-    /// Files have other texts, all at once; those without one are gone.
+    /// Change several files at once; a file without a text is removed.
     Files {
         /// The texts by path.
         texts: BTreeMap<String, Option<String>>,
-        /// The tables they take numbers from, by path, as they were then.
+        /// The tables they use, by path, as they were when this was first applied.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         tables: BTreeMap<String, String>,
     },
-    /// Something an actor does or has done to it.
-    Act(Act),
-    /// What a player of the duel holds down.
+    /// Perform an action on an actor.
+    Action(Action),
+    /// Set the keys that a person holds in the duel.
     Keys(Keys),
-    /// A client joins.
+    /// Join a client.
     Join {
-        /// Under this name.
+        /// Its name.
         client: String,
-        /// And plays these controllers.
+        /// The controllers it owns.
         owns: Vec<String>,
     },
-    /// A client leaves.
+    /// Disconnect a client.
     Leave {
         /// Its name.
         client: String,
     },
+    /// Resume from a recorded tick: the recording after it is dropped. The world does not change.
+    Resume,
 }
 
-/// What a link is like: milliseconds there and back, and the share that is lost.
-type Wire = (u32, f64);
+/// Round trip in milliseconds and packet loss of a link.
+type LinkQuality = (u32, f64);
 
-/// A server, clients, and whoever plays them.
+/// A server, its clients and the players of the duel.
 #[derive(Clone)]
-pub struct Stage {
+pub struct Session {
     net: Harness,
     library: Arc<Library>,
     names: Arc<Names>,
     profiler: Profiler,
     seed: u64,
-    /// The link of whoever has none of its own.
-    link: Wire,
-    /// The clients that have one.
-    links: BTreeMap<String, Wire>,
+    /// The default link.
+    link: LinkQuality,
+    /// Links of clients that differ from the default.
+    links: BTreeMap<String, LinkQuality>,
     duel: Option<Duel>,
-    range: Option<Range>,
+    range: Option<FiringRange>,
     script: Option<Script>,
-    news: News,
-    said: Option<Said>,
+    tick_facts: TickFacts,
+    outcome: Option<ActionOutcome>,
 }
 
-/// What the last tick brought.
+/// The facts of the last tick.
 #[derive(Clone, Debug, Default)]
-pub struct News {
-    /// On the server.
+pub struct TickFacts {
+    /// Facts of the server.
     pub facts: Facts,
-    /// On each client, in the order they joined.
-    pub told: Vec<NetFacts>,
-    /// What tasks that tick did on the server.
+    /// Facts of each client, in the order they joined.
+    pub client_facts: Vec<NetFacts>,
+    /// Task records of the server.
     pub tasks: Vec<TaskRecord>,
-    /// So many of the facts were brought by what was done before the tick, and are no news.
+    /// The number of facts that inputs before the tick emitted; they were recorded already.
     known: usize,
-    /// So many of those the sim holds are older than the tick.
+    /// The number of facts in the sim that are older than the tick.
     stale: usize,
 }
 
-impl News {
-    /// What the tick itself brought on the server.
+impl TickFacts {
+    /// Returns the facts that the tick itself emitted on the server.
     pub(crate) fn fresh(&self) -> &[Fact] {
         self.facts.list.get(self.known..).unwrap_or_default()
     }
 }
 
-impl Stage {
-    /// The duel of the demo.
+impl Session {
+    /// Creates the duel of the demo.
     ///
     /// ```
-    /// use ugas_studio::stage::Stage;
-    /// use ugas_studio::tape::World;
-    /// let mut duel = Stage::duel(7).unwrap();
+    /// use ugas_studio::session::Session;
+    /// use ugas_studio::recording::World;
+    /// let mut duel = Session::duel(7).unwrap();
     /// (0..60).for_each(|_| duel.step());
     /// assert_eq!(duel.tick(), 60);
     /// ```
-    pub fn duel(seed: u64) -> Result<Stage, String> {
+    pub fn duel(seed: u64) -> Result<Session, String> {
         let library =
-            Library::new(crate::arena::project(), Some("arena".as_ref())).map_err(|findings| told(&findings))?;
-        let mut stage = Stage::of_scene(library, "SC_Ring", seed)?;
-        stage.link = (150, 0.05);
-        let [pyra, brann] = ["Pyra", "Brann"].map(|name| stage.who(name).ok_or(format!("the ring has no {name}")));
-        stage.duel = Some(Duel::new(pyra?, brann?));
-        stage.range = Some(Range::new(stage.library.rules(), seed)?);
-        stage.join("You", &[stage.who_or_none("Pyra")])?;
-        stage.join("Rival", &[stage.who_or_none("Brann")])?;
-        stage.set_links();
-        Ok(stage)
+            Library::new(crate::arena::project(), Some("arena".as_ref())).map_err(|findings| first_error(&findings))?;
+        let mut session = Session::of_scene(library, "SC_Ring", seed)?;
+        session.link = (150, 0.05);
+        let [pyra, brann] =
+            ["Pyra", "Brann"].map(|name| session.who(name).ok_or(format!("the scene SC_Ring lacks {name}")));
+        session.duel = Some(Duel::new(pyra?, brann?));
+        session.range = Some(FiringRange::new(session.library.rules(), seed)?);
+        session.join("You", &[session.who_or_none("Pyra")])?;
+        session.join("Rival", &[session.who_or_none("Brann")])?;
+        session.set_links();
+        Ok(session)
     }
 
-    /// A sim on a server without clients.
-    pub fn of_sim(sim: Sim, library: Library, names: Names, seed: u64) -> Stage {
+    /// Creates a session of a sim without clients.
+    pub fn of_sim(sim: Sim, library: Library, names: Names, seed: u64) -> Session {
         let net = Harness::new(server(sim, seed), seed);
-        Stage {
+        Session {
             net,
             library: Arc::new(library),
             names: Arc::new(names),
@@ -167,100 +172,108 @@ impl Stage {
             duel: None,
             range: None,
             script: None,
-            news: News::default(),
-            said: None,
+            tick_facts: TickFacts::default(),
+            outcome: None,
         }
     }
 
-    /// The server and its clients.
+    /// Returns the server and its clients.
     pub fn net(&self) -> &Harness {
         &self.net
     }
 
-    /// The server's sim: what is true.
+    /// Returns the authoritative sim.
     pub fn sim(&self) -> &Sim {
         self.net.server().sim()
     }
 
-    /// What a client sees, or what is true if none is named.
+    /// Returns the sim of a client, or of the server.
     pub fn side(&self, client: Option<&str>) -> Option<&Sim> {
         match client {
             None => Some(self.sim()),
-            Some(name) => self.here().find(|p| p.name() == name).map(|p| p.client().sim()),
+            Some(name) => self.connected().find(|p| p.name() == name).map(|p| p.client().sim()),
         }
     }
 
-    /// The documents.
+    /// Returns the observer of a side.
+    pub(crate) fn observer(&self, client: Option<&str>) -> Option<Observer<'_>> {
+        match client {
+            None => Some(Observer::Server(self.sim())),
+            Some(name) => self.connected().find(|p| p.name() == name).map(|p| Observer::Client(p.client())),
+        }
+    }
+
+    /// Returns the documents.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// The documents, to see later whether they are still these.
+    /// Returns the shared documents, to detect later whether they were replaced.
     pub(crate) fn documents(&self) -> Arc<Library> {
         self.library.clone()
     }
 
-    /// What the last tick brought.
-    pub fn news(&self) -> &News {
-        &self.news
+    /// Returns the facts of the last tick.
+    pub fn tick_facts(&self) -> &TickFacts {
+        &self.tick_facts
     }
 
-    /// What was done since the last tick brought: the next one tells the clients.
-    pub(crate) fn deeds(&self) -> &[Fact] {
-        self.sim().facts().list.get(self.news.stale..).unwrap_or_default()
+    /// Returns the facts that inputs since the last tick emitted.
+    pub(crate) fn pending_facts(&self) -> &[Fact] {
+        self.sim().facts().list.get(self.tick_facts.stale..).unwrap_or_default()
     }
 
-    /// What came of what was done last, in words.
-    pub fn said(&self) -> Option<&Said> {
-        self.said.as_ref()
+    /// Returns the outcome of the last input.
+    pub fn outcome(&self) -> Option<&ActionOutcome> {
+        self.outcome.as_ref()
     }
 
-    /// The duel's state of play.
+    /// Returns the players of the duel.
     pub fn duel_state(&self) -> Option<&Duel> {
         self.duel.as_ref()
     }
 
-    /// The scenario it plays.
+    /// Returns the scenario.
     pub fn script(&self) -> Option<&Script> {
         self.script.as_ref()
     }
 
-    /// The two shooters.
-    pub fn range(&self) -> Option<&Range> {
+    /// Returns the two shooters.
+    pub fn range(&self) -> Option<&FiringRange> {
         self.range.as_ref()
     }
 
-    /// The seed it began with.
+    /// Returns the seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Round trip in milliseconds and share lost of every link whose client has none of its own.
+    /// Returns round trip in milliseconds and packet loss of the default link.
     pub fn link(&self) -> (u32, f64) {
         self.link
     }
 
-    /// The same of a client.
+    /// Returns the same of a client.
     pub fn link_of(&self, client: &str) -> (u32, f64) {
         self.links.get(client).copied().unwrap_or(self.link)
     }
 
-    /// The hash of what is true.
+    /// Returns the state hash of the server.
     pub fn hash(&mut self) -> u64 {
         self.net.server_mut().sim_mut().hash()
     }
 
-    /// What controllers are called here.
+    /// Returns the names of controllers.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Who is called so.
+    /// Returns the controller with a name.
     pub fn who(&self, name: &str) -> Option<ControllerId> {
         self.names.who(self.sim(), name)
     }
 
-    /// Lends a clock for the figures of tasks; nothing else sees it.
+    /// Sets the clock of the profiler.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
         self.profiler = Profiler::new(clock);
     }
@@ -274,19 +287,20 @@ impl Stage {
             return Err("a client needs a name".to_owned());
         }
         match self.net.players().iter().find(|p| p.name() == client) {
-            Some(there) if there.peer().is_some() => return Err(format!("a client named {client} has joined already")),
+            Some(there) if there.peer().is_some() => return Err(format!("client {client} has already joined")),
             Some(away) if away.owns() == owns => return self.net.reconnect(client).map_err(|e| e.to_string()),
-            Some(_) => return Err(format!("{client} played somebody else before; join under another name")),
+            Some(_) => return Err(format!("client {client} owned other actors before; join under another name")),
             None => {}
         }
         let profile = profile(self.link_of(client));
-        // As far ahead as the figures are told for: half a second.
-        let config = ClientConfig { prediction_window: SimTime::millis(500), sim: forgetful(0), ..ClientConfig::default() };
+        // The longest window that is supported.
+        let config =
+            ClientConfig { prediction_window: SimTime::millis(500), sim: config_without_causes(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
     }
 
-    /// The clients that have not left.
-    pub(crate) fn here(&self) -> impl Iterator<Item = &Player> {
+    /// Returns the connected clients.
+    pub(crate) fn connected(&self) -> impl Iterator<Item = &Player> {
         self.net.players().iter().filter(|p| p.peer().is_some())
     }
 
@@ -296,36 +310,36 @@ impl Stage {
             let own = links.get(player.name()).copied().unwrap_or(everybodys);
             set_link(player, own);
         }
-        // The shooters stand for whoever is not told apart.
+        // The shooters use the default link.
         for player in self.range.iter_mut().flat_map(|range| range.net_mut().players_mut()) {
             set_link(player, everybodys);
         }
     }
 
-    /// Files have other texts, with the numbers of tables as they were when that was done first.
+    /// Changes files, with the tables as they were when the change was first applied.
     fn change(
         &mut self,
         texts: &BTreeMap<PathBuf, Option<String>>,
         tables: &BTreeMap<String, String>,
     ) -> Result<(), String> {
         let tables = tables.iter().map(|(path, text)| (path.into(), text.clone())).collect();
-        let library = self.library.with_kept(texts, &tables).map_err(|findings| told(&findings))?;
+        let library = self.library.with_kept(texts, &tables).map_err(|findings| first_error(&findings))?;
         self.reload(library)
     }
 
-    /// New rules: the sim moves to them as it is, and everybody joins again.
+    /// Moves the sim to new rules; all clients join again.
     fn reload(&mut self, library: Library) -> Result<(), String> {
         let mut sim = self.sim().clone();
         sim.reload(library.rules().clone()).map_err(|e| e.to_string())?;
         let clients: Vec<(String, Vec<ControllerId>)> =
-            self.here().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
+            self.connected().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
         self.net = Harness::new(server(sim, self.seed), self.seed);
         for (client, owns) in clients {
             let owns: Vec<ControllerId> = owns.into_iter().filter(|&who| self.sim().exists(who)).collect();
             self.join(&client, &owns)?;
         }
         if self.range.is_some() {
-            self.range = Some(Range::new(library.rules(), self.seed)?);
+            self.range = Some(FiringRange::new(library.rules(), self.seed)?);
         }
         self.library = Arc::new(library);
         self.set_links();
@@ -333,7 +347,7 @@ impl Stage {
     }
 }
 
-impl World for Stage {
+impl World for Session {
     type Input = Input;
 
     fn tick(&self) -> u32 {
@@ -341,45 +355,46 @@ impl World for Stage {
     }
 
     fn step(&mut self) {
-        self.news.known = self.sim().facts().list.len();
+        self.tick_facts.known = self.sim().facts().list.len();
         if let Some(duel) = &mut self.duel {
             duel.play(&mut self.net);
         }
         self.net.step_with(&mut self.profiler);
-        self.news.tasks = self.profiler.take_records();
+        self.tick_facts.tasks = self.profiler.take_records();
         if let Some(script) = &mut self.script {
             script.play(self.net.server_mut().sim_mut());
         }
         if let Some(range) = &mut self.range {
             range.step();
         }
-        self.net.server_mut().take_facts(&mut self.news.facts);
+        self.net.server_mut().take_facts(&mut self.tick_facts.facts);
         if let Some(script) = self.script.as_ref().filter(|s| s.is_followed()) {
-            script.tell(&mut self.news.facts);
-            self.news.known = 0;
+            script.copy_facts(&mut self.tick_facts.facts);
+            self.tick_facts.known = 0;
         }
-        self.news.stale = self.sim().facts().list.len();
-        self.news.told.resize_with(self.net.players().len(), NetFacts::default);
-        for (player, told) in self.net.players_mut().iter_mut().zip(&mut self.news.told) {
-            player.client_mut().take_facts(told);
+        self.tick_facts.stale = self.sim().facts().list.len();
+        self.tick_facts.client_facts.resize_with(self.net.players().len(), NetFacts::default);
+        for (player, client_facts) in self.net.players_mut().iter_mut().zip(&mut self.tick_facts.client_facts) {
+            player.client_mut().take_facts(client_facts);
         }
     }
 
-    fn take(&mut self, input: &Input) -> Result<(), String> {
-        self.said = None;
-        if let Some(script) = self.script.as_mut().filter(|_| !matches!(input, Input::Link { .. })) {
-            // From here on it is another story.
+    fn apply_input(&mut self, input: &Input) -> Result<(), String> {
+        self.outcome = None;
+        let keeps_script = matches!(input, Input::Link { .. } | Input::Resume);
+        if let Some(script) = self.script.as_mut().filter(|_| !keeps_script) {
+            // The world no longer follows the scenario.
             script.leave();
         }
         match input {
             Input::Link { client, round_trip, loss } => {
                 if *round_trip > 1_000 || !(0.0..=0.9).contains(loss) {
-                    return Err("a round trip is at most 1000 ms, and at most 90 % are lost".to_owned());
+                    return Err("round trip must be at most 1000 ms and loss at most 90 %".to_owned());
                 }
                 let wire = (*round_trip, *loss);
                 match client {
-                    Some(client) if self.here().all(|p| p.name() != client) => {
-                        return Err(format!("no client is named {client}"));
+                    Some(client) if self.connected().all(|p| p.name() != client) => {
+                        return Err(format!("client {client} does not exist"));
                     }
                     Some(client) => {
                         self.links.insert(client.clone(), wire);
@@ -394,7 +409,7 @@ impl World for Stage {
             }
             Input::Edit { file, text, tables } => {
                 let Some(path) = self.library.project().source(file).map(|s| s.path.clone()) else {
-                    return Err(format!("there is no file {file}"));
+                    return Err(format!("file {file} does not exist"));
                 };
                 self.change(&BTreeMap::from([(path, Some(text.clone()))]), tables)
             }
@@ -402,62 +417,64 @@ impl World for Stage {
                 let texts = texts.iter().map(|(path, text)| (path.into(), text.clone())).collect();
                 self.change(&texts, tables)
             }
-            Input::Act(act) => {
-                self.said = Some(act.run(&self.names, self.net.server_mut().sim_mut())?);
+            Input::Action(act) => {
+                self.outcome = Some(act.run(&self.names, self.net.server_mut().sim_mut())?);
                 Ok(())
             }
             Input::Keys(keys) => match &mut self.duel {
                 Some(duel) => {
-                    duel.hold(keys.clone());
+                    self.outcome = duel.hold(keys.clone(), &self.net);
                     Ok(())
                 }
-                None => Err("nobody plays a duel here".to_owned()),
+                None => Err("this session has no duel to play".to_owned()),
             },
             Input::Join { client, owns } => {
                 let owns: Option<Vec<ControllerId>> = owns.iter().map(|name| self.who(name)).collect();
-                let owns = owns.ok_or("one of its controllers does not exist")?;
+                let owns = owns.ok_or("one of the owned actors does not exist")?;
                 self.join(client, &owns)?;
                 self.set_links();
                 Ok(())
             }
             Input::Leave { client } => {
                 if self.duel.is_some() {
-                    return Err("the duel needs both of its players".to_owned());
+                    return Err("cannot disconnect: the duel needs both clients".to_owned());
                 }
-                if !self.here().any(|p| p.name() == client) {
-                    return Err(format!("no client is named {client}"));
+                if !self.connected().any(|p| p.name() == client) {
+                    return Err(format!("client {client} does not exist"));
                 }
                 self.net.disconnect(client);
                 Ok(())
             }
+            Input::Resume => Ok(()),
         }
     }
 }
 
-fn profile((round_trip, loss): Wire) -> LinkProfile {
+fn profile((round_trip, loss): LinkQuality) -> LinkProfile {
     let (round_trip, jitter) = (i64::from(round_trip), i64::from(round_trip / 20));
     LinkProfile { loss, ..LinkProfile::round_trip(round_trip, jitter) }
 }
 
-fn set_link(player: &mut Player, wire: Wire) {
+fn set_link(player: &mut Player, wire: LinkQuality) {
     player.up.set_profile(profile(wire));
     player.down.set_profile(profile(wire));
 }
 
-/// The first finding in a line.
-pub(crate) fn told(findings: &[Diagnostic]) -> String {
+/// Returns the first error in one line.
+pub(crate) fn first_error(findings: &[Diagnostic]) -> String {
     let first = findings.iter().find(|f| f.severity == Severity::Error).or(findings.first());
     let help = |f: &Diagnostic| f.help.as_ref().map_or(String::new(), |h| format!("; {h}"));
     first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))
 }
 
-/// A sim whose causes nobody asks about. They are the largest part of a small world, and a recording holds hundreds of it.
-fn forgetful(seed: u64) -> SimConfig {
+/// A config without a long ring of causes, for sims that are not asked for them. Causes are the largest part of a small
+/// world, and a recording has hundreds of copies.
+fn config_without_causes(seed: u64) -> SimConfig {
     let limits = Limits { cause_links: 16, ..Limits::default() };
     SimConfig { seed, limits, ..SimConfig::default() }
 }
 
-/// A server whose chance follows from the seed: nobody outside plays here, and a moment must be found again.
+/// Creates a server with a secret that follows from the seed, so that a link reproduces the state. It has no real clients.
 fn server(sim: Sim, seed: u64) -> Server {
     let config = ServerConfig { tick_length: TICK, replication: ControllerReplication::Full, ..ServerConfig::default() };
     Server::new(sim, config, Secret::known(seed))

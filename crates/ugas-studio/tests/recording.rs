@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
-use ugas_studio::tape::{Tape, World};
+use ugas_studio::recording::{Recording, World};
 
 /// A number that remembers everything that was ever done to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ impl World for Toy {
         self.sum = self.sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(u64::from(self.tick));
     }
 
-    fn take(&mut self, input: &u64) -> Result<(), String> {
+    fn apply_input(&mut self, input: &u64) -> Result<(), String> {
         if *input == 13 {
             return Err("not this one".to_owned());
         }
@@ -71,7 +71,7 @@ impl Model {
             if tick > 0 {
                 toy.step();
             }
-            self.inputs.iter().filter(|(at, _)| *at == tick).for_each(|(_, i)| toy.take(i).unwrap());
+            self.inputs.iter().filter(|(at, _)| *at == tick).for_each(|(_, i)| toy.apply_input(i).unwrap());
         }
         toy
     }
@@ -85,7 +85,7 @@ impl Model {
 }
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum ResolvedAction {
     Step(u32),
     Put(u64),
     Seek(u32),
@@ -94,54 +94,54 @@ enum Deed {
     At(u32),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = ResolvedAction> {
     prop_oneof![
-        4 => (1u32..90).prop_map(Deed::Step),
-        3 => (0u64..20).prop_map(Deed::Put),
-        3 => (0u32..700).prop_map(Deed::Seek),
-        1 => Just(Deed::Fork),
-        1 => Just(Deed::Undo),
-        2 => (0u32..700).prop_map(Deed::At),
+        4 => (1u32..90).prop_map(ResolvedAction::Step),
+        3 => (0u64..20).prop_map(ResolvedAction::Put),
+        3 => (0u32..700).prop_map(ResolvedAction::Seek),
+        1 => Just(ResolvedAction::Fork),
+        1 => Just(ResolvedAction::Undo),
+        2 => (0u32..700).prop_map(ResolvedAction::At),
     ]
 }
 
 proptest! {
     // covers: OWN-05
     #[test]
-    fn a_recording_is_what_stepping_from_the_beginning_gives(deeds in prop::collection::vec(deed(), 1..40)) {
-        let mut tape = Tape::new(Toy { tick: 0, sum: 1 });
+    fn a_recording_is_what_stepping_from_the_beginning_gives(pending_facts in prop::collection::vec(action(), 1..40)) {
+        let mut recording = Recording::new(Toy { tick: 0, sum: 1 });
         let mut model = Model::default();
-        for deed in deeds {
-            match deed {
-                Deed::Step(n) => {
-                    (0..n).for_each(|_| tape.step());
+        for action in pending_facts {
+            match action {
+                ResolvedAction::Step(n) => {
+                    (0..n).for_each(|_| recording.step());
                     model.now += n;
                     model.end = model.end.max(model.now);
                 }
-                Deed::Put(input) => {
-                    prop_assert_eq!(tape.put(input).is_ok(), input != 13);
+                ResolvedAction::Put(input) => {
+                    prop_assert_eq!(recording.put(input).is_ok(), input != 13);
                     if input != 13 {
                         model.put(input);
                     }
                 }
-                Deed::Seek(to) => {
-                    tape.seek(to);
+                ResolvedAction::Seek(to) => {
+                    recording.seek(to);
                     model.now = to.min(model.end);
                 }
-                Deed::Fork => {
-                    tape.fork();
+                ResolvedAction::Fork => {
+                    recording.fork();
                     model.fork();
                 }
-                Deed::Undo => {
-                    prop_assert_eq!(tape.undo(&mut |_| {}), model.undo());
+                ResolvedAction::Undo => {
+                    prop_assert_eq!(recording.undo(&mut |_| {}), model.undo());
                 }
-                Deed::At(to) => {
+                ResolvedAction::At(to) => {
                     let then = Model { now: to.min(model.end), ..model.clone() };
-                    prop_assert_eq!(tape.at(to), then.world());
+                    prop_assert_eq!(recording.at(to), then.world());
                 }
             }
-            prop_assert_eq!(tape.world(), &model.world());
-            prop_assert_eq!((tape.end(), tape.is_live()), (model.end, model.now == model.end));
+            prop_assert_eq!(recording.world(), &model.world());
+            prop_assert_eq!((recording.end(), recording.is_live()), (model.end, model.now == model.end));
         }
     }
 }
@@ -162,28 +162,28 @@ impl<W: World> World for Counted<W> {
         self.0.step();
     }
 
-    fn take(&mut self, input: &W::Input) -> Result<(), String> {
-        self.0.take(input)
+    fn apply_input(&mut self, input: &W::Input) -> Result<(), String> {
+        self.0.apply_input(input)
     }
 }
 
 /// Whatever is sought in a recording of so many ticks, it is reached within the ticks between two copies.
 fn sought_within_the_spacing<W: World>(world: W, ticks: u32, most: u32) {
     let steps = Rc::new(Cell::new(0));
-    let mut tape = Tape::new(Counted(world, steps.clone()));
-    (0..ticks).for_each(|_| tape.step());
+    let mut recording = Recording::new(Counted(world, steps.clone()));
+    (0..ticks).for_each(|_| recording.step());
     // All over the place, by a stride that shares no factor with the length, and the worst: just before a copy.
     let places = (0..200).map(|i| i * 7_919 % (ticks + 1));
-    let spacing = tape.spacing();
+    let spacing = recording.spacing();
     assert!(spacing <= most, "{spacing} ticks lie between two copies");
     let worst = (1..ticks / spacing).map(|i| i * spacing - 1);
     for tick in places.chain(worst) {
         steps.set(0);
-        tape.seek(tick);
-        assert_eq!(tape.world().tick(), tick);
+        recording.seek(tick);
+        assert_eq!(recording.world().tick(), tick);
         assert!(steps.get() < spacing, "{} steps to {tick}", steps.get());
         steps.set(0);
-        assert_eq!(tape.at(ticks - tick).tick(), ticks - tick);
+        assert_eq!(recording.at(ticks - tick).tick(), ticks - tick);
         assert!(steps.get() < spacing, "{} steps to {}", steps.get(), ticks - tick);
     }
 }
@@ -195,5 +195,5 @@ fn a_moment_of_ten_minutes_is_reached_by_few_steps() {
 
 #[test]
 fn a_moment_of_the_duel_is_reached_by_few_steps() {
-    sought_within_the_spacing(ugas_studio::stage::Stage::duel(7).unwrap(), 305, 20);
+    sought_within_the_spacing(ugas_studio::session::Session::duel(7).unwrap(), 305, 20);
 }

@@ -1,21 +1,22 @@
-//! Who plays the duel: two small minds, and a person who may take over one of them at any time.
+//! The players of the duel: two simple AIs, one of which a person can take over at any time.
 //!
-//! Both play through clients, over links, by what their client shows them: they are as late as any player.
+//! Both play through clients and act on the state of their client, so they have the latency of any player.
 
+use super::outcome::ActionOutcome;
 use serde::{Deserialize, Serialize};
 use ugas_core::{AbilityId, Anchor, ControllerId, InputId, Rules, Sim, SimTime, Target};
 use ugas_net::client::Client;
 use ugas_net::harness::Harness;
 use ugas_net::message::Request;
 
-/// Half the width of the ring.
+/// The radius of the ring in metres.
 const RING: f64 = 14.0;
-/// Ticks without a key after which the machine plays on.
+/// Ticks without a key after which the AI takes over again.
 const PATIENCE: u32 = 600;
-/// Metres of a blink.
+/// The distance of a blink in metres.
 const BLINK: f64 = 8.0;
 
-/// What a person holds down: where to walk, and what to use.
+/// The keys a person holds: a direction and inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keys {
     /// Right is positive.
@@ -24,21 +25,21 @@ pub struct Keys {
     /// Down is positive.
     #[serde(default)]
     pub z: f64,
-    /// Inputs that are down, by name.
+    /// Pressed inputs, by name.
     #[serde(default)]
     pub inputs: Vec<String>,
-    /// Gives the hero back to the machine.
+    /// Returns the hero to the AI.
     #[serde(default)]
     pub leave: bool,
 }
 
-/// The duel's players.
+/// The players of the duel.
 #[derive(Clone, Debug)]
 pub struct Duel {
     heroes: [Hero; 2],
     keys: Keys,
-    /// Ticks until the machine plays on; 0 if it does.
-    mine: u32,
+    /// Ticks until the AI takes over again; 0 while it plays.
+    player_ticks: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -46,22 +47,22 @@ struct Hero {
     client: &'static str,
     who: ControllerId,
     foe: ControllerId,
-    /// Ticks since it last did something, so that it does not do everything at once.
-    rested: u32,
-    /// Walks round the ring this way.
+    /// Ticks since the last key press: the reaction time.
+    idle_ticks: u32,
+    /// The direction around the ring: 1 or -1.
     way: f64,
-    /// Inputs that are down, and for how many ticks more; those of a person until the key comes up.
+    /// Pressed inputs with the remaining ticks; `u32::MAX` until a person releases the key.
     down: Vec<(InputId, u32)>,
 }
 
-/// What a hero wants in a tick.
+/// What a hero does in a tick.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wish {
+struct Intent {
     walk: [f64; 2],
     cast: Option<AbilityId>,
 }
 
-/// Ticks for which a machine holds a key: a channel and a shield are held, everything else is a tap.
+/// Returns the ticks for which the AI holds a key: long for a channel and a shield, short for the rest.
 fn hold_of(name: &str) -> u32 {
     match name {
         "GA_LifeDrain" => 185,
@@ -71,153 +72,175 @@ fn hold_of(name: &str) -> u32 {
 }
 
 impl Duel {
-    /// Two heroes, the first of which a person may play.
+    /// Creates the players; a person can take over the first.
     pub(super) fn new(pyra: ControllerId, brann: ControllerId) -> Duel {
-        let hero = |client, who, foe, way| Hero { client, who, foe, rested: 0, way, down: Vec::new() };
+        let hero = |client, who, foe, way| Hero { client, who, foe, idle_ticks: 0, way, down: Vec::new() };
         let heroes = [hero("You", pyra, brann, 1.0), hero("Rival", brann, pyra, -1.0)];
-        Duel { heroes, keys: Keys::default(), mine: 0 }
+        Duel { heroes, keys: Keys::default(), player_ticks: 0 }
     }
 
-    /// Whether a person plays.
+    /// Returns whether a person plays.
     pub fn is_taken(&self) -> bool {
-        self.mine > 0
+        self.player_ticks > 0
     }
 
-    /// Whether one of them is down.
+    /// Returns whether one of the heroes is dead.
     pub fn is_over(&self, sim: &Sim) -> bool {
         let dead = sim.rules().find_tag("State.Dead");
         dead.is_some_and(|tag| self.heroes.iter().any(|hero| sim.has_tag(hero.who, tag).unwrap_or(false)))
     }
 
-    /// Who is played by the person.
+    /// Returns the hero that a person can play.
     pub fn hero(&self) -> ControllerId {
         self.heroes[0].who
     }
 
-    pub(super) fn hold(&mut self, mut keys: Keys) {
+    /// Sets the keys a person holds. Returns why a newly pressed input cannot activate its ability.
+    pub(super) fn hold(&mut self, mut keys: Keys, net: &Harness) -> Option<ActionOutcome> {
         let fine = |v: f64| if v.is_finite() { v.clamp(-1.0, 1.0) } else { 0.0 };
         (keys.x, keys.z) = (fine(keys.x), fine(keys.z));
-        self.mine = if keys.leave { 0 } else { PATIENCE };
+        self.player_ticks = if keys.leave { 0 } else { PATIENCE };
+        let pressed = keys.inputs.iter().filter(|input| !self.keys.inputs.contains(input));
+        let outcome = pressed.filter_map(|input| self.heroes[0].refusal(net, input)).next_back();
         self.keys = keys;
+        outcome
     }
 
-    /// One tick of both.
+    /// Runs one tick of both players.
     pub(super) fn play(&mut self, net: &mut Harness) {
         let held = self.keys.x != 0.0 || self.keys.z != 0.0 || !self.keys.inputs.is_empty();
         if !held {
-            self.mine = self.mine.saturating_sub(1);
+            self.player_ticks = self.player_ticks.saturating_sub(1);
         }
         for (at, hero) in self.heroes.iter_mut().enumerate() {
             let client = net.client_mut(hero.client);
             if !client.owned().contains(&hero.who) {
                 continue;
             }
-            let keys = Some(&self.keys).filter(|_| at == 0 && self.mine > 0);
-            hero.let_go(client, keys);
-            if !is_fit(client.sim(), hero.who) {
+            let keys = Some(&self.keys).filter(|_| at == 0 && self.player_ticks > 0);
+            hero.release_keys(client, keys);
+            if !can_act(client.sim(), hero.who) {
                 continue;
             }
-            hero.rested += 1;
-            let wish = match keys {
-                Some(keys) => hero.asked(client, keys),
+            hero.idle_ticks += 1;
+            let intent = match keys {
+                Some(keys) => hero.player_intent(client, keys),
                 None if at == 0 => hero.mage(client.sim()),
                 None => hero.knight(client.sim()),
             };
-            hero.act(client, wish);
+            hero.act(client, intent);
         }
     }
 }
 
 impl Hero {
-    /// From afar, and away if he comes close.
-    fn mage(&mut self, sim: &Sim) -> Wish {
-        let Some((to, distance)) = self.towards(sim) else { return Wish::default() };
+    /// The mage: keeps her distance and casts.
+    fn mage(&mut self, sim: &Sim) -> Intent {
+        let Some((to, distance)) = self.towards(sim) else { return Intent::default() };
         let can = |name: &str| self.can(sim, name);
         if sim.cast(self.who).ok().flatten().is_some() {
-            return Wish::default();
+            return Intent::default();
         }
-        let mut wish = Wish::default();
+        let mut intent = Intent::default();
         let share = share_of(sim, self.who, "Health", "MaxHealth");
-        wish.cast = match distance {
+        intent.cast = match distance {
             d if d < 5.0 => can("GA_Blink"),
             d if d < 15.0 && share < 0.6 => can("GA_LifeDrain"),
             d if d > 7.0 => can("GA_Fireball"),
             _ => None,
         };
-        wish.cast = wish.cast.or_else(|| can("GA_Firebolt"));
+        intent.cast = intent.cast.or_else(|| can("GA_Firebolt"));
         if distance < 9.0 {
-            // Back and sideways: straight back ends at the wall.
-            wish.walk = [-to[0] - to[1] * self.way * 0.8, -to[1] + to[0] * self.way * 0.8];
+            // Back and sideways; straight back would end at the edge.
+            intent.walk = [-to[0] - to[1] * self.way * 0.8, -to[1] + to[0] * self.way * 0.8];
         }
-        wish
+        intent
     }
 
-    /// Up close as fast as he can; behind his shield while she casts.
-    fn knight(&mut self, sim: &Sim) -> Wish {
-        let Some((to, distance)) = self.towards(sim) else { return Wish::default() };
+    /// The knight: closes in, and guards while she casts.
+    fn knight(&mut self, sim: &Sim) -> Intent {
+        let Some((to, distance)) = self.towards(sim) else { return Intent::default() };
         let can = |name: &str| self.can(sim, name);
         let casts = sim.rules().find_tag("State.Casting").is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false));
-        let mut wish = Wish { walk: to, cast: None };
+        let mut intent = Intent { walk: to, cast: None };
         if distance < 2.6 {
-            wish.walk = [0.0; 2];
-            wish.cast = can("GA_Bash").or_else(|| can("GA_Judgement")).or_else(|| can("GA_Strike"));
+            intent.walk = [0.0; 2];
+            intent.cast = can("GA_Bash").or_else(|| can("GA_Judgement")).or_else(|| can("GA_Strike"));
         } else if casts && distance > 6.0 {
-            wish.cast = can("GA_Guard");
+            intent.cast = can("GA_Guard");
         }
-        wish
+        intent
     }
 
-    /// What the person wants. Keys go down as they are pressed, whatever comes of it.
-    fn asked(&mut self, client: &mut Client, keys: &Keys) -> Wish {
+    /// The intent of the person. Newly pressed keys are sent at once.
+    fn player_intent(&mut self, client: &mut Client, keys: &Keys) -> Intent {
         let rules = client.sim().rules().clone();
         for input in keys.inputs.iter().filter_map(|name| rules.find_input(name)) {
             if !self.down.iter().any(|(held, _)| *held == input) {
                 self.press(client, input, u32::MAX);
             }
         }
-        Wish { walk: [keys.x, keys.z], cast: None }
+        Intent { walk: [keys.x, keys.z], cast: None }
     }
 
-    /// Keys that were held long enough, or that the person let go, come up.
-    fn let_go(&mut self, client: &mut Client, keys: Option<&Keys>) {
+    /// Releases keys that were held long enough or that the person released.
+    fn release_keys(&mut self, client: &mut Client, keys: Option<&Keys>) {
         let rules = client.sim().rules().clone();
         let who = self.who;
         self.down.retain_mut(|(input, left)| {
             let wanted = keys.is_some_and(|k| k.inputs.iter().any(|name| rules.find_input(name) == Some(*input)));
             *left = if *left == u32::MAX && !wanted { 0 } else { left.saturating_sub(u32::from(*left != u32::MAX)) };
-            // Where it cannot be told now it is told in the next tick.
+            // If the release cannot be sent now, it is sent in the next tick.
             *left > 0 || client.command(Request::Release { who, input: *input }).is_err()
         });
+    }
+
+    /// Returns why an input cannot activate its ability, as the hero's client predicts it.
+    fn refusal(&self, net: &Harness, input: &str) -> Option<ActionOutcome> {
+        let sim = net.client(self.client).sim();
+        let id = sim.rules().find_input(input)?;
+        let grants = sim.grants(self.who).ok()?;
+        let check = |ability| sim.check(self.who, ability, Target::Controller(self.foe)).err();
+        let bound = grants.iter().filter(|grant| grant.input == id).map(|grant| (grant.ability, check(grant.ability)));
+        // If one of several can be activated, nothing is refused.
+        let refused: Option<Vec<_>> = bound.map(|(ability, refusal)| Some((ability, refusal?))).collect();
+        let (ability, refusal) = refused?.into_iter().next()?;
+        let meta = sim.ability_doc(ability).and_then(|doc| doc.metadata.as_ref());
+        let title = meta.and_then(|m| m.display_name.as_deref()).or(sim.rules().ability_name(ability))?;
+        Some(ActionOutcome {
+            text: format!("{title} cannot be activated: {}", refusal.describe(sim.rules())),
+            no_effect: true,
+        })
     }
 
     fn press(&mut self, client: &mut Client, input: InputId, ticks: u32) {
         let target = Target::Controller(self.foe);
         if client.command(Request::Press { who: self.who, input, target }).is_ok() {
             self.down.push((input, ticks));
-            self.rested = 0;
+            self.idle_ticks = 0;
         }
     }
 
-    fn act(&mut self, client: &mut Client, wish: Wish) {
+    fn act(&mut self, client: &mut Client, intent: Intent) {
         let rules = client.sim().rules().clone();
         let mut at = place(client.sim(), self.who);
         let mut moved = false;
-        let length = (wish.walk[0] * wish.walk[0] + wish.walk[1] * wish.walk[1]).sqrt();
+        let length = (intent.walk[0] * intent.walk[0] + intent.walk[1] * intent.walk[1]).sqrt();
         let casting = client.sim().cast(self.who).ok().flatten().is_some();
         if length > 1e-6 && !casting {
             let speed =
                 rules.find_attribute("MoveSpeed").and_then(|a| client.sim().get(self.who, a).ok()).unwrap_or(0.0);
             let step = speed / f64::from(super::RATE) / length.max(1.0);
-            at = [at[0] + wish.walk[0] * step, at[1] + wish.walk[1] * step];
+            at = [at[0] + intent.walk[0] * step, at[1] + intent.walk[1] * step];
             moved = true;
         }
         let grants = client.sim().grants(self.who).unwrap_or_default();
-        let input = wish.cast.and_then(|ability| grants.iter().find(|g| g.ability == ability)).map(|g| g.input);
+        let input = intent.cast.and_then(|ability| grants.iter().find(|g| g.ability == ability)).map(|g| g.input);
         if let Some(input) = input.filter(|i| !self.down.iter().any(|(held, _)| held == i)) {
-            let name = wish.cast.and_then(|a| rules.ability_name(a)).unwrap_or_default();
+            let name = intent.cast.and_then(|a| rules.ability_name(a)).unwrap_or_default();
             self.press(client, input, hold_of(name));
         }
-        if let Some(jump) = self.jump(client.sim(), &rules) {
+        if let Some(jump) = self.blink_destination(client.sim(), &rules) {
             (at, moved) = (jump, true);
         }
         if moved {
@@ -226,15 +249,15 @@ impl Hero {
                 at = [at[0] * RING / out, at[1] * RING / out];
                 self.way = -self.way;
             }
-            let anchor = Anchor { facing: [wish.walk[0], 0.0, wish.walk[1]], ..Anchor::at([at[0], 0.0, at[1]]) };
-            // A window that is closed lets nobody move; the next tick tries again.
+            let anchor = Anchor { facing: [intent.walk[0], 0.0, intent.walk[1]], ..Anchor::at([at[0], 0.0, at[1]]) };
+            // Rejected while the prediction window is closed; the next tick tries again.
             let _ = client.command(Request::Move { who: self.who, anchor });
         }
     }
 
-    /// Where a blink of this tick leads: what the engine does about the request to teleport. Through the middle, where
-    /// there is most room.
-    fn jump(&mut self, sim: &Sim, rules: &Rules) -> Option<[f64; 2]> {
+    /// Returns the destination of a blink that started in this tick: what an engine does for the teleport request. The
+    /// blink goes through the centre, where there is most space.
+    fn blink_destination(&mut self, sim: &Sim, rules: &Rules) -> Option<[f64; 2]> {
         let blink = rules.find_effect("GE_Blink")?;
         let fresh = sim.effects(self.who).ok()?.into_iter().any(|e| e.effect == blink && e.elapsed == SimTime::ZERO);
         let at = place(sim, self.who);
@@ -242,7 +265,7 @@ impl Hero {
         fresh.then(|| [at[0] - at[0] / out * BLINK, at[1] - at[1] / out * BLINK])
     }
 
-    /// The way to the foe, of length one, and how far it is.
+    /// Returns the unit direction to the foe and the distance.
     fn towards(&self, sim: &Sim) -> Option<([f64; 2], f64)> {
         let dead = sim.rules().find_tag("State.Dead");
         if !sim.exists(self.foe) || dead.is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false)) {
@@ -257,14 +280,14 @@ impl Hero {
 
     fn can(&self, sim: &Sim, name: &str) -> Option<AbilityId> {
         let ability = sim.rules().find_ability(name)?;
-        // A breath between two decisions, as people need one.
-        let ready = self.rested >= 3 && sim.check(self.who, ability, Target::Controller(self.foe)).is_ok();
+        // A short pause between two decisions.
+        let ready = self.idle_ticks >= 3 && sim.check(self.who, ability, Target::Controller(self.foe)).is_ok();
         ready.then_some(ability)
     }
 }
 
-/// Whether somebody can do anything at all.
-fn is_fit(sim: &Sim, who: ControllerId) -> bool {
+/// Returns whether a hero is alive and not stunned.
+fn can_act(sim: &Sim, who: ControllerId) -> bool {
     let has = |name: &str| sim.rules().find_tag(name).is_some_and(|t| sim.has_tag(who, t).unwrap_or(true));
     sim.exists(who) && !has("State.Dead") && !has("State.Debuff.Stunned")
 }

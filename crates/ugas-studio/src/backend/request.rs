@@ -1,22 +1,22 @@
-//! What a page may ask, as it is written in JSON.
+//! The requests of pages in JSON.
 
-use crate::stage::Input;
+use crate::session::Input;
 use serde::Deserialize;
 use serde_json::Value;
 use ugas_data::{Step, SymbolKind};
 
-/// A question, by its subject.
+/// A request, by subject.
 #[derive(Clone, Debug)]
-pub(crate) enum Asked {
-    /// About the world and its time.
-    World(Ask),
+pub(crate) enum Request {
+    /// About the world and the recording.
+    World(WorldRequest),
     /// About the documents.
-    Data(AskData),
+    Data(DataRequest),
 }
 
-impl Asked {
-    /// Reads a question.
-    pub(crate) fn read(request: &str) -> Result<Asked, String> {
+impl Request {
+    /// Parses a request.
+    pub(crate) fn read(request: &str) -> Result<Request, String> {
         #[derive(Deserialize)]
         struct Head {
             ask: String,
@@ -24,44 +24,44 @@ impl Asked {
         let read = || {
             let head: Head = serde_json::from_str(request)?;
             match DATA.contains(&head.ask.as_str()) {
-                true => serde_json::from_str(request).map(Asked::Data),
-                false => serde_json::from_str(request).map(Asked::World),
+                true => serde_json::from_str(request).map(Request::Data),
+                false => serde_json::from_str(request).map(Request::World),
             }
         };
-        read().map_err(|error: serde_json::Error| format!("this is no request: {error}"))
+        read().map_err(|error: serde_json::Error| format!("invalid request: {error}"))
     }
 }
 
-/// The questions about the documents.
+/// The names of requests about documents.
 const DATA: [&str; 9] = ["files", "file", "check", "definitions", "definition", "schema", "form", "set", "save"];
 
-/// How things are, and what happened since.
+/// Request for the state and the events since the last frame.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct AskFrame {
-    /// The number of the last thing that was heard of.
+pub(crate) struct FrameRequest {
+    /// The serial number of the last event that the page has.
     #[serde(default)]
     pub(crate) since: u64,
-    /// Whose details: the client's name (none for the server) and the actor's.
+    /// Details to include: the client (none for the server) and the actor.
     #[serde(default)]
     pub(crate) watch: Vec<(Option<String>, String)>,
     /// Only actors of this debug category.
     #[serde(default)]
     pub(crate) category: Option<String>,
-    /// Only what happened to these, and whoever died: in a crowd more happens than anybody reads.
+    /// Only events of these actors, and all deaths.
     #[serde(default)]
     pub(crate) about: Option<Vec<String>>,
 }
 
-/// What a page asks of the world.
+/// A request about the world.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
-pub(crate) enum Ask {
-    /// What there is to know once. Whoever opens a duel sees a fight.
+pub(crate) enum WorldRequest {
+    /// Request for what a page needs once. With `opens`, a duel first runs until both fighters are alive.
     Hello {
         #[serde(default)]
         opens: bool,
     },
-    Frame(AskFrame),
+    Frame(FrameRequest),
     Play,
     Pause,
     Step {
@@ -74,7 +74,7 @@ pub(crate) enum Ask {
     Seek {
         tick: u32,
     },
-    Fork,
+    Resume,
     Undo {
         #[serde(default)]
         with: Option<usize>,
@@ -88,17 +88,17 @@ pub(crate) enum Ask {
         who: String,
         attribute: String,
     },
-    Chain {
+    Causes {
         serial: u64,
     },
-    /// What happened until the moment shown, the newest of it; about these, or everybody.
-    Past {
+    /// Request for the newest events up to the current tick, of these actors or of all.
+    History {
         #[serde(default)]
         about: Option<Vec<String>>,
     },
     Figures,
-    Moment,
-    /// A world from its beginning, or at a moment of it; what is not said is as it was opened.
+    Permalink,
+    /// Opens a session at its start or at a tick. Missing options are those of the current session.
     Open {
         #[serde(default)]
         seed: Option<u64>,
@@ -111,17 +111,17 @@ pub(crate) enum Ask {
     },
 }
 
-/// What a page asks about the documents.
+/// A request about the documents.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
-pub(crate) enum AskData {
+pub(crate) enum DataRequest {
     /// The names of the files.
     Files,
-    /// One of them, and whether it can be saved.
+    /// One file, and whether it can be saved.
     File { name: String },
-    /// What is wrong with a text.
+    /// The errors and warnings of a text.
     Check { file: String, text: String },
-    /// Everything that is defined, and what uses what.
+    /// All definitions with their uses.
     Definitions,
     /// One definition with its numbers.
     Definition {
@@ -132,9 +132,9 @@ pub(crate) enum AskData {
     },
     /// The schema of a kind of document.
     Schema { kind: String },
-    /// The documents of a text as values, with their places.
+    /// The documents of a text as values, with locations.
     Form { text: String },
-    /// A text with one value set, or taken out.
+    /// A text with one value set or removed.
     Set {
         text: String,
         document: usize,
@@ -142,7 +142,7 @@ pub(crate) enum AskData {
         #[serde(default)]
         value: Option<Value>,
     },
-    /// A text goes to the disk, in place of the one with the mark, and into the running world.
+    /// Saves a text over the one with the hash `mark`, and applies it to the running world.
     Save { file: String, text: String, mark: String },
 }
 

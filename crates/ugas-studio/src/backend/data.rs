@@ -1,8 +1,8 @@
-//! Questions about the documents: what is defined where and used by what, what a text says and what is wrong with it.
+//! Requests about the documents: files, definitions, checks, forms and edits.
 
-use super::asks::AskData;
+use super::request::DataRequest;
 use crate::Library;
-use crate::disk::{Disk, Mark, NO_DISK};
+use crate::disk::{Disk, NO_DISK, TextHash};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, language, read_trees, set_value};
@@ -10,33 +10,38 @@ use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, langua
 /// The schemas of all kinds of documents, as `ugas schema` writes them.
 const SCHEMAS: &str = include_str!("../../../../schemas/ugas.json");
 
-/// Answers what changes nothing. `is_now` unless the library is that of an earlier moment.
-pub(crate) fn reply(asked: AskData, library: &Library, disk: Option<&Disk>, is_now: bool) -> Result<Value, String> {
-    match asked {
-        AskData::Files => Ok(json!(library.files().map(|s| s.name.to_string()).collect::<Vec<_>>())),
-        AskData::File { name } => file(library, disk, &name, is_now),
-        AskData::Check { file, text } => Ok(json!(library.check(&file, &text))),
-        AskData::Definitions => Ok(json!(definitions(library))),
-        AskData::Definition { kind, name, level } => definition(library, kind, &name, level),
-        AskData::Schema { kind } => schema(&kind),
-        AskData::Form { text } => form(&text),
-        AskData::Set { text, document, way, value } => {
+/// Answers a request that changes nothing. `is_now` is false if the library is that of an earlier tick.
+pub(crate) fn reply(
+    request: DataRequest,
+    library: &Library,
+    disk: Option<&Disk>,
+    is_now: bool,
+) -> Result<Value, String> {
+    match request {
+        DataRequest::Files => Ok(json!(library.files().map(|s| s.name.to_string()).collect::<Vec<_>>())),
+        DataRequest::File { name } => file(library, disk, &name, is_now),
+        DataRequest::Check { file, text } => Ok(json!(library.check(&file, &text))),
+        DataRequest::Definitions => Ok(json!(definitions(library))),
+        DataRequest::Definition { kind, name, level } => definition(library, kind, &name, level),
+        DataRequest::Schema { kind } => schema(&kind),
+        DataRequest::Form { text } => form(&text),
+        DataRequest::Set { text, document, way, value } => {
             let value = value.map(|v| value_of(&v)).transpose()?;
             let text = set_value(&text, document, &way, value.as_ref()).map_err(|e| e.to_string())?;
             Ok(json!({ "text": text }))
         }
-        AskData::Save { .. } => Err(NO_DISK.to_owned()),
+        DataRequest::Save { .. } => Err(NO_DISK.to_owned()),
     }
 }
 
 fn file(library: &Library, disk: Option<&Disk>, name: &str, is_now: bool) -> Result<Value, String> {
-    let source = library.project().source(name).ok_or_else(|| format!("there is no file {name}"))?;
+    let source = library.project().source(name).ok_or_else(|| format!("file {name} does not exist"))?;
     let refused = match disk {
         None => Some(NO_DISK.to_owned()),
         Some(disk) => disk.place(&source.path).err(),
     };
-    // What an earlier moment had is not what the disk holds now: saved with its own mark it is refused if that changed.
-    let seen = |disk: &Disk| disk.mark(&source.path).filter(|_| is_now).unwrap_or(Mark::of(&source.text));
+    // The text of an earlier tick keeps its own hash: saving it is rejected if the file on disk has changed since.
+    let seen = |disk: &Disk| disk.mark(&source.path).filter(|_| is_now).unwrap_or(TextHash::of(&source.text));
     let mark = disk.map(|disk| seen(disk).hex());
     Ok(json!({ "name": name, "text": &*source.text, "mark": mark, "live": library.is_live(), "refused": refused }))
 }
@@ -47,7 +52,7 @@ fn definitions(library: &Library) -> Vec<language::Definition> {
 
 fn definition(library: &Library, kind: SymbolKind, name: &str, level: u32) -> Result<Value, String> {
     let found = definitions(library).into_iter().find(|d| d.kind == kind && d.name == name);
-    let found = found.ok_or_else(|| format!("no {kind} named {name} is defined"))?;
+    let found = found.ok_or_else(|| format!("unknown {kind} '{name}'"))?;
     let mut answer = json!(found);
     if let Some(about) = language::about(library.project(), kind, name, level.clamp(1, 1_000)) {
         answer["summary"] = json!(about.summary);
@@ -61,15 +66,15 @@ fn definition(library: &Library, kind: SymbolKind, name: &str, level: u32) -> Re
 }
 
 fn schema(kind: &str) -> Result<Value, String> {
-    let all: Value = serde_json::from_str(SCHEMAS).map_err(|e| format!("the schemas cannot be read: {e}"))?;
-    all["$defs"].get(kind).cloned().ok_or_else(|| format!("there is no schema of {kind}"))
+    let all: Value = serde_json::from_str(SCHEMAS).map_err(|e| format!("cannot parse the schemas: {e}"))?;
+    all["$defs"].get(kind).cloned().ok_or_else(|| format!("unknown kind of document '{kind}'"))
 }
 
-/// The documents of a text: what each is, what it says, and where every value stands.
+/// Returns the documents of a text as values, with the location of every value.
 fn form(text: &str) -> Result<Value, String> {
     let trees = read_trees("", text).map_err(|errors| {
         let first = errors.iter().next().map_or_else(String::new, |e| format!("line {}: {}", e.line, e.message));
-        format!("the form waits until the text can be read: {first}")
+        format!("no form: the text cannot be parsed: {first}")
     })?;
     let documents = trees.iter().map(|tree| {
         let kind = match kind_of("", tree) {
@@ -84,7 +89,7 @@ fn form(text: &str) -> Result<Value, String> {
     Ok(json!({ "documents": documents.collect::<Vec<_>>() }))
 }
 
-/// A tree as JSON; `places` gets the way, line and column of every value in it.
+/// Converts a tree to JSON; `places` receives the path, line and column of every value.
 fn json_of(node: &Node, way: &mut Vec<Value>, places: &mut Vec<Value>) -> Value {
     places.push(json!([way, node.line, node.column]));
     let mut below = |step: Value, inner: &Node| {
@@ -106,9 +111,9 @@ fn json_of(node: &Node, way: &mut Vec<Value>, places: &mut Vec<Value>) -> Value 
     }
 }
 
-/// A value from a page: JSON is YAML too.
+/// Converts a JSON value; JSON is a subset of YAML.
 fn value_of(value: &Value) -> Result<NodeValue, String> {
-    let unread = || "this value cannot be written".to_owned();
+    let unread = || "invalid value".to_owned();
     let mut trees = read_trees("", &value.to_string()).map_err(|_| unread())?;
     match trees.len() {
         1 => Ok(trees.remove(0).value),
@@ -116,9 +121,9 @@ fn value_of(value: &Value) -> Result<NodeValue, String> {
     }
 }
 
-/// Writes a text to the disk if it is sound. The path of the file it went to.
+/// Saves a text if it is valid, and returns the path of the file.
 pub(crate) fn save(library: &Library, disk: &mut Disk, file: &str, text: &str, mark: &str) -> Result<PathBuf, String> {
-    let source = library.project().source(file).ok_or_else(|| format!("there is no file {file}"))?;
+    let source = library.project().source(file).ok_or_else(|| format!("file {file} does not exist"))?;
     let path = source.path.clone();
     disk.place(&path)?;
     let wrong: Vec<_> = library.check(file, text).into_iter().filter(|f| f.severity == Severity::Error).collect();

@@ -1,59 +1,59 @@
-//! A scenario on stage: the world follows the film of it, until somebody does something else.
+//! A scenario in a session: the world follows its recorded states until an input changes it.
 
 use std::sync::Arc;
 use ugas_core::{Facts, Role, Sim, SimTime};
 use ugas_lab::Film;
 
-/// What a file holds, and which of it is shown.
+/// The scenarios of a file, and the current one.
 #[derive(Debug)]
-pub(super) struct Listed {
-    /// Every scenario's name.
+pub(super) struct ScenarioList {
+    /// The names of all scenarios.
     pub(super) names: Vec<String>,
-    /// The place of the one that is shown.
+    /// The index of the current one.
     pub(super) at: usize,
     /// Its own seed.
     pub(super) seed: u64,
 }
 
-/// A scenario that is being shown.
+/// A scenario that a session follows.
 #[derive(Clone)]
 pub struct Script {
     film: Arc<Film>,
-    listed: Arc<Listed>,
-    /// Whether somebody did something that is not in it.
+    listed: Arc<ScenarioList>,
+    /// Whether an input changed the world.
     left: bool,
-    /// The time of the tick before.
+    /// The time of the previous tick.
     before: SimTime,
     now: SimTime,
 }
 
 impl Script {
-    pub(super) fn new(film: Film, listed: Listed) -> Script {
+    pub(super) fn new(film: Film, listed: ScenarioList) -> Script {
         let now = film.moments.first().map_or(SimTime::ZERO, Sim::now);
         Script { film: Arc::new(film), listed: Arc::new(listed), left: false, before: now, now }
     }
 
-    /// The film.
+    /// Returns the recorded states and the report.
     pub fn film(&self) -> &Film {
         &self.film
     }
 
-    /// The names of all scenarios in its file, as they stand there.
+    /// Returns the names of all scenarios of the file, in order.
     pub fn names(&self) -> &[String] {
         &self.listed.names
     }
 
-    /// Which of them this is, counted from 0.
-    pub fn place(&self) -> usize {
+    /// Returns the index of this scenario.
+    pub fn index(&self) -> usize {
         self.listed.at
     }
 
-    /// The seed that its file says.
+    /// Returns the seed of the file.
     pub fn own_seed(&self) -> u64 {
         self.listed.seed
     }
 
-    /// What one of them is chosen by: its name, or its number where another has the name too.
+    /// Returns the key that selects a scenario: its name, or its number if the name is not unique.
     pub(crate) fn key(&self, at: usize) -> String {
         let names = self.names();
         match names.get(at) {
@@ -62,12 +62,12 @@ impl Script {
         }
     }
 
-    /// Whether the world still follows it.
+    /// Returns whether the world still follows it.
     pub fn is_followed(&self) -> bool {
         !self.left
     }
 
-    /// The first tick at which the whole scenario is over.
+    /// Returns the first tick after the scenario ended.
     pub(crate) fn last_tick(&self) -> u32 {
         (self.film.report.end.as_seconds() * f64::from(super::RATE)).ceil() as u32
     }
@@ -76,7 +76,7 @@ impl Script {
         self.left = true;
     }
 
-    /// The tick's time has come: where something was done since, the world is as it was after that.
+    /// Advances to a tick. If the scenario did something in it, the world becomes the recorded state.
     pub(super) fn play(&mut self, sim: &mut Sim) {
         (self.before, self.now) = (self.now, sim.now());
         if self.left {
@@ -92,8 +92,8 @@ impl Script {
         }
     }
 
-    /// What the film says happened in the tick.
-    pub(super) fn tell(&self, facts: &mut Facts) {
+    /// Copies the recorded facts of the tick.
+    pub(super) fn copy_facts(&self, facts: &mut Facts) {
         let of_tick = |f: &&ugas_core::Fact| f.at > self.before && f.at <= self.now;
         facts.list = self.film.report.facts.iter().filter(of_tick).copied().collect();
         facts.detail.clear();

@@ -1,5 +1,5 @@
-//! Two shooters at one target, over the same link: one plays its cooldown ahead, the other waits for the server to say that
-//! it is over. How often each of them fires is the whole argument for prediction in one number.
+//! Two shooters at one target over the same link: one predicts its cooldown, the other waits for the server to confirm that
+//! it has ended. Their rates of fire show the effect of prediction.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use ugas_net::message::Request;
 const WINDOW: u32 = 10 * super::RATE;
 const NAMES: [&str; 2] = ["Ahead", "Asking"];
 
-/// Ticks in which the client of the first shooter showed its cooldown wrongly. Both are 0 where prediction is right: what
-/// was played ahead is confirmed in place, neither added to what the server says nor taken away before it does.
+/// Ticks in which the client of the first shooter showed its cooldown wrongly. Both are 0 if a prediction is confirmed in
+/// place: neither duplicated by the server's state nor removed before it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrongFrames {
-    /// It was shown twice: as played ahead and as confirmed.
+    /// It was shown twice, predicted and confirmed.
     pub twice: u32,
-    /// It was not shown although it ran: the shot was fired and not refused, and its time was not over.
+    /// It was not shown while it was active.
     pub missing: u32,
 }
 
-/// The shooters and what they did.
+/// The shooters and their statistics.
 #[derive(Clone)]
-pub struct Range {
+pub struct FiringRange {
     net: Harness,
     shooters: [Shooter; 2],
     target: ControllerId,
     bolt: AbilityId,
     cooldown: TagId,
-    /// Ticks of the cooldown.
+    /// The length of the cooldown in ticks.
     ticks: u32,
     wrong: WrongFrames,
-    told: NetFacts,
+    client_facts: NetFacts,
     begun: u32,
     facts: Facts,
 }
@@ -46,22 +46,22 @@ struct Shooter {
     who: ControllerId,
     /// The client's first tick after its last shot.
     last: Option<u32>,
-    /// Ticks of the server's at which it fired.
+    /// Server ticks of its shots.
     shots: VecDeque<u32>,
 }
 
-impl Range {
-    /// Two of the demo's mage and somebody who can take it.
-    pub(super) fn new(rules: &Arc<Rules>, seed: u64) -> Result<Range, String> {
-        let missing = |what: &str| format!("the arena has no {what}");
+impl FiringRange {
+    /// Creates two copies of the mage and a target with much health.
+    pub(super) fn new(rules: &Arc<Rules>, seed: u64) -> Result<FiringRange, String> {
+        let missing = |what: &str| format!("the pack arena lacks {what}");
         let bolt = rules.find_ability("GA_Firebolt").ok_or_else(|| missing("GA_Firebolt"))?;
         let cooldown =
             rules.find_tag("Cooldown.Ability.Firebolt").ok_or_else(|| missing("Cooldown.Ability.Firebolt"))?;
-        let ticks = length_of(rules).ok_or_else(|| missing("GE_FireboltCooldown with a length"))?;
+        let ticks = length_of(rules).ok_or_else(|| missing("GE_FireboltCooldown with a duration"))?;
         let pyra = rules.find_template("Pyra").ok_or_else(|| missing("Pyra"))?;
         let body = rules.find_set("ArenaFighter").ok_or_else(|| missing("ArenaFighter"))?;
         let health = ["MaxHealth", "Health"].map(|name| rules.find_attribute(name).map(|a| (a, 1e9)));
-        let mut sim = Sim::new(rules.clone(), super::forgetful(seed));
+        let mut sim = Sim::new(rules.clone(), super::config_without_causes(seed));
         let mut spawn = |spec: SpawnSpec| sim.spawn(spec).map_err(|r| r.describe(rules));
         let shooter = |who| Shooter { who, last: None, shots: VecDeque::new() };
         let at = |x: f64| Some(Anchor::at([x, 0.0, 0.0]));
@@ -70,13 +70,17 @@ impl Range {
         let base = health.into_iter().flatten().collect();
         let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets([body]) })?;
         let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
-        let client = ClientConfig { prediction_window: SimTime::millis(500), sim: super::forgetful(0), ..ClientConfig::default() };
+        let client = ClientConfig {
+            prediction_window: SimTime::millis(500),
+            sim: super::config_without_causes(0),
+            ..ClientConfig::default()
+        };
         for (name, shooter) in NAMES.iter().zip(&shooters) {
             let links = [LinkProfile::round_trip(100, 0); 2];
             net.join_over(name, client.clone(), links, &[shooter.who]).map_err(|e| e.to_string())?;
         }
         let begun = net.tick().0;
-        Ok(Range {
+        Ok(FiringRange {
             net,
             shooters,
             target,
@@ -84,7 +88,7 @@ impl Range {
             cooldown,
             ticks,
             wrong: WrongFrames::default(),
-            told: NetFacts::default(),
+            client_facts: NetFacts::default(),
             begun,
             facts: Facts::default(),
         })
@@ -94,17 +98,17 @@ impl Range {
         &mut self.net
     }
 
-    /// One tick.
+    /// Runs one tick.
     pub(super) fn step(&mut self) {
         let target = Target::Controller(self.target);
         for (at, name) in NAMES.iter().enumerate() {
             let (who, bolt) = (self.shooters[at].who, self.bolt);
             let client = self.net.client_mut(name);
             let settled = client.confirmed_tick(who).map_or(0, |t| t.0);
-            let heard = self.shooters[at].last.is_none_or(|last| settled >= last + self.ticks);
+            let confirmed = self.shooters[at].last.is_none_or(|last| settled >= last + self.ticks);
             let may = client.sim().check(who, bolt, target).is_ok();
             if may
-                && (at == 0 || heard)
+                && (at == 0 || confirmed)
                 && let Ok(CommandStatus::Predicted(..)) = client.command(Request::Activate { who, ability: bolt, target })
             {
                 self.shooters[at].last = Some(client.tick().0 + 1);
@@ -124,42 +128,42 @@ impl Range {
                 shooter.shots.pop_front();
             }
         }
-        self.look();
+        self.check_cooldown();
     }
 
-    /// Compares what the first shooter's client shows with what it must show.
-    fn look(&mut self) {
-        // What nobody takes would be kept, and copied with the world.
-        self.net.client_mut(NAMES[1]).take_facts(&mut self.told);
+    /// Compares the cooldown in the first shooter's client with the expected one.
+    fn check_cooldown(&mut self) {
+        // Facts that are not taken would be copied with every keyframe.
+        self.net.client_mut(NAMES[1]).take_facts(&mut self.client_facts);
         let client = self.net.client_mut(NAMES[0]);
-        client.take_facts(&mut self.told);
+        client.take_facts(&mut self.client_facts);
         let ahead = &mut self.shooters[0];
         let is_bolt = |f: &Fact| matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt);
-        // A shot that came too late was none, and no cooldown runs.
-        if self.told.iter().any(|(fact, certainty)| certainty == Certainty::Undone && is_bolt(fact)) {
+        // A shot that was rolled back has no cooldown.
+        if self.client_facts.iter().any(|(fact, certainty)| certainty == Certainty::Undone && is_bolt(fact)) {
             ahead.last = None;
         }
         let Ok(count) = client.sim().tag_count(ahead.who, self.cooldown) else { return };
         let tick = client.tick().0;
-        // A shot is fired at the end of the tick before; its cooldown is over in the tick that ends with it.
+        // A shot is fired at the end of the previous tick; its cooldown ends within its last tick.
         let runs = ahead.last.is_some_and(|last| (last..last + self.ticks - 1).contains(&tick));
         self.wrong.twice += u32::from(count > 1);
         self.wrong.missing += u32::from(count == 0 && runs);
     }
 
-    /// Shots a minute, over the last ten seconds: with a cooldown that is played ahead, and with one the server confirms.
-    pub fn shots_a_minute(&self) -> [f64; 2] {
+    /// Returns shots per minute over the last ten seconds, with a predicted and with a confirmed cooldown.
+    pub fn shots_per_minute(&self) -> [f64; 2] {
         let seconds = f64::from((self.net.tick().0 - self.begun).clamp(1, WINDOW)) / f64::from(super::RATE);
         [0, 1].map(|at| self.shooters[at].shots.len() as f64 * 60.0 / seconds)
     }
 
-    /// Ticks that showed the cooldown wrongly.
+    /// Returns the ticks that showed the cooldown wrongly.
     pub fn wrong_frames(&self) -> WrongFrames {
         self.wrong
     }
 }
 
-/// Ticks of the bolt's cooldown.
+/// Returns the length of the bolt's cooldown in ticks.
 fn length_of(rules: &Rules) -> Option<u32> {
     let seconds: f64 = rules.fill_text("{GE_FireboltCooldown.Duration}", 1).text.parse().ok()?;
     Some((seconds * f64::from(super::RATE)).round() as u32).filter(|ticks| *ticks > 0)

@@ -1,4 +1,4 @@
-//! What can be done to a world by hand, in names: it stays the same deed when ids change.
+//! Actions on a world, with names instead of ids, so that they stay valid when documents are reloaded.
 
 use crate::Names;
 use serde::{Deserialize, Serialize};
@@ -8,105 +8,105 @@ use ugas_core::{
 };
 use ugas_doc::Effect;
 
-/// Something an actor does or has done to it. Actors go by their names on stage.
+/// An action on an actor. Actors are given by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Act {
-    /// An effect is applied.
+pub enum Action {
+    /// Apply an effect.
     Apply {
         /// Its name.
         effect: String,
-        /// To whom.
+        /// The target actor.
         to: String,
-        /// By whom, if by anybody.
+        /// The source actor, if any.
         #[serde(default)]
         by: Option<String>,
-        /// At which level.
+        /// The level; 1 if missing.
         #[serde(default)]
         level: Option<u32>,
     },
-    /// Every effect of a definition is removed.
+    /// Remove all applications of an effect.
     Remove {
         /// Its name.
         effect: String,
-        /// From whom.
+        /// The actor.
         from: String,
     },
-    /// An ability is activated.
+    /// Activate an ability.
     Activate {
         /// Its name.
         ability: String,
-        /// By whom.
+        /// The actor.
         who: String,
-        /// At whom.
+        /// The target, if any.
         #[serde(default)]
         target: Option<String>,
     },
-    /// A running ability is cancelled.
+    /// Cancel an active ability.
     Cancel {
         /// Its name.
         ability: String,
-        /// Whose.
+        /// The actor.
         who: String,
     },
-    /// An input goes down.
+    /// Press an input.
     Press {
         /// Its name.
         input: String,
-        /// Whose.
+        /// The actor.
         who: String,
-        /// Aiming at whom.
+        /// The target, if any.
         #[serde(default)]
         target: Option<String>,
     },
-    /// An input comes up.
+    /// Release an input.
     Release {
         /// Its name.
         input: String,
-        /// Whose.
+        /// The actor.
         who: String,
     },
-    /// An event is sent.
+    /// Send an event.
     Event {
         /// Its tag.
         tag: String,
-        /// To whom.
+        /// The target actor.
         who: String,
-        /// With this value.
+        /// Its magnitude.
         #[serde(default)]
         value: f64,
     },
-    /// Somebody is put somewhere.
+    /// Move an actor.
     Move {
-        /// Who.
+        /// The actor.
         who: String,
-        /// Where.
+        /// The position.
         to: [f64; 3],
     },
-    /// A base value is written, by an effect made for it.
+    /// Write a base value, by an effect defined for it.
     Set {
-        /// Whose.
+        /// The actor.
         who: String,
-        /// Which attribute.
+        /// The attribute.
         attribute: String,
-        /// To what.
+        /// The new base value.
         value: f64,
     },
 }
 
-impl Act {
-    /// What it is to a world, or which of its names mean nothing there.
+impl Action {
+    /// Resolves the names against a sim. An error names what does not exist.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
-    /// use ugas_studio::{Names, stage::Act};
+    /// use ugas_studio::{Names, session::Action};
     /// let sim = Sim::new(Rules::builder().build()?, SimConfig::default());
-    /// let act = Act::Move { who: "Pyra".into(), to: [0.0; 3] };
-    /// assert_eq!(act.deed(&Names::default(), &sim).unwrap_err(), "Pyra is not there");
+    /// let act = Action::Move { who: "Pyra".into(), to: [0.0; 3] };
+    /// assert_eq!(act.resolve(&Names::default(), &sim).unwrap_err(), "actor Pyra does not exist");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn deed(&self, names: &Names, sim: &Sim) -> Result<Deed, String> {
+    pub fn resolve(&self, names: &Names, sim: &Sim) -> Result<ResolvedAction, String> {
         let rules = sim.rules();
-        let who = |name: &str| names.who(sim, name).ok_or_else(|| format!("{name} is not there"));
+        let who = |name: &str| names.who(sim, name).ok_or_else(|| format!("actor {name} does not exist"));
         let aim = |name: &Option<String>| match name {
             Some(name) => who(name).map(Target::Controller),
             None => Ok(Target::None),
@@ -114,73 +114,73 @@ impl Act {
         let ability = |name: &str| rules.find_ability(name).ok_or_else(|| unknown(rules, NameKind::Ability, name));
         let effect = |name: &str| rules.find_effect(name).ok_or_else(|| unknown(rules, NameKind::Effect, name));
         let input = |name: &str| rules.find_input(name).ok_or_else(|| unknown(rules, NameKind::Input, name));
-        Ok(Deed::Op(match self {
-            Act::Apply { effect: name, to, by, level } => {
+        Ok(ResolvedAction::Op(match self {
+            Action::Apply { effect: name, to, by, level } => {
                 let mut spec = Spec::new(effect(name)?, who(to)?).level(level.unwrap_or(1).max(1));
                 if let Some(by) = by {
                     spec = spec.from(who(by)?);
                 }
                 Op::Apply(spec)
             }
-            Act::Remove { effect: name, from } => return Ok(Deed::RemoveAll(who(from)?, effect(name)?)),
-            Act::Activate { ability: name, who: actor, target } => {
+            Action::Remove { effect: name, from } => return Ok(ResolvedAction::RemoveAll(who(from)?, effect(name)?)),
+            Action::Activate { ability: name, who: actor, target } => {
                 Op::Activate { who: who(actor)?, which: Which::Ability(ability(name)?), target: aim(target)? }
             }
-            Act::Cancel { ability: name, who: actor } => {
+            Action::Cancel { ability: name, who: actor } => {
                 Op::Cancel { who: who(actor)?, which: Which::Ability(ability(name)?) }
             }
-            Act::Press { input: name, who: actor, target } => {
+            Action::Press { input: name, who: actor, target } => {
                 Op::Press { who: who(actor)?, input: input(name)?, target: aim(target)? }
             }
-            Act::Release { input: name, who: actor } => Op::Release { who: who(actor)?, input: input(name)? },
-            Act::Event { tag, who: actor, value } => {
+            Action::Release { input: name, who: actor } => Op::Release { who: who(actor)?, input: input(name)? },
+            Action::Event { tag, who: actor, value } => {
                 let tag = rules.find_tag(tag).ok_or_else(|| unknown(rules, NameKind::Tag, tag))?;
                 Op::Event(EventData { magnitude: *value, ..EventData::new(tag, who(actor)?) })
             }
-            Act::Move { who: actor, to } => {
+            Action::Move { who: actor, to } => {
                 if !to.iter().all(|v| v.is_finite() && v.abs() <= 1e9) {
-                    return Err("a place is three finite numbers".to_owned());
+                    return Err("a position needs three finite numbers".to_owned());
                 }
                 Op::Move { who: who(actor)?, anchor: Some(Anchor::at(*to)) }
             }
-            Act::Set { who: actor, attribute, value } => {
+            Action::Set { who: actor, attribute, value } => {
                 if !value.is_finite() {
-                    return Err("a value is a finite number".to_owned());
+                    return Err("a value must be a finite number".to_owned());
                 }
                 let _: AttributeId =
                     rules.find_attribute(attribute).ok_or_else(|| unknown(rules, NameKind::Attribute, attribute))?;
-                return Ok(Deed::Write(who(actor)?, attribute.clone(), *value));
+                return Ok(ResolvedAction::Write(who(actor)?, attribute.clone(), *value));
             }
         }))
     }
 }
 
-/// What is to be done to a world, in its own terms.
+/// An action with names resolved to ids.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum ResolvedAction {
     /// One op.
     Op(Op),
-    /// Every effect of a definition is removed from somebody.
+    /// Remove all applications of an effect from a controller.
     RemoveAll(ControllerId, EffectId),
-    /// A base value of somebody's is written, by an effect made for it.
+    /// Write a base value of a controller, by an effect defined for it.
     Write(ControllerId, String, f64),
 }
 
-impl Deed {
-    /// Does it. Why not, if it is refused.
+impl ResolvedAction {
+    /// Runs it. An error is the refusal.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
-        self.carry(sim).map(|_| ())
+        self.execute(sim).map(|_| ())
     }
 
-    /// The same, with what came of it.
-    pub(super) fn carry(self, sim: &mut Sim) -> Result<Outcome, String> {
+    /// Runs it and returns the outcome.
+    pub(super) fn execute(self, sim: &mut Sim) -> Result<Outcome, String> {
         let done = match self {
-            Deed::Op(op) => sim.run(op),
-            Deed::RemoveAll(who, effect) => match remove_all(sim, who, effect) {
-                Ok(0) => return Err(format!("there is no {} to remove", sim.effect_name(effect).unwrap_or("?"))),
+            ResolvedAction::Op(op) => sim.run(op),
+            ResolvedAction::RemoveAll(who, effect) => match remove_all(sim, who, effect) {
+                Ok(0) => return Err(format!("no active {} to remove", sim.effect_name(effect).unwrap_or("?"))),
                 other => other.map(Outcome::Matched),
             },
-            Deed::Write(who, name, value) => write(sim, who, &name, value).map(|()| Outcome::Done),
+            ResolvedAction::Write(who, name, value) => write(sim, who, &name, value).map(|()| Outcome::Done),
         };
         done.map_err(|refusal| refusal.describe(sim.rules()))
     }
@@ -195,7 +195,7 @@ fn remove_all(sim: &mut Sim, who: ControllerId, effect: EffectId) -> Result<u32,
     Ok(removed)
 }
 
-/// Writes a base value the only way there is: by an instant effect, defined for this and forgotten afterwards.
+/// Writes a base value by an instant effect that is defined for this and removed afterwards.
 fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Result<(), Refusal> {
     let id = sim.define(Effect::instant("GE_WrittenByHand").set(attribute, value)).map_err(|_| Refusal::Mismatch)?;
     let applied = match id {
@@ -208,10 +208,10 @@ fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Resul
 
 fn unknown(rules: &Rules, kind: NameKind, name: &str) -> String {
     if name.is_empty() {
-        return format!("name {} {kind} first", if kind == NameKind::Tag { "a" } else { "an" });
+        return format!("enter {} {kind} first", if kind == NameKind::Tag { "a" } else { "an" });
     }
     match rules.nearest_name(kind, name) {
-        Some(near) => format!("there is no {kind} {name}; did you mean {near}?"),
-        None => format!("there is no {kind} {name}"),
+        Some(near) => format!("unknown {kind} '{name}'; did you mean '{near}'?"),
+        None => format!("unknown {kind} '{name}'"),
     }
 }

@@ -1,7 +1,7 @@
-//! How worlds begin: from a scenario of a file, a scene of a pack, or the controllers of documents.
+//! Opening a session: from a scenario, a scene of a pack, or the controllers of documents.
 
-use super::script::Listed;
-use super::{Script, Stage, told};
+use super::script::ScenarioList;
+use super::{Script, Session, first_error};
 use crate::{Library, Names};
 use std::path::{Path, PathBuf};
 use ugas_core::{Anchor, ControllerId, Sim, SimConfig, SpawnSpec};
@@ -9,29 +9,29 @@ use ugas_data::{Project, ReadError};
 use ugas_doc::{Doc, Metadata};
 use ugas_lab::Scenario;
 
-/// The seed of a world for which nobody chose one.
+/// The default seed.
 pub const SEED: u64 = 7;
 
-/// Which of the worlds that a path holds.
+/// Options for opening a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
-    /// What decides all that chance decides: without it a scenario's own, and [`SEED`] elsewhere.
+pub struct OpenOptions {
+    /// The random seed. Default: the seed of the scenario, else [`SEED`].
     pub seed: Option<u64>,
-    /// Which scenario of the file: its name, or its number counted from 1. The first without it.
+    /// The scenario of the file, by name or by number counted from 1. Default: the first.
     pub scenario: Option<String>,
 }
 
-impl Stage {
-    /// A scenario of a file: its actors, and what its timeline does to them.
-    pub fn of_scenario(scenario: &Scenario, seed: Option<u64>) -> Result<Stage, String> {
-        Stage::of_one(std::slice::from_ref(scenario), 0, seed)
+impl Session {
+    /// Opens a scenario.
+    pub fn of_scenario(scenario: &Scenario, seed: Option<u64>) -> Result<Session, String> {
+        Session::of_one(std::slice::from_ref(scenario), 0, seed)
     }
 
-    /// One of the scenarios of a file.
-    fn of_one(all: &[Scenario], at: usize, seed: Option<u64>) -> Result<Stage, String> {
+    /// Opens one of the scenarios of a file.
+    fn of_one(all: &[Scenario], at: usize, seed: Option<u64>) -> Result<Session, String> {
         let scenario = &all[at];
         let film = scenario.film(seed).map_err(|errors| listed(&errors))?;
-        let Some(first) = film.moments.first().cloned() else { return Err("nothing happens in it".to_owned()) };
+        let Some(first) = film.moments.first().cloned() else { return Err("the scenario has no timeline".to_owned()) };
         let library = Library::of_scenario(first.rules().clone(), scenario);
         let mut names = Names::from(film.names.clone());
         let categories = scenario.categories();
@@ -40,21 +40,21 @@ impl Stage {
                 names.set_category(*who, category);
             }
         }
-        let mut stage = Stage::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
-        let listed = Listed { names: all.iter().map(|s| s.name.clone()).collect(), at, seed: scenario.seed };
-        stage.script = Some(Script::new(film, listed));
-        Ok(stage)
+        let mut session = Session::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
+        let listed = ScenarioList { names: all.iter().map(|s| s.name.clone()).collect(), at, seed: scenario.seed };
+        session.script = Some(Script::new(film, listed));
+        Ok(session)
     }
 
-    /// The chosen scenario of a file, or its first; the pack in a folder, or the documents of a file: its first scene, or
-    /// each of its controllers once.
-    pub fn of_path(path: &Path, choice: &Choice) -> Result<Stage, String> {
+    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. Documents are opened with their
+    /// first scene, or with each of their controllers once.
+    pub fn of_path(path: &Path, choice: &OpenOptions) -> Result<Session, String> {
         match if path.is_file() { ugas_lab::load_file(path) } else { Ok(Vec::new()) } {
             Ok(scenarios) if !scenarios.is_empty() => {
                 let wanted = |wanted: &String| ugas_lab::choose(&scenarios, wanted);
                 let at = choice.scenario.as_ref().map_or(Ok(0), wanted);
                 let at = at.map_err(|why| format!("{}: {why}", path.display()))?;
-                return Stage::of_one(&scenarios, at, choice.seed);
+                return Session::of_one(&scenarios, at, choice.seed);
             }
             Err(errors) if choice.scenario.is_some() || means_scenarios(path) => return Err(listed(&errors)),
             // A file of documents.
@@ -65,25 +65,25 @@ impl Stage {
             return Err(error.to_string());
         }
         if choice.scenario.is_some() {
-            return Err(format!("{} holds no scenario to choose from", path.display()));
+            return Err(format!("{} contains no scenarios; remove --scenario", path.display()));
         }
         let seed = choice.seed.unwrap_or(SEED);
         let folder = path.join("pack.yaml").is_file().then_some(path);
-        let library = Library::new(project, folder).map_err(|findings| told(&findings))?;
+        let library = Library::new(project, folder).map_err(|findings| first_error(&findings))?;
         let scene = library.own_docs().find_map(|d| if let Doc::Scene(s) = d { Some(s.name.clone()) } else { None });
         match scene {
-            Some(scene) => Stage::of_scene(library, &scene, seed),
-            None => Stage::of_controllers(library, seed),
+            Some(scene) => Session::of_scene(library, &scene, seed),
+            None => Session::of_controllers(library, seed),
         }
     }
 
-    /// Where a world may be opened: the path itself, or the one pack in a folder that is none.
-    pub fn place(path: &Path) -> Result<PathBuf, String> {
+    /// Returns the path to open: the given one, or the only pack in a folder that is not a pack.
+    pub fn resolve_path(path: &Path) -> Result<PathBuf, String> {
         let is_pack = |folder: &Path| folder.join("pack.yaml").is_file();
         if !path.is_dir() || is_pack(path) {
             return Ok(path.to_path_buf());
         }
-        let inside = std::fs::read_dir(path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+        let inside = std::fs::read_dir(path).map_err(|e| format!("{}: cannot read: {e}", path.display()))?;
         let mut packs: Vec<PathBuf> = inside.filter_map(|e| Some(e.ok()?.path())).filter(|p| is_pack(p)).collect();
         packs.sort();
         match packs.len() {
@@ -91,13 +91,13 @@ impl Stage {
             1 => Ok(packs.remove(0)),
             _ => {
                 let names: Vec<String> = packs.iter().map(|p| p.display().to_string()).collect();
-                Err(format!("{} holds several packs; open one of them: {}", path.display(), names.join(", ")))
+                Err(format!("{} contains several packs; open one of them: {}", path.display(), names.join(", ")))
             }
         }
     }
 
-    /// Each controller of the documents once, in a row.
-    fn of_controllers(library: Library, seed: u64) -> Result<Stage, String> {
+    /// Opens documents without a scene: each controller once, in a row.
+    fn of_controllers(library: Library, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let mut names = Names::default();
@@ -111,24 +111,24 @@ impl Stage {
             names.set(who, name);
         }
         match names.len() == 0 {
-            true => Err("nobody is there: the documents place no controller and have none".to_owned()),
-            false => Ok(Stage::of_sim(sim, library, names, seed)),
+            true => Err("no actors: the documents contain neither a scene nor a controller".to_owned()),
+            false => Ok(Session::of_sim(sim, library, names, seed)),
         }
     }
 
-    /// Whoever a scene places, on a server without clients.
-    pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Stage, String> {
+    /// Opens a scene without clients.
+    pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let mut names = Names::default();
         let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
         let Some(scene) = scenes.find(|s| s.name == scene).cloned() else {
-            return Err(format!("there is no scene {scene}"));
+            return Err(format!("unknown scene '{scene}'"));
         };
         drop(scenes);
         for placed in scene.placements.iter().filter(|p| p.enabled) {
             let Some(template) = rules.find_template(&placed.controller) else {
-                return Err(format!("the scene places {}, which there is not", placed.controller));
+                return Err(format!("the scene places unknown controller '{}'", placed.controller));
             };
             let anchor = Some(Anchor::at(placed.position));
             let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
@@ -137,7 +137,7 @@ impl Stage {
             categorise(&mut names, who, &library, &placed.controller);
             names.set(who, title.unwrap_or_else(|| placed.instance_id.clone()));
         }
-        Ok(Stage::of_sim(sim, library, names, seed))
+        Ok(Session::of_sim(sim, library, names, seed))
     }
 }
 
@@ -145,23 +145,23 @@ fn listed(errors: &[ReadError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a file that cannot be read was meant to hold scenarios.
+/// Returns whether an invalid file was meant to contain scenarios.
 fn means_scenarios(path: &Path) -> bool {
     ugas_lab::text_of(path).is_ok_and(|text| text.lines().any(|line| line.starts_with("Scenario:")))
 }
 
-/// What is written about a controller for people.
+/// Returns the metadata of a controller.
 fn metadata_of<'l>(library: &'l Library, controller: &str) -> Option<&'l Metadata> {
     let mut controllers = library.docs().filter_map(|d| if let Doc::Controller(c) = d { Some(c) } else { None });
     controllers.find(|c| c.owner_actor.actor_id == controller)?.metadata.as_ref()
 }
 
-/// What people are told a controller is called.
+/// Returns the display name of a controller.
 fn title_of(library: &Library, controller: &str) -> Option<String> {
     metadata_of(library, controller)?.display_name.clone()
 }
 
-/// Puts somebody into the category of the document it was made from.
+/// Sets the category of a controller from its document.
 fn categorise(names: &mut Names, who: ControllerId, library: &Library, controller: &str) {
     if let Some(category) = metadata_of(library, controller).and_then(|m| m.debug_category.as_ref()) {
         names.set_category(who, category);

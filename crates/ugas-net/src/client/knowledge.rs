@@ -1,0 +1,86 @@
+//! How much a client knows about the attributes of a controller.
+//!
+//! A client's sim has a row for every controller it receives, but only its own rows are complete. The row of a remote
+//! (proxy) controller has replicated values as bases, no modifiers, and defaults for the attributes that are not
+//! replicated. Tools must not explain such a row as if it were complete; they ask here first.
+
+use super::Client;
+use crate::view::Proxy;
+use ugas_core::{AttributeId, ControllerId, Explanation, ReadError};
+
+/// How much a client knows about one attribute of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Value, base and modifiers: the controller is owned by this client.
+    Full,
+    /// The current value only. Base and modifiers are known to the server only.
+    ValueOnly,
+    /// Nothing: the attribute is not replicated to this client, or the controller is unknown here.
+    Hidden,
+}
+
+/// An explanation as far as a client can give it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientExplanation {
+    /// Everything: the controller is owned by this client.
+    Full(Box<Explanation>),
+    /// A value without its origin.
+    ValueOnly {
+        /// The value in the client's sim: the replicated one with what the client predicted on top of it.
+        value: f64,
+        /// The value that the server replicated last.
+        replicated: f64,
+    },
+    /// The client does not know the value.
+    Hidden,
+}
+
+impl Client {
+    /// Returns how much this client knows about an attribute of a controller.
+    ///
+    /// ```
+    /// # use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+    /// # use ugas_doc::{Attribute, AttributeSet, ControllerReplication, ReplicationMode};
+    /// use ugas_net::client::Knowledge;
+    /// # use ugas_net::harness::Harness;
+    /// # use ugas_net::link::LinkProfile;
+    /// # use ugas_net::server::{Secret, Server, ServerConfig};
+    /// # let mut mana = Attribute::new("Mana", 100.0);
+    /// # mana.replication_mode = ReplicationMode::OwnerOnly;
+    /// # let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0)).with(mana);
+    /// # let rules = Rules::builder().add(set).build()?;
+    /// # let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// # let spec = || SpawnSpec::sets([rules.set("S").unwrap()]);
+    /// # let (hero, foe) = (sim.spawn(spec())?, sim.spawn(spec())?);
+    /// # let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
+    /// # let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
+    /// # net.join("Ana", LinkProfile::GOOD, &[hero])?;
+    /// # net.run(60);
+    /// let [health, mana] = ["Health", "Mana"].map(|name| rules.attribute(name).unwrap());
+    /// let client = net.client("Ana");
+    /// assert_eq!(client.knowledge(hero, mana), Knowledge::Full);
+    /// assert_eq!(client.knowledge(foe, health), Knowledge::ValueOnly);
+    /// assert_eq!(client.knowledge(foe, mana), Knowledge::Hidden);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn knowledge(&self, who: ControllerId, attribute: AttributeId) -> Knowledge {
+        if let Some(row) = self.rows.iter().find(|r| r.who == who).filter(|_| self.owned.contains(&who)) {
+            return if row.hidden.contains(&attribute) { Knowledge::Hidden } else { Knowledge::Full };
+        }
+        match self.proxies.get(who) {
+            Some(proxy) if proxy.shows(attribute) => Knowledge::ValueOnly,
+            _ => Knowledge::Hidden,
+        }
+    }
+
+    /// Explains an attribute as far as this client knows it.
+    pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, ReadError> {
+        let value = self.sim.get(who, attribute)?;
+        let replicated = self.proxies.get(who).and_then(|p: &Proxy| p.value(attribute));
+        Ok(match (self.knowledge(who, attribute), replicated) {
+            (Knowledge::Full, _) => ClientExplanation::Full(Box::new(self.sim.explain(who, attribute)?)),
+            (Knowledge::ValueOnly, Some(replicated)) => ClientExplanation::ValueOnly { value, replicated },
+            (Knowledge::ValueOnly | Knowledge::Hidden, _) => ClientExplanation::Hidden,
+        })
+    }
+}

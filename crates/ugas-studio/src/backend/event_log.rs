@@ -1,0 +1,216 @@
+//! The event log: the newest facts of the server, and the predictions that clients rolled back.
+
+use crate::Names;
+use crate::backend::request::FrameRequest;
+use crate::explain::{self, ValueExplanation};
+use crate::recording::World;
+use crate::session::Session;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use ugas_core::{AttributeId, ControllerId, Fact, FactKind, Sim};
+use ugas_net::client::Certainty;
+
+/// The most facts in the log.
+const MAX_RECORDED: usize = 100_000;
+/// The most facts up to a tick that one answer lists.
+const MAX_UNTIL: usize = 1_000;
+/// The most writes of a base value that an explanation lists.
+const MAX_WRITES: usize = 5;
+/// The most facts in one frame; a page that was away longer misses the older ones.
+const MAX_PER_FRAME: usize = 4_000;
+
+/// A fact in the log.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordedFact {
+    pub(crate) serial: u64,
+    pub(crate) tick: u32,
+    /// The client's name; none for the server. Kept by name, because the clients at another tick may differ.
+    pub(crate) client: Option<Arc<str>>,
+    pub(crate) certainty: Option<Certainty>,
+    pub(crate) fact: Fact,
+}
+
+/// The newest facts, by ascending serial number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventLog {
+    facts: VecDeque<RecordedFact>,
+    serial: u64,
+}
+
+impl EventLog {
+    /// Returns an empty log that continues the serial numbers.
+    pub(crate) fn cleared(&self) -> EventLog {
+        EventLog { facts: VecDeque::new(), serial: self.serial }
+    }
+
+    /// Returns the serial number of the last fact.
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Records the facts of the last tick of a session, and of the inputs since.
+    pub(crate) fn record(&mut self, session: &Session) {
+        let (tick, tick_facts) = (session.tick(), session.tick_facts());
+        self.record_facts(tick, tick_facts.fresh());
+        for (player, facts) in session.net().players().iter().zip(&tick_facts.client_facts) {
+            // Confirmed and replicated facts are those of the server.
+            let mut undone = facts.iter().filter(|(_, c)| *c == Certainty::Undone).peekable();
+            let client: Option<Arc<str>> = undone.peek().map(|_| player.name().into());
+            undone.for_each(|(fact, certainty)| self.push(tick, client.clone(), Some(certainty), fact));
+        }
+        self.record_facts(tick, session.pending_facts());
+    }
+
+    /// Records facts of the server.
+    pub(crate) fn record_facts(&mut self, tick: u32, facts: &[Fact]) {
+        facts.iter().for_each(|fact| self.push(tick, None, None, fact));
+    }
+
+    fn push(&mut self, tick: u32, client: Option<Arc<str>>, certainty: Option<Certainty>, fact: &Fact) {
+        self.serial += 1;
+        if self.facts.len() >= MAX_RECORDED {
+            self.facts.pop_front();
+        }
+        self.facts.push_back(RecordedFact { serial: self.serial, tick, client, certainty, fact: *fact });
+    }
+
+    /// Drops the facts after a tick.
+    pub(crate) fn drop_after(&mut self, tick: u32) {
+        self.facts.retain(|t| t.tick <= tick);
+    }
+
+    /// Drops the facts of a tick and after it.
+    pub(crate) fn drop_from(&mut self, tick: u32) {
+        self.facts.retain(|t| t.tick < tick);
+    }
+
+    pub(crate) fn find(&self, serial: u64) -> Option<&RecordedFact> {
+        self.facts.iter().find(|t| t.serial == serial)
+    }
+
+    /// Returns the newest facts since a serial number, of the requested actors or of all.
+    pub(crate) fn since<'t, L>(
+        &'t self,
+        request: &FrameRequest,
+        names: &Names,
+        line: impl FnMut(&'t RecordedFact) -> L,
+    ) -> Vec<L> {
+        let from = self.facts.partition_point(|t| t.serial <= request.since);
+        newest(self.facts.range(from..), request.about.as_deref(), names, MAX_PER_FRAME).into_iter().map(line).collect()
+    }
+
+    /// Returns the newest facts up to a tick, of the requested actors or of all.
+    pub(crate) fn until(&self, tick: u32, about: Option<&[String]>, names: &Names) -> Vec<&RecordedFact> {
+        let to = self.facts.partition_point(|t| t.tick <= tick);
+        newest(self.facts.range(..to), about, names, MAX_UNTIL)
+    }
+
+    /// Returns an explanation with the last writes of the base value.
+    pub(crate) fn with_writes(
+        &self,
+        why: ValueExplanation,
+        names: &Names,
+        sim: &Sim,
+        who: ControllerId,
+        tick: u32,
+    ) -> Value {
+        let writes = self.writes(who, why.attribute, tick).into_iter().map(|t| write(t, names, sim));
+        let mut answer = json!(why);
+        answer["writes"] = writes.map(|w| json!(w)).collect();
+        answer
+    }
+
+    /// Returns the last writes of a base value up to a tick, the newest first.
+    fn writes(&self, who: ControllerId, attribute: AttributeId, tick: u32) -> Vec<&RecordedFact> {
+        let to = self.facts.partition_point(|t| t.tick <= tick);
+        let wrote = |t: &&RecordedFact| {
+            t.client.is_none()
+                && t.fact.who == who
+                && matches!(t.fact.kind, FactKind::AttributeChanged { attribute: a, old_base, new_base, .. }
+                    if a == attribute && old_base != new_base)
+        };
+        self.facts.range(..to).rev().filter(wrote).take(MAX_WRITES).collect()
+    }
+}
+
+/// Returns the newest facts in ascending order: those of the requested actors and all deaths, or all facts.
+fn newest<'t>(
+    recorded: impl DoubleEndedIterator<Item = &'t RecordedFact>,
+    about: Option<&[String]>,
+    names: &Names,
+    most: usize,
+) -> Vec<&'t RecordedFact> {
+    let about = about.map(|about| about.iter().filter_map(|n| names.id(n)).collect::<Vec<_>>());
+    let wanted = |t: &&RecordedFact| {
+        let died = matches!(t.fact.kind, FactKind::Died { .. });
+        about.as_ref().is_none_or(|about| died || about.contains(&t.fact.who))
+    };
+    let mut newest: Vec<&RecordedFact> = recorded.rev().filter(wanted).take(most).collect();
+    newest.reverse();
+    newest
+}
+
+/// A write of a base value.
+#[derive(Debug, Serialize)]
+struct BaseWrite {
+    serial: u64,
+    tick: u32,
+    by: f64,
+    now: f64,
+    effect: Option<String>,
+    from: Option<String>,
+}
+
+/// Converts a fact to a write.
+fn write(recorded: &RecordedFact, names: &Names, sim: &Sim) -> BaseWrite {
+    let (by, now) = match recorded.fact.kind {
+        FactKind::AttributeChanged { old_base, new_base, .. } => (new_base - old_base, new_base),
+        _ => (0.0, 0.0),
+    };
+    let effect = sim.effect_name(recorded.fact.effect).map(str::to_owned);
+    let from = recorded.fact.source.some().map(|who| names.name(who));
+    BaseWrite { serial: recorded.serial, tick: recorded.tick, by, now, effect, from }
+}
+
+/// An event as a page shows it.
+#[derive(Debug, Serialize)]
+pub(crate) struct EventLine<'t> {
+    serial: u64,
+    tick: u32,
+    client: Option<&'t str>,
+    certainty: Option<String>,
+    who: String,
+    kind: &'static str,
+    text: String,
+    #[serde(flatten)]
+    changed: Option<ChangedValue<'t>>,
+}
+
+/// An attribute and its new value.
+#[derive(Debug, Serialize)]
+struct ChangedValue<'t> {
+    attribute: Option<&'t str>,
+    value: f64,
+}
+
+/// Converts a fact to an event.
+pub(crate) fn line<'t>(recorded: &'t RecordedFact, names: &Names, sim: &'t Sim) -> EventLine<'t> {
+    let changed = match recorded.fact.kind {
+        FactKind::AttributeChanged { attribute, new, .. } => {
+            Some(ChangedValue { attribute: sim.rules().attribute_name(attribute), value: new })
+        }
+        _ => None,
+    };
+    EventLine {
+        serial: recorded.serial,
+        tick: recorded.tick,
+        client: recorded.client.as_deref(),
+        certainty: recorded.certainty.map(|c| format!("{c:?}")),
+        who: names.name(recorded.fact.who),
+        kind: recorded.fact.kind.name(),
+        text: explain::in_words(names, sim, &recorded.fact),
+        changed,
+    }
+}

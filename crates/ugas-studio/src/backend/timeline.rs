@@ -1,0 +1,82 @@
+//! Moving along the recording and changing it: seek, resume, put an input, undo.
+
+use super::{Backend, record};
+use crate::Library;
+use crate::recording::World;
+use crate::session::Input;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl Backend {
+    /// Goes to a tick of the recording. If its documents differ, pages are notified.
+    pub(super) fn seek(&mut self, tick: u32) {
+        let documents = self.recording.world().documents();
+        self.recording.seek(tick);
+        self.count_reload(&documents);
+    }
+
+    fn count_reload(&mut self, before: &Arc<Library>) {
+        self.reloads += u32::from(!Arc::ptr_eq(before, &self.recording.world().documents()));
+    }
+
+    /// Resumes from the tick that is shown. What was recorded after it is dropped; undo restores it.
+    pub(super) fn resume(&mut self) -> Result<Value, String> {
+        match self.recording.is_live() {
+            true => Ok(json!({ "tick": self.recording.world().tick() })),
+            false => self.put_and_report(Input::Resume),
+        }
+    }
+
+    /// Puts an input into the recording. A refused one changes neither the world nor the recording.
+    pub(super) fn put(&mut self, input: Input) -> Result<(), String> {
+        let (before, was_live) = (self.recording.world().pending_facts().len(), self.recording.is_live());
+        self.recording.put(input)?;
+        self.timelines += u32::from(!was_live);
+        let session = self.recording.world();
+        self.event_log.drop_after(session.tick());
+        self.event_log.record_facts(session.tick(), session.pending_facts().get(before..).unwrap_or_default());
+        Ok(())
+    }
+
+    /// The same; the answer has the outcome, and the end of the timeline that it replaced.
+    pub(super) fn put_and_report(&mut self, input: Input) -> Result<Value, String> {
+        let old = (!self.recording.is_live()).then(|| self.recording.end());
+        self.put(input)?;
+        let session = self.recording.world();
+        let (message, no_effect) = session.outcome().map_or((None, false), |s| (Some(&s.text), s.no_effect));
+        let done = self.recording.inputs().len();
+        Ok(json!({ "tick": session.tick(), "message": message, "no_effect": no_effect, "old_end": old, "done": done }))
+    }
+
+    /// Undoes the last input, or everything back to the input with which there were `with` of them. Facts since then are
+    /// recorded again. Returns what was undone, in words, the newest first.
+    pub(super) fn undo(&mut self, with: Option<usize>) -> Result<Vec<String>, String> {
+        let last = with.unwrap_or(self.recording.inputs().len()).max(1);
+        if self.recording.inputs().len() < last {
+            return Err("nothing to undo".to_owned());
+        }
+        let documents = self.recording.world().documents();
+        let mut undone = Vec::new();
+        loop {
+            let many = self.recording.inputs().len();
+            let Some((at, input)) = self.recording.inputs().last() else { break };
+            let at = *at;
+            undone.push(input.describe());
+            self.event_log.drop_from(at);
+            let event_log = &mut self.event_log;
+            // Task records of that tick were emitted before.
+            self.recording.undo(&mut |session| match session.tick() == at {
+                true => event_log.record(session),
+                false => record(event_log, session),
+            });
+            // An undone input may bring back later ones of the timeline it replaced.
+            if many <= last {
+                break;
+            }
+        }
+        self.timelines += 1;
+        self.count_reload(&documents);
+        self.compare_with_disk();
+        Ok(undone)
+    }
+}

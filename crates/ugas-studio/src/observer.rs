@@ -1,0 +1,131 @@
+//! The observer of a world: the server, which knows everything, or a client, which knows what is replicated to it.
+//!
+//! Everything a page shows of a side is read through an [`Observer`], so that a value a client does not know cannot be shown
+//! as if it were known.
+
+use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
+use ugas_net::client::{Client, ClientExplanation, Knowledge};
+use ugas_net::internals::view::{ProxyEffect, Proxy};
+
+/// A sim with what is known of it.
+#[derive(Clone, Copy)]
+pub(crate) enum Observer<'w> {
+    /// The authoritative sim.
+    Server(&'w Sim),
+    /// A client's sim: complete for its own controllers, partial for the others.
+    Client(&'w Client),
+}
+
+/// An effect as an observer knows it.
+pub(crate) struct KnownEffect {
+    pub(crate) key: ugas_core::EffectKey,
+    pub(crate) effect: ugas_core::EffectId,
+    /// None if nobody applied it, or if the observer does not know who did.
+    pub(crate) source: Option<ControllerId>,
+    pub(crate) level: u32,
+    pub(crate) stacks: u32,
+    pub(crate) state: EffectState,
+    pub(crate) elapsed: SimTime,
+    pub(crate) total: Option<SimTime>,
+}
+
+impl<'w> Observer<'w> {
+    pub(crate) fn sim(self) -> &'w Sim {
+        match self {
+            Observer::Server(sim) => sim,
+            Observer::Client(client) => client.sim(),
+        }
+    }
+
+    /// Whether a controller is owned by this client.
+    pub(crate) fn owns(self, who: ControllerId) -> bool {
+        matches!(self, Observer::Client(client) if client.owned().contains(&who))
+    }
+
+    /// The replicated state of a remote controller.
+    fn proxy(self, who: ControllerId) -> Option<&'w Proxy> {
+        match self {
+            Observer::Client(client) if !self.owns(who) => client.proxies().get(who),
+            Observer::Client(_) | Observer::Server(_) => None,
+        }
+    }
+
+    /// Whether everything about a controller is known.
+    pub(crate) fn is_complete(self, who: ControllerId) -> bool {
+        matches!(self, Observer::Server(_)) || self.owns(who)
+    }
+
+    pub(crate) fn knowledge(self, who: ControllerId, attribute: AttributeId) -> Knowledge {
+        match self {
+            Observer::Server(_) => Knowledge::Full,
+            Observer::Client(client) => client.knowledge(who, attribute),
+        }
+    }
+
+    /// The current value, if it is known.
+    pub(crate) fn value(self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        match self.knowledge(who, attribute) {
+            Knowledge::Hidden => None,
+            Knowledge::ValueOnly | Knowledge::Full => self.sim().get(who, attribute).ok(),
+        }
+    }
+
+    /// The base value, if it is known.
+    pub(crate) fn base(self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        match self.knowledge(who, attribute) {
+            Knowledge::Hidden | Knowledge::ValueOnly => None,
+            Knowledge::Full => self.sim().base(who, attribute).ok(),
+        }
+    }
+
+    /// The upper bound of an attribute, if it has one and it is known.
+    pub(crate) fn upper_bound(self, who: ControllerId, max: BoundDef) -> Option<f64> {
+        match max {
+            BoundDef::Open => None,
+            BoundDef::Value(value) => Some(value),
+            BoundDef::Attribute(attribute) => self.value(who, attribute),
+        }
+    }
+
+    pub(crate) fn explain(self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, ReadError> {
+        match self {
+            Observer::Server(sim) => sim.explain(who, attribute).map(|e| ClientExplanation::Full(Box::new(e))),
+            Observer::Client(client) => client.explain(who, attribute),
+        }
+    }
+
+    /// The effects on a controller; none if they are not replicated to this client.
+    pub(crate) fn effects(self, who: ControllerId) -> Option<Vec<KnownEffect>> {
+        let sim = self.sim();
+        let own = sim.effects(who).ok()?.into_iter().map(|e| KnownEffect {
+            key: e.key,
+            effect: e.effect,
+            source: e.source.some(),
+            level: e.level,
+            stacks: e.stacks,
+            state: e.state,
+            elapsed: e.elapsed,
+            total: e.total,
+        });
+        let (Observer::Client(client), false) = (self, self.is_complete(who)) else { return Some(own.collect()) };
+        let proxy = self.proxy(who).filter(|p| p.shape().effects)?;
+        let replicated = proxy.effects().map(|e| replicated(e, sim.now()));
+        // In addition to the replicated effects, those that this client predicted.
+        let predicted = own.filter(|e| proxy.effect(e.key).is_none() && client.is_predicted(e.key.birth));
+        Some(replicated.chain(predicted).collect())
+    }
+}
+
+fn replicated(e: &ProxyEffect, now: SimTime) -> KnownEffect {
+    let runs = e.start != SimTime::NEVER;
+    KnownEffect {
+        key: e.key,
+        effect: e.effect,
+        source: None,
+        level: e.level,
+        stacks: e.stacks,
+        state: e.state,
+        elapsed: if runs { (now - e.start).max(SimTime::ZERO) } else { SimTime::ZERO },
+        total: (runs && e.end != SimTime::NEVER).then(|| e.end - e.start),
+    }
+}

@@ -1,0 +1,141 @@
+//! Outcomes of actions in words, also of actions that had no effect.
+
+use super::action::Action;
+use crate::Names;
+use ugas_core::{ActivationKey, EffectState, Outcome, Sim};
+use ugas_doc::AbilityTask;
+
+/// The outcome of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionOutcome {
+    /// A sentence.
+    pub text: String,
+    /// Whether the action was accepted but did not do what it is for.
+    pub no_effect: bool,
+}
+
+impl Action {
+    /// Runs the action and describes the outcome. An error is the refusal.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig};
+    /// use ugas_studio::{Names, session::Action};
+    /// let mut sim = Sim::new(Rules::builder().build()?, SimConfig::default());
+    /// let act = Action::Release { input: "Primary".into(), who: "Pyra".into() };
+    /// assert_eq!(act.run(&Names::default(), &mut sim).unwrap_err(), "actor Pyra does not exist");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run(&self, names: &Names, sim: &mut Sim) -> Result<ActionOutcome, String> {
+        let resolved = self.resolve(names, sim)?;
+        if let (Action::Cancel { ability, who }, Some(id)) = (self, names.who(sim, self.actor())) {
+            let named = |a: &ugas_core::ActivationView| sim.rules().ability_name(a.ability) == Some(ability);
+            if !sim.activations(id).is_ok_and(|mut all| all.any(|a| named(&a))) {
+                return Err(format!("{ability} of {who} is not active; nothing to cancel"));
+            }
+        }
+        let outcome = resolved.execute(sim)?;
+        Ok(self.outcome(names, sim, &outcome))
+    }
+
+    /// The actor of the action.
+    fn actor(&self) -> &str {
+        match self {
+            Action::Apply { to: who, .. } | Action::Remove { from: who, .. } => who,
+            Action::Activate { who, .. } | Action::Cancel { who, .. } | Action::Press { who, .. } => who,
+            Action::Release { who, .. }
+            | Action::Event { who, .. }
+            | Action::Move { who, .. }
+            | Action::Set { who, .. } => who,
+        }
+    }
+
+    fn outcome(&self, names: &Names, sim: &Sim, outcome: &Outcome) -> ActionOutcome {
+        let done = |text: String| ActionOutcome { text, no_effect: false };
+        match self {
+            Action::Apply { effect, to, .. } => {
+                done(format!("{effect} was applied to {to}{}", state(names, sim, to, outcome)))
+            }
+            Action::Remove { effect, from } => match outcome {
+                Outcome::Matched(1) => done(format!("{effect} was removed from {from}")),
+                Outcome::Matched(n) => done(format!("{effect} was removed from {from}, {n} times")),
+                _ => done(format!("{effect} was removed from {from}")),
+            },
+            Action::Activate { ability, who, target } => {
+                aimed(sim, ability, target, format!("{who} activated {ability}"))
+            }
+            Action::Cancel { ability, who } => done(format!("{ability} of {who} was cancelled")),
+            Action::Press { input, who, target } => pressed(sim, input, who, target, outcome),
+            Action::Release { input, who } => done(format!("{input} of {who} was released")),
+            Action::Event { tag, who, .. } => done(format!("{tag} was sent to {who}")),
+            Action::Move { who, to } => done(format!("{who} was moved to {}, {}", to[0], to[2])),
+            Action::Set { who, attribute, value } => {
+                let base = sim.rules().find_attribute(attribute).zip(names.who(sim, who));
+                let base = base.and_then(|(a, who)| sim.base(who, a).ok()).unwrap_or(*value);
+                match base == *value {
+                    true => done(format!("base {attribute} of {who} was set to {value}")),
+                    false => done(format!("base {attribute} of {who} was set to {base}: {value} is out of bounds")),
+                }
+            }
+        }
+    }
+}
+
+/// Returns the state of an applied effect, if it is not active.
+fn state(names: &Names, sim: &Sim, to: &str, outcome: &Outcome) -> &'static str {
+    let Outcome::Applied(key) = outcome else { return "" };
+    let on = names.who(sim, to).and_then(|who| sim.effects(who).ok()).unwrap_or_default();
+    match on.iter().find(|e| e.key == *key).map(|e| e.state) {
+        Some(EffectState::Queued) => ", and is queued",
+        Some(EffectState::Inhibited) => ", and is inhibited: its ongoing requirements are not met",
+        Some(EffectState::Active) | None => "",
+    }
+}
+
+fn pressed(sim: &Sim, input: &str, who: &str, target: &Option<String>, outcome: &Outcome) -> ActionOutcome {
+    let (activated, refused) = match outcome {
+        Outcome::Pressed { activated, refused } => (*activated, refused.as_ref()),
+        _ => (None, None),
+    };
+    let no_effect =
+        |why: String| ActionOutcome { text: format!("{input} of {who} was pressed, but {why}"), no_effect: true };
+    match (activated.and_then(|key| name_of(sim, key)), refused) {
+        (Some(ability), _) => {
+            aimed(sim, &ability, target, format!("{input} of {who} was pressed: {ability} was activated"))
+        }
+        (None, Some(refusal)) => no_effect(format!("no ability was activated: {}", refusal.describe(sim.rules()))),
+        (None, None) if activated.is_some() => {
+            ActionOutcome { text: format!("{input} of {who} was pressed"), no_effect: false }
+        }
+        (None, None) => no_effect("no ability is bound to it".to_owned()),
+    }
+}
+
+/// Returns the name of an active ability; none if it has already ended.
+fn name_of(sim: &Sim, key: ActivationKey) -> Option<String> {
+    let ability = sim.activations(key.who).ok()?.find(|a| a.key == key)?.ability;
+    sim.rules().ability_name(ability).map(str::to_owned)
+}
+
+/// An ability that needs a target and has none is activated without effect on a target.
+fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> ActionOutcome {
+    let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
+    let needs_target = doc.is_some_and(|doc| needs_target(&[&doc.tasks, &doc.on_tick, &doc.on_server_tick]));
+    match target.is_none() && needs_target {
+        true => ActionOutcome {
+            text: format!("{text} without a target: its effects on a target were not applied; enter a target"),
+            no_effect: true,
+        },
+        false => ActionOutcome { text, no_effect: false },
+    }
+}
+
+/// Returns whether tasks affect a target and do not select one themselves.
+fn needs_target(lists: &[&[AbilityTask]]) -> bool {
+    let has = |names: &[&str]| lists.iter().any(|tasks| any(tasks, names));
+    has(&["ApplyEffectToTarget", "RemoveEffectFromTarget"]) && !has(&["SetTarget", "WaitForTarget", "WaitTargetData"])
+}
+
+fn any(tasks: &[AbilityTask], names: &[&str]) -> bool {
+    let within = |task: &AbilityTask| [&task.tasks, &task.then, &task.r#else].into_iter().any(|t| any(t, names));
+    tasks.iter().any(|task| names.contains(&task.kind.as_str()) || within(task))
+}
