@@ -41,7 +41,7 @@ impl Busy {
         let hero = spawn("Small");
         let others = others.iter().map(|set| spawn(set)).collect();
         let carrier = ConnectionConfig { max_unacked_bytes, ..ConnectionConfig::default() };
-        let config = ServerConfig { replication: ControllerReplication::Full, connection: connection: carrier, ..ServerConfig::default() };
+        let config = ServerConfig { replication: ControllerReplication::Full, connection: carrier, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 3);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[hero]).unwrap();
         Busy { net, rules, hero, others, made: 0 }

@@ -236,7 +236,7 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
     let (mut longest, mut corrections) = (0, 0);
     for seed in 0..8 {
         let (mut play, heroes) = world(1, seed);
-        let config = ClientConfig { prediction_window: prediction_window: window, ..ClientConfig::default() };
+        let config = ClientConfig { prediction_window: window, ..ClientConfig::default() };
         play.join_over("Ann", config, [LinkProfile::TORTURE; 2], &heroes).unwrap();
         for tick in 0..1200 {
             if tick % 20 == 0 {

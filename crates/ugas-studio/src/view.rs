@@ -139,7 +139,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
             refused: client.counts().refused,
-            clock_rate: client.bent(),
+            clock_rate: client.clock_adjustment(),
             link: session.link_of(player.name()),
             actors: actors(Observer::Client(client)),
         });

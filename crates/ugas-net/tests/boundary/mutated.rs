@@ -51,7 +51,7 @@ impl Session {
         let mode = ControllerReplication::Full;
         let mut server = Server::new(
             sim,
-            ServerConfig { replication: replication: mode, tick_length: LENGTH, packets_per_tick: packets_per_tick: packets, commands_per_tick: commands_per_tick: commands, ..ServerConfig::default() },
+            ServerConfig { replication: mode, tick_length: LENGTH, packets_per_tick: packets, commands_per_tick: commands, ..ServerConfig::default() },
             Secret::known(1),
         );
         server.connect(ANN, &[hero]).unwrap();

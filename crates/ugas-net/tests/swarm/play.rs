@@ -91,7 +91,7 @@ impl Swarm {
         let sim = Sim::new(made.rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let length = SimTime::frames(1, *dice.pick(&[20, 30, 60]));
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
-        let config = ServerConfig { replication: replication: mode, tick_length: tick_length: length, ..ServerConfig::default() };
+        let config = ServerConfig { replication: mode, tick_length: length, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(seed));
         // Every tick, so that what is compared is of one tick; the others go at the usual rates.
         let prompt = seed.is_multiple_of(2);
@@ -124,7 +124,7 @@ impl Swarm {
             let hero = swarm.spawn(true);
             swarm.heroes.push(hero);
             let window = *swarm.dice.pick(&[ClientConfig::default().window, SimTime::millis(500)]);
-            let config = ClientConfig { prediction_window: prediction_window: window, ..ClientConfig::default() };
+            let config = ClientConfig { prediction_window: window, ..ClientConfig::default() };
             let ways = [0; 2].map(|_| swarm.dice.pick(&LinkProfile::ALL).1);
             swarm.net.join_over(name, config, ways, &[hero]).unwrap();
         }
