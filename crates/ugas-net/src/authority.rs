@@ -118,7 +118,7 @@ pub struct CommandValidator<'a> {
     /// The controllers of the client.
     pub owned: &'a [ControllerId],
     /// The target policy of the host.
-    pub reach: &'a dyn TargetPolicy,
+    pub target_policy: &'a dyn TargetPolicy,
     /// The effects that each ability may apply.
     pub effects: &'a AllowedEffects,
 }
@@ -148,7 +148,7 @@ impl CommandValidator<'_> {
             Request::Cancel { .. } | Request::End { .. } | Request::Commit { .. } => {}
             Request::Apply { ability, effect, target, .. } => {
                 self.check_aim(Target::Controller(*target))?;
-                self.check_reach(who, *ability, *target)?;
+                self.check_range(who, *ability, *target)?;
                 if self.sim.rules().is_for_authority(*effect) {
                     return Err((RejectReason::AuthoritativeOnly, Refusal::AuthoritativeOnly));
                 }
@@ -159,7 +159,7 @@ impl CommandValidator<'_> {
             }
             Request::Complete { key, answer } => self.check_answer(*key, answer)?,
             Request::Move { anchor, .. } => {
-                if !self.reach.can_move(self.sim, who, anchor) {
+                if !self.target_policy.can_move(self.sim, who, anchor) {
                     return Err((RejectReason::Pose, Refusal::Authority));
                 }
             }
@@ -213,7 +213,7 @@ impl CommandValidator<'_> {
         let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
             if let Target::Controller(target) = target {
-                self.check_reach(who, grant.ability, target)?;
+                self.check_range(who, grant.ability, target)?;
             }
         }
         Ok(())
@@ -240,7 +240,7 @@ impl CommandValidator<'_> {
                 return Err((RejectReason::Target, Refusal::NoTarget));
             }
             self.check_aim(Target::Controller(target))?;
-            self.check_reach(key.who, task.ability, target)?;
+            self.check_range(key.who, task.ability, target)?;
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl CommandValidator<'_> {
     fn check_aim_of(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), (RejectReason, Refusal)> {
         self.check_aim(target)?;
         match target {
-            Target::Controller(target) => self.check_reach(who, ability, target),
+            Target::Controller(target) => self.check_range(who, ability, target),
             _ => Ok(()),
         }
     }
@@ -260,13 +260,13 @@ impl CommandValidator<'_> {
         }
     }
 
-    fn check_reach(
+    fn check_range(
         &self,
         who: ControllerId,
         ability: AbilityId,
         target: ControllerId,
     ) -> Result<(), (RejectReason, Refusal)> {
-        if who == target || self.reach.can_target(self.sim, who, ability, target) {
+        if who == target || self.target_policy.can_target(self.sim, who, ability, target) {
             return Ok(());
         }
         Err((RejectReason::Target, Refusal::NoTarget))

@@ -170,7 +170,7 @@ pub struct Server {
     modes: BTreeMap<ControllerId, ControllerReplication>,
     /// Controllers whose mode was set since the last tick.
     remade: BTreeSet<ControllerId>,
-    reach: Arc<dyn TargetPolicy>,
+    target_policy: Arc<dyn TargetPolicy>,
     interest: Interest,
     effects: AllowedEffects,
     claims: CooldownHistory,
@@ -209,7 +209,7 @@ impl Server {
             numbers: Numbers::default(),
             modes: BTreeMap::new(),
             remade,
-            reach: Arc::new(AuthoredRange),
+            target_policy: Arc::new(AuthoredRange),
             claims: CooldownHistory::default(),
             observed: ObservedActivations::default(),
             interest: Interest::default(),
@@ -250,8 +250,8 @@ impl Server {
     }
 
     /// Sets the target policy; the default is the authored range.
-    pub fn set_target_policy(&mut self, reach: impl TargetPolicy + 'static) {
-        self.reach = Arc::new(reach);
+    pub fn set_target_policy(&mut self, target_policy: impl TargetPolicy + 'static) {
+        self.target_policy = Arc::new(target_policy);
     }
 
     /// Sets the relevance; the default is all actors.

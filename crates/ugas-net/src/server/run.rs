@@ -62,7 +62,7 @@ impl Server {
         if command.tick < p.last_tick {
             return Err((RejectReason::Key, Refusal::Authority));
         }
-        let validator = CommandValidator { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
+        let validator = CommandValidator { sim: &self.sim, owned: &p.owned, target_policy: &*self.target_policy, effects: &self.effects };
         let op = validator.validate(command)?;
         let aim = match command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)) {
             // The command is accepted; only the chosen target is not.
