@@ -6,8 +6,11 @@
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
-use crate::state::{Attr, Cold, Definitions, Effect, FILTERED, Frozen, Mod, NOT_FINITE, OFF, Periodic, Row, SEQ_BITS};
-use crate::{AttributeId, ControllerId, SimTime, SpecExtra, TagId};
+use crate::state::{
+    Attr, Cold, CueCount, Definitions, Effect, FILTERED, Frozen, Grant, Mod, NOT_FINITE, OFF, Periodic, Queued, Rest,
+    Row, SEQ_BITS, Side,
+};
+use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
@@ -34,23 +37,74 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
 
 impl Check<'_> {
     /// Checks everything the flow relies on and computes anew what is derived.
+    ///
+    /// Records are taken apart without `..`: a field that is added does not compile until it is checked, derived anew or
+    /// named here as one that may be anything.
     pub(crate) fn row(&self, row: &mut Row) -> Result<(), &'static str> {
-        let rules = self.rules;
-        want(row.attrs.len() == self.layout.slots.len(), "the number of attributes")?;
-        want(row.attrs.iter().all(|a| a.base.is_finite() && a.current.is_finite()), "an attribute's value")?;
-        want(row.clock.is_sound(), "the clock")?;
-        want(row.next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
-        want(row.last_birth.1 <= MANY, "the count of a cause's applications")?;
-        want(row.next_grant <= MANY, "the number of the next grant")?;
-        want(row.effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
-        want(row.effects.iter().all(|e| e.seq() > 0 && e.seq() < row.next_seq), "an effect's number")?;
-        want(row.mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
-        if let Some(a) = &row.side().anchor {
-            want(a.position.iter().chain(&a.facing).all(|v| v.is_finite()), "the anchor")?;
-        }
+        self.scalars(row)?;
         self.grants(row)?;
         self.queue(row)?;
         self.play(row)?;
+        self.effects(row)?;
+        row.live = self.modifiers(row)?;
+        self.values(row);
+        Ok(())
+    }
+
+    /// What is not a list of records of its own.
+    fn scalars(&self, row: &Row) -> Result<(), &'static str> {
+        let Row {
+            last_birth,
+            next_seq,
+            next_grant,
+            attrs,
+            clock,
+            effects,
+            mods,
+            side: _,
+            // Actors belong to the host, and whoever inserts the row looks at its id and its sets.
+            id: _,
+            owner: _,
+            layout: _,
+            // Checked record by record below.
+            grants: _,
+            tags: _,
+            // Derived anew, here and by `Row::rebuild`.
+            modded: _,
+            immunities: _,
+            watching: _,
+            live: _,
+            due: _,
+            // Not state: set where the row is put in.
+            readers: _,
+            signature: _,
+            hash_dirty: _,
+            alert: _,
+            published: _,
+            changes: _,
+            phase: _,
+        } = row;
+        // The avatar belongs to the host; the lists are checked record by record below.
+        let Side { avatar: _, anchor, cues: _, queue: _, play: _ } = row.side();
+        want(attrs.len() == self.layout.slots.len(), "the number of attributes")?;
+        let finite = |Attr { base, current }: &Attr| base.is_finite() && current.is_finite();
+        want(attrs.iter().all(finite), "an attribute's value")?;
+        want(clock.is_sound(), "the clock")?;
+        want(next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
+        want(last_birth.1 <= MANY, "the count of a cause's applications")?;
+        want(*next_grant <= MANY, "the number of the next grant")?;
+        want(effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
+        want(effects.iter().all(|e| e.seq() > 0 && e.seq() < *next_seq), "an effect's number")?;
+        want(mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
+        if let Some(Anchor { position, facing }) = anchor {
+            want(position.iter().chain(facing).all(|v| v.is_finite()), "the anchor")?;
+        }
+        Ok(())
+    }
+
+    /// Effects one by one, and what they explain: tags, cues, counts.
+    fn effects(&self, row: &mut Row) -> Result<(), &'static str> {
+        let rules = self.rules;
         let now = row.clock.local(self.at);
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
@@ -75,35 +129,45 @@ impl Check<'_> {
         }
         (row.watching, row.immunities) = (watching, immunities);
         want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
-        let held: BTreeMap<TagId, u32> = row.cues().iter().map(|c| (c.tag, c.count)).collect();
-        want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")?;
-        row.live = self.modifiers(row)?;
-        self.values(row);
-        Ok(())
+        let held: BTreeMap<TagId, u32> = row.cues().iter().map(|&CueCount { tag, count }| (tag, count)).collect();
+        want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")
     }
 
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
         want(row.grants.len() <= self.limits.grants_per_controller as usize, "more grants than there may be")?;
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
-            want(g.level() > 0 && ability(g.ability) && g.id.0 < row.next_grant, "a grant")?;
+            // What few have is checked with what runs; the status is not state.
+            let Grant { id, ability: of, more: _, level_fails: _, seen: _, ready_at: _ } = g;
+            want(g.level() > 0 && ability(*of) && id.0 < row.next_grant, "a grant")?;
             want(g.by() == 0 || row.effect_at(g.by()).is_some(), "a grant that no effect explains")?;
         }
         want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
     }
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
-        for q in row.queue().iter() {
-            want(q.spec.target == row.id && q.spec.level > 0 && q.spec.stacks > 0, "a queued effect")?;
-            want(source_is_sound(q.spec.source), "a queued effect's source")?;
-            let def = self.defs.effect(self.rules, q.spec.effect);
+        for q in row.queue() {
+            // Where it comes from may be anything, an ability that is gone included.
+            let Queued { spec, birth: _, ordinal: _, root: _, link: _ } = q;
+            let Spec { effect, target, source, level, stacks, ability: _, extra } = spec;
+            want(*target == row.id && *level > 0 && *stacks > 0, "a queued effect")?;
+            want(source_is_sound(*source), "a queued effect's source")?;
+            let def = self.defs.effect(self.rules, *effect);
             want(def.is_some_and(|d| d.policy != DurationPolicy::Instant), "a queued effect's definition")?;
-            want(self.extra_is_sound(q.spec.extra.as_deref()), "a queued effect's values")?;
+            want(self.extra_is_sound(extra.as_deref()), "a queued effect's values")?;
         }
         Ok(())
     }
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
+        // The number holds level and flags. Where it comes from may be anything, an ability that is gone included.
+        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
+        if let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest: Some(rest) }) = cold.as_deref()
+        {
+            let Rest { level: _, stacks: _, extra, captures: _, units: _, dropped: _, frozen } = &**rest;
+            want(self.extra_is_sound(extra.as_deref()), "an effect's values")?;
+            want(frozen.iter().all(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
+        }
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
         want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
         want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect's stacks")?;
@@ -116,7 +180,6 @@ impl Check<'_> {
         let start = e.start;
         let owed = if catches_up { u32::MAX } else { def.executes_at_once() as u32 };
         want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "an effect's missed executions")?;
-        want(e.frozen().is_none_or(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
             // They run at once when the effect comes back: never more than one step may run.
@@ -124,7 +187,6 @@ impl Check<'_> {
         }
         let units = e.units().len();
         want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes")?;
-        want(self.extra_is_sound(e.extra()), "an effect's values")?;
         let captures = e.captures();
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
@@ -133,26 +195,30 @@ impl Check<'_> {
     }
 
     fn frozen_is_sound(&self, frozen: &Frozen) -> bool {
+        let Frozen { values, tags } = frozen;
         let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
-        frozen.values.iter().all(|&(a, v)| known(a) && v.is_finite())
-            && frozen.values.windows(2).all(|w| w[0].0 < w[1].0)
-            && frozen.tags.windows(2).all(|w| w[0] < w[1])
-            && frozen.tags.iter().all(|&t| self.rules.tags.def(t).is_some())
+        values.iter().all(|&(a, v)| known(a) && v.is_finite())
+            && values.windows(2).all(|w| w[0].0 < w[1].0)
+            && tags.windows(2).all(|w| w[0] < w[1])
+            && tags.iter().all(|&t| self.rules.tags.def(t).is_some())
     }
 
     fn extra_is_sound(&self, extra: Option<&SpecExtra>) -> bool {
         extra.is_none_or(|x| {
-            x.set_by_caller.iter().map(|(_, v)| *v).chain(x.origin.into_iter().flatten()).all(f64::is_finite)
-                && x.set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
-                && x.hit.iter().all(|h| self.hit(h))
-                && x.duration.is_none_or(length_is_sound)
-                && x.period.is_none_or(period_is_sound)
+            // Causer and object belong to the host.
+            let SpecExtra { set_by_caller, duration, period, origin, hit, causer: _, object: _ } = x;
+            set_by_caller.iter().map(|(_, v)| *v).chain(origin.iter().flatten().copied()).all(f64::is_finite)
+                && set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
+                && hit.iter().all(|h| self.hit(h))
+                && duration.is_none_or(length_is_sound)
+                && period.is_none_or(period_is_sound)
         })
     }
 
     /// A period's counts, by what can have fallen due in the time that passed.
     fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
-        want(period_is_sound(p.period()) && p.n > 0, "an effect's period")?;
+        let Periodic { period: _, anchor: _, n, executed: _ } = p;
+        want(period_is_sound(p.period()) && *n > 0, "an effect's period")?;
         want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
         let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
         let (start, now) = (start.0 as i128, now.0 as i128);
@@ -211,14 +277,16 @@ impl Check<'_> {
     }
 
     fn modifier(&self, m: &Mod, d: &ModDef, e: &Effect) -> bool {
-        m.magnitude.is_finite()
-            && self.layout.slot(d.attribute) == Some(m.slot as usize)
-            && m.channel == d.channel
-            && m.op == d.op.into()
-            && m.off & !(OFF | FILTERED | NOT_FINITE) == 0
-            && (m.off & OFF != 0) == e.inhibited()
-            && (m.off & FILTERED == 0 || d.is_filtered())
-            && (m.off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
+        // Whose it is was looked at before.
+        let Mod { magnitude, seq_index: _, channel, slot, op, off } = *m;
+        magnitude.is_finite()
+            && self.layout.slot(d.attribute) == Some(slot as usize)
+            && channel == d.channel
+            && op == d.op.into()
+            && off & !(OFF | FILTERED | NOT_FINITE) == 0
+            && (off & OFF != 0) == e.inhibited()
+            && (off & FILTERED == 0 || d.is_filtered())
+            && (off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
     }
 
     /// Current values and derived bases are what the pipeline gives, whatever the row says. Slots lie in dependency

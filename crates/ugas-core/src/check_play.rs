@@ -2,7 +2,7 @@
 
 use crate::check::Check;
 use crate::rules::{NO_PC, Next};
-use crate::state::{Activation, Cast, Grant, Row, Task};
+use crate::state::{Activation, Cast, Charge, Gcd, Grant, GrantMore, Held, Play, Row, SetGrant, Task};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
 /// What the flow lets one controller have at most.
@@ -35,57 +35,93 @@ impl Check<'_> {
     /// Everything that runs belongs to something that is there.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
+        let Play { activations, tasks, cast, gcds, held, sets } = play;
         let rising = |mut seqs: Box<dyn Iterator<Item = u64> + '_>| {
             let mut last = 0;
             seqs.all(|s| std::mem::replace(&mut last, s) < s && s < row.next_seq)
         };
-        want(rising(Box::new(play.activations.iter().map(|a| a.seq))), "the numbers of activations")?;
-        want(rising(Box::new(play.tasks.iter().map(|t| t.seq))), "the numbers of tasks")?;
-        want(rising(Box::new(play.sets.iter().map(|s| s.seq))), "the numbers of ability sets")?;
+        want(rising(Box::new(activations.iter().map(|a| a.seq))), "the numbers of activations")?;
+        want(rising(Box::new(tasks.iter().map(|t| t.seq))), "the numbers of tasks")?;
+        want(rising(Box::new(sets.iter().map(|s| s.seq))), "the numbers of ability sets")?;
         let most = self.limits.activations_per_controller as usize;
-        want(play.activations.len() <= most, "more activations than may run")?;
-        want(play.tasks.len() <= TASKS, "more tasks than may wait")?;
-        want(play.held.len() <= HELD, "more inputs than can be held")?;
-        want(play.sets.len() <= self.limits.grants_per_controller as usize, "more ability sets than there may be")?;
+        want(activations.len() <= most, "more activations than may run")?;
+        want(tasks.len() <= TASKS, "more tasks than may wait")?;
+        want(held.len() <= HELD, "more inputs than can be held")?;
+        want(sets.len() <= self.limits.grants_per_controller as usize, "more ability sets than there may be")?;
         for g in &row.grants {
             self.grant_more(row, g)?;
         }
-        for a in &play.activations {
+        for a in activations {
             self.activation(row, a)?;
         }
-        for t in &play.tasks {
+        for t in tasks {
             self.task(row, t)?;
         }
-        if let Some(c) = play.cast.as_deref() {
+        if let Some(c) = cast.as_deref() {
             self.cast(row, c)?;
         }
         // The rules know their groups; a run-time definition can bring another.
         let groups = self.rules.group_names.len() + self.limits.definitions as usize;
-        want(play.gcds.len() <= groups, "more global cooldowns than there are groups")?;
-        want(play.gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
-        let gcd = |g: &crate::state::Gcd| moment(g.start) && moment(g.end) && g.end >= g.start && g.seq < row.next_seq;
-        want(play.gcds.iter().all(gcd), "a global cooldown")?;
-        want(play.held.windows(2).all(|w| w[0].input < w[1].input), "the order of inputs")?;
-        want(play.held.iter().all(|h| moment(h.since) && aims(&h.target)), "an input")?;
-        let known = |s: &crate::state::SetGrant| self.rules.ability_set_def(s.set).is_some();
-        want(play.sets.iter().all(known), "an ability set")
+        want(gcds.len() <= groups, "more global cooldowns than there are groups")?;
+        want(gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
+        let gcd = |&Gcd { group: _, seq, start, end, root: _ }: &Gcd| {
+            moment(start) && moment(end) && end >= start && seq < row.next_seq
+        };
+        want(gcds.iter().all(gcd), "a global cooldown")?;
+        want(held.windows(2).all(|w| w[0].input < w[1].input), "the order of inputs")?;
+        let input = |Held { input: _, since, retry: _, target }: &Held| moment(*since) && aims(target);
+        want(held.iter().all(input), "an input")?;
+        // What a set gave may be gone by now: revoking it looks for each.
+        let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
+            self.rules.ability_set_def(*set).is_some()
+        };
+        want(sets.iter().all(known), "an ability set")
     }
 
     fn grant_more(&self, row: &Row, g: &Grant) -> Result<(), &'static str> {
         let Some(more) = g.more.as_deref() else { return Ok(()) };
+        // Who granted it and its level were looked at before; an input is a name.
+        let GrantMore { by: _, level: _, input: _, set, params, charges, restrictions } = more;
         let max = self.limits.params_per_grant as usize;
-        want(more.params.len() <= max && more.restrictions.len() <= max, "a grant's parameters")?;
-        want(more.params.windows(2).all(|w| w[0].0 < w[1].0), "a grant's parameters")?;
-        want(more.params.iter().all(|(_, v)| v.is_finite()), "a grant's parameters")?;
-        want(more.restrictions.windows(2).all(|w| w[0] < w[1]), "a grant's restrictions")?;
-        want(more.set == 0 || row.play().sets.iter().any(|s| s.seq == more.set), "a grant that no set explains")?;
-        let Some(c) = &more.charges else { return Ok(()) };
+        want(params.len() <= max && restrictions.len() <= max, "a grant's parameters")?;
+        want(params.windows(2).all(|w| w[0].0 < w[1].0), "a grant's parameters")?;
+        want(params.iter().all(|(_, v)| v.is_finite()), "a grant's parameters")?;
+        want(restrictions.windows(2).all(|w| w[0] < w[1]), "a grant's restrictions")?;
+        want(*set == 0 || row.play().sets.iter().any(|s| s.seq == *set), "a grant that no set explains")?;
+        let Some(Charge { have, max, start, end, seq }) = *charges else { return Ok(()) };
         let charged = self.defs.ability(self.rules, g.ability).is_some_and(|d| d.charges.is_some());
-        let sound = c.have <= c.max && moment(c.start) && due(c.end) && c.end >= c.start && c.seq < row.next_seq;
+        let sound = have <= max && moment(start) && due(end) && end >= start && seq < row.next_seq;
         want(charged && sound, "a grant's charges")
     }
 
     fn activation(&self, row: &Row, a: &Activation) -> Result<(), &'static str> {
+        // Its number was looked at before. Where it comes from, how far it came and who is meant may be anything.
+        let Activation {
+            seq: _,
+            birth: _,
+            ordinal: _,
+            grant: _,
+            ability: _,
+            root: _,
+            link: _,
+            state: _,
+            committed: _,
+            level: _,
+            target: _,
+            start: _,
+            deadline: _,
+            owned: _,
+            acts: _,
+            tick: _,
+            repeats: _,
+            event: _,
+            source: _,
+            targets: _,
+            hit: _,
+            held: _,
+            cues: _,
+            code: _,
+        } = a;
         let Some(at) = row.grant(a.grant) else { return Err("an activation that is not granted") };
         want(row.grants[at].ability == a.ability && a.level > 0, "an activation")?;
         let Some(def) = self.defs.ability(self.rules, a.ability) else { return Err("an activation's ability") };
@@ -109,11 +145,12 @@ impl Check<'_> {
     }
 
     fn event(&self, e: &EventData) -> bool {
-        let numbers = e.payload.iter().map(|(_, v)| *v).chain([e.magnitude]);
-        self.rules.tags.def(e.tag).is_some()
+        let EventData { tag, target: _, instigator: _, magnitude, hit, payload } = e;
+        let numbers = payload.iter().map(|(_, v)| *v).chain([*magnitude]);
+        self.rules.tags.def(*tag).is_some()
             && numbers.into_iter().all(f64::is_finite)
-            && e.payload.len() <= PAYLOAD
-            && e.hit.iter().all(|h| self.hit(h))
+            && payload.len() <= PAYLOAD
+            && hit.iter().all(|h| self.hit(h))
     }
 
     pub(crate) fn hit(&self, hit: &Hit) -> bool {
@@ -121,6 +158,8 @@ impl Check<'_> {
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
+        // Its number was looked at before; how often it was passed over and what is left of a fork may be anything.
+        let Task { seq: _, of: _, parent: _, due: _, since: _, value: _, pc: _, age: _, left: _, code: _ } = t;
         let play = row.play();
         let Some(a) = play.activation(t.of) else { return Err("a task without activation") };
         want(a.state == AbilityState::Active, "a task of what does not run")?;
@@ -141,11 +180,12 @@ impl Check<'_> {
     }
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {
-        let Some(a) = row.play().activation(c.of) else { return Err("a cast without activation") };
+        let Cast { of, seq, start, length, ticks, next } = *c;
+        let Some(a) = row.play().activation(of) else { return Err("a cast without activation") };
         let def = self.defs.ability(self.rules, a.ability).and_then(|d| d.cast);
-        let casts = def.is_some_and(|d| d.ticks.max(1) == c.ticks);
-        let counts = c.next > 0 && c.next <= c.ticks && c.seq < row.next_seq;
-        let times = moment(c.start) && c.length >= SimTime::ZERO && c.length <= SimTime::LONGEST;
+        let casts = def.is_some_and(|d| d.ticks.max(1) == ticks);
+        let counts = next > 0 && next <= ticks && seq < row.next_seq;
+        let times = moment(start) && length >= SimTime::ZERO && length <= SimTime::LONGEST;
         want(casts && counts && times && a.state == AbilityState::Active, "a cast")
     }
 }

@@ -5,7 +5,7 @@ use crate::state::Row;
 use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// One controller at one instant, for `Sim::restore` and `Sim::resimulate`. Reuse it: capturing into it again keeps its memory.
+/// One controller at one instant, for `Sim::restore` and `Sim::resimulate`.
 ///
 /// ```
 /// let image = ugas_core::RowImage::default();
@@ -19,7 +19,7 @@ pub struct RowImage {
 impl RowImage {
     /// When it was taken; none while it is empty.
     pub fn at(&self) -> Option<SimTime> {
-        self.inner.as_ref().map(|c| c.at)
+        self.inner.as_ref().map(|c| c.taken.at)
     }
 
     /// The canonical hash of the controller as it was, under the rules it was under.

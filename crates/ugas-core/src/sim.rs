@@ -16,7 +16,9 @@ pub use remote::{
     JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
 };
 
-use crate::flow::{Doubts, Flow, ImageStamp, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op};
+use crate::flow::{
+    Captured, CapturedAt, Doubts, Flow, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op,
+};
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
 use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index, Row};
@@ -325,12 +327,12 @@ impl Sim {
 
     // One controller --------------------------------------------------------------------------------------------
 
-    /// Copies a controller into an image; the image keeps its memory for the next time.
+    /// Copies a controller into an image.
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
-        let row = self.row(who)?;
+        let row = self.row(who)?.clone();
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
-        let stamp = ImageStamp { at: self.state.now, serial, dues, foreign: false };
-        stamp.capture(&self.rules, &self.index, &self.state.definitions, row, into);
+        let taken = CapturedAt { at: self.state.now, rules: self.rules.image_print(), serial, dues, foreign: false };
+        into.inner = Some(Captured::new(row, taken, &self.index, &self.state.definitions));
         Ok(())
     }
 

@@ -118,8 +118,9 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "apply_to_many",
         "apply_all",
         "remove",
+        "remove_stacks",
     ];
-    let time = ["advance_to"];
+    let time = ["advance_to", "advance_with"];
     // Whole controllers that were made by the doors above, put back, moved or under other rules; never one value or tag.
     let whole = ["restore", "resimulate", "extract", "insert", "reset", "reload", "remove_silently"];
     // What network sessions do through their handle.

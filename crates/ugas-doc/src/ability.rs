@@ -248,6 +248,27 @@ pub struct Charges {
     pub predict_length: Option<bool>,
 }
 
+/// What happens to a cast whose target is lost.
+///
+/// ```
+/// assert_eq!(ugas_doc::OnTargetLost::default(), ugas_doc::OnTargetLost::Continue);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum OnTargetLost {
+    /// The cast goes on.
+    #[default]
+    Continue,
+    /// The ability is cancelled.
+    Cancel,
+    /// The cast ends at once as if it had run to its end; ticks that have not run are skipped.
+    Complete,
+}
+
+fn goes_on(value: &OnTargetLost) -> bool {
+    *value == OnTargetLost::Continue
+}
+
 /// Casting and channelling.
 ///
 /// ```
@@ -271,9 +292,15 @@ pub struct Cast {
     /// Whether it can be interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
-    /// Whether moving leaves it alone.
+    /// Whether moving leaves it alone. `false` cancels it when its owner gets the tag `State.Moving` or is moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub while_moving: Option<bool>,
+    /// What happens when the target dies, is removed, leaves the range or fails the target's tag checks.
+    #[serde(default, skip_serializing_if = "goes_on")]
+    pub on_target_lost: OnTargetLost,
+    /// The range within which the target must stay. The ability's `MaxRange` if absent; not below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_range: Option<f64>,
     /// Whether the client predicts its length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predict_length: Option<bool>,

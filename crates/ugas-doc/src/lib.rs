@@ -42,7 +42,7 @@ mod value;
 
 pub use ability::{
     Ability, AbilityTags, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy, GlobalCooldown,
-    GroupPolicy, NetExecution, Trigger,
+    GroupPolicy, NetExecution, OnTargetLost, Trigger,
 };
 pub use ability_set::{AbilitySet, SetAbility};
 pub use area::{Affiliation, Area, AreaFilter, AreaShape};

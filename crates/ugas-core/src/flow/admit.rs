@@ -131,7 +131,7 @@ impl<'a> View<'a> {
         }
         if let Some(s) = &def.stacking
             && s.deny_overflow
-            && self.stacks_of(def, spec, target) + spec.stacks as u64 > s.limit as u64
+            && self.stacks_of(def, spec, target) >= s.limit as u64
         {
             return Err(Refusal::Stacks { limit: s.limit });
         }
@@ -266,6 +266,7 @@ impl Reads for SpecReads<'_> {
             Local::Level => Some(self.spec.level as f64),
             Local::Stacks => Some(self.spec.stacks as f64),
             Local::Caller(key) => self.spec.value(key),
+            Local::TargetDistance => self.view.distance_between(self.spec.source, self.spec.target),
             Local::Distance => Some(self.hit().and_then(|h| h.distance).unwrap_or(0.0)),
             Local::Param(name) => {
                 let slot = self.view.st.controllers.slot(self.spec.source)?;

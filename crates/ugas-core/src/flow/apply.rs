@@ -7,7 +7,7 @@
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, Notice, Since, Via, stacked};
+use super::{Flow, Notice, Recheck, Since, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
 use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
@@ -17,7 +17,7 @@ use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 pub(crate) struct Saved {
     row: Box<Row>,
     lengths: [usize; 3],
-    rechecks: Vec<(ControllerId, Cause)>,
+    rechecks: Vec<Recheck>,
     notices: Vec<(ControllerId, Notice, Cause, Since)>,
 }
 
@@ -145,10 +145,9 @@ impl Flow<'_> {
         {
             let full = Spec { stacks: rule.limit, ..spec.clone() };
             self.begin_new(def, &full, target, key)?;
-            self.overflow(rule, spec, key);
-            return Ok(key);
+        } else {
+            self.begin_new(def, spec, target, key)?;
         }
-        self.begin_new(def, spec, target, key)?;
         Ok(key)
     }
 
@@ -266,7 +265,7 @@ impl Flow<'_> {
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
         if unmet && !inhibited {
-            self.recheck_later(target);
+            self.recheck_later(target, &[seq]);
         }
         self.finish_verb();
         if def.period.is_some() && def.execute_on_application && !inhibited {

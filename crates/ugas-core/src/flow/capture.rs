@@ -3,7 +3,7 @@
 use super::settle::Emit;
 use super::{Flow, Via};
 use crate::image::RowImage;
-use crate::rules::{Layout, RemoveDef, Rules};
+use crate::rules::{Layout, RemoveDef};
 use crate::state::{Definitions, Frozen, Index, LiveEdge, Row, Tags};
 use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
@@ -14,19 +14,29 @@ use std::sync::Arc;
 pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
-    /// A foreign controller as it was when something from it was looked at: its tags and current values.
-    Source { source: ControllerId, tags: Tags, values: Box<[(AttributeId, f64)]> },
+    /// A foreign controller as it was when something from it was looked at.
+    Source { source: ControllerId, known: Box<Known> },
     /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
     /// for that by themselves; doing it twice changes nothing.
     Recheck(Cause),
     /// A foreign attribute that a live modifier follows has moved.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
+    /// The target of this cast was lost.
+    TargetLost { cast: u64, cause: Cause },
     /// A foreign controller left the sim, with what it showed then, or came back.
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
     /// Work at a frame moment; whose turn comes depends on all rows.
     Frame(FrameWork),
     /// Another row did something to the row.
     Arrived(Box<Arrived>),
+}
+
+/// What a journal knows of a foreign controller: its tags, current values and place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Known {
+    tags: Tags,
+    values: Box<[(AttributeId, f64)]>,
+    position: Option<[f64; 3]>,
 }
 
 /// What another row did to the row, and the point it had come to.
@@ -152,9 +162,9 @@ impl<'j> Replay<'j> {
     }
 
     /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
-    fn source(&self, who: ControllerId, now: SimTime) -> Option<(&'j Tags, &'j [(AttributeId, f64)])> {
+    fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j Known> {
         let of = |e: &'j JournalEntry| match &e.what {
-            JournalWhat::Source { source, tags, values } if *source == who => Some((tags, &**values)),
+            JournalWhat::Source { source, known } if *source == who => Some(&**known),
             _ => None,
         };
         let entries = &self.journal.entries;
@@ -164,54 +174,50 @@ impl<'j> Replay<'j> {
 
     /// A foreign attribute as it was.
     pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
-        let (_, values) = self.source(who, now)?;
+        let values = &self.source(who, now)?.values;
         values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
+    }
+
+    /// A foreign controller's place as it was, if it had one; `None` if nothing was noted of it.
+    pub(crate) fn position(&self, who: ControllerId, now: SimTime) -> Option<Option<[f64; 3]>> {
+        self.source(who, now).map(|known| known.position)
     }
 
     /// A foreign controller's tags as they were.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
-        self.source(who, now).map(|(tags, _)| tags)
+        self.source(who, now).map(|known| &known.tags)
     }
+}
+
+/// When a row was captured, under which rules, and how far its journal had come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CapturedAt {
+    pub(crate) at: SimTime,
+    pub(crate) rules: u64,
+    pub(crate) serial: u64,
+    pub(crate) dues: u64,
+    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
+    /// counting. An op of the host's comes after all that fell due before it.
+    pub(crate) foreign: bool,
 }
 
 /// A row at one instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Captured {
     pub(crate) row: Row,
-    pub(crate) at: SimTime,
-    pub(crate) rules: u64,
-    pub(crate) serial: u64,
-    pub(crate) dues: u64,
+    pub(crate) taken: CapturedAt,
     /// The layout the row was read under; its number belongs to one sim.
     pub(crate) layout: Arc<Layout>,
     /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
     pub(crate) definitions: Vec<(u32, u64)>,
-    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
-    /// counting. An op of the host's comes after all that fell due before it.
-    pub(crate) foreign: bool,
 }
 
-/// What an image records beside its row: when it was taken and how far the journal was.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ImageStamp {
-    pub(crate) at: SimTime,
-    pub(crate) serial: u64,
-    pub(crate) dues: u64,
-    pub(crate) foreign: bool,
-}
-
-impl ImageStamp {
-    /// Captures a row into an image, keeping the image's memory. The only place where an image is filled.
-    pub(crate) fn capture(self, rules: &Rules, index: &Index, defs: &Definitions, row: &Row, into: &mut RowImage) {
-        let ImageStamp { at, serial, dues, foreign } = self;
-        let (rules, layout) = (rules.image_print(), index.layouts[row.layout as usize].clone());
-        let definitions = defs.used_by(row).map(|(id, d)| (id, d.fingerprint)).collect();
-        let kept = into.inner.take().map(|mut old| {
-            old.row.clone_from(row);
-            old.row
-        });
-        let row = kept.unwrap_or_else(|| row.clone());
-        into.inner = Some(Captured { row, at, rules, serial, dues, layout, definitions, foreign });
+impl Captured {
+    /// Captures a row of a sim.
+    pub(crate) fn new(row: Row, taken: CapturedAt, index: &Index, definitions: &Definitions) -> Captured {
+        let layout = index.layouts[row.layout as usize].clone();
+        let definitions = definitions.used_by(&row).map(|(id, d)| (id, d.fingerprint)).collect();
+        Captured { row, taken, layout, definitions }
     }
 }
 
@@ -271,7 +277,8 @@ impl Flow<'_> {
         };
         let slots = &self.ix.layouts[row.layout as usize].slots;
         let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
-        j.push(limit, at, JournalWhat::Source { source, tags: row.tags.clone(), values });
+        let known = Known { tags: row.tags.clone(), values, position: row.side().anchor.map(|a| a.position) };
+        j.push(limit, at, JournalWhat::Source { source, known: Box::new(known) });
     }
 
     #[inline]
@@ -305,6 +312,17 @@ impl Flow<'_> {
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&who) {
             j.push(limit, at, JournalWhat::Recheck(cause));
+        }
+    }
+
+    /// Notes that a cast on a row lost its target.
+    pub(crate) fn journal_target_lost(&mut self, who: ControllerId, cast: u64) {
+        if self.journals.is_empty() || self.replay.is_some() {
+            return;
+        }
+        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        if let Some(j) = self.journals.get_mut(&who) {
+            j.push(limit, at, JournalWhat::TargetLost { cast, cause });
         }
     }
 
@@ -415,7 +433,7 @@ impl Flow<'_> {
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
-        row.clock.shift(self.st.now.0 - from.at.0);
+        row.clock.shift(self.st.now.0 - from.taken.at.0);
         // An image may be of a time when a source was there that is gone now.
         for e in row.effects.iter_mut().filter(|e| self.st.controllers.slot(e.source).is_none()) {
             let known = self.row(target).find(e.key(who)).and_then(|at| self.row(target).effects[at].frozen());
@@ -429,6 +447,8 @@ impl Flow<'_> {
         self.publish(target);
         self.fact(who, Via::NOTHING, FactKind::Restored);
         self.catch_up_live(target);
+        self.check_own_target(target);
+        self.check_casters_at(who);
         self.react();
         Ok(())
     }
@@ -436,7 +456,7 @@ impl Flow<'_> {
     /// Whether an image fits here: same rules, same controller, same run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
         let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
-        if from.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
+        if from.taken.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
             return Err(Refusal::Mismatch);
         }
         self.slot(who)
@@ -471,21 +491,21 @@ impl Flow<'_> {
         journal: &Journal,
         stops: &mut [Stop<'_>],
     ) -> Result<(), Refusal> {
-        let last = stops.last().map_or(from.at, |s| s.at);
+        let last = stops.last().map_or(from.taken.at, |s| s.at);
         let is_unordered = |w: &[Stop<'_>]| (w[0].at, w[0].until) > (w[1].at, w[1].until);
-        if stops.windows(2).any(is_unordered) || stops.first().is_some_and(|s| s.at < from.at) {
+        if stops.windows(2).any(is_unordered) || stops.first().is_some_and(|s| s.at < from.taken.at) {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
         let now = self.begin_replay(from, journal, last)?;
-        let (mut dues, mut serial) = (from.dues, from.serial);
+        let (mut dues, mut serial) = (from.taken.dues, from.taken.serial);
         for Stop { at, until, image } in stops {
             self.replay_part(from, journal, serial..*until, *at, &mut dues);
             serial = *until;
             let Ok(slot) = self.slot(from.row.id) else { break };
             if let Some(image) = image {
-                let stamp = ImageStamp { at: *at, serial, dues, foreign: from.foreign };
-                let row = self.st.controllers.row(slot);
-                stamp.capture(self.rules, self.ix, &self.st.definitions, row, image);
+                let row = self.st.controllers.row(slot).clone();
+                let taken = CapturedAt { at: *at, serial, dues, ..from.taken };
+                image.inner = Some(Captured::new(row, taken, self.ix, &self.st.definitions));
             }
         }
         self.end_replay(from.row.id, now);
@@ -496,15 +516,15 @@ impl Flow<'_> {
     fn begin_replay(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<SimTime, Refusal> {
         let target = self.check_image(from.row.id, from)?;
         let now = self.st.now;
-        if to < from.at || to > now {
+        if to < from.taken.at || to > now {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
-        if journal.dropped > from.serial {
+        if journal.dropped > from.taken.serial {
             return Err(Refusal::Mismatch);
         }
         let row = self.image_row(from)?;
         self.put_image(target, row)?;
-        self.st.now = from.at;
+        self.st.now = from.taken.at;
         Ok(now)
     }
 
@@ -518,9 +538,9 @@ impl Flow<'_> {
         done: &mut u64,
     ) {
         let who = from.row.id;
-        let first = serials.start == from.serial && self.st.now == from.at;
+        let first = serials.start == from.taken.serial && self.st.now == from.taken.at;
         let is_due = |e: &&JournalEntry| match e.again {
-            true => first && e.serial == from.serial,
+            true => first && e.serial == from.taken.serial,
             false => serials.contains(&e.serial),
         };
         for entry in journal.entries.iter().filter(is_due).filter(|e| e.at <= to) {
@@ -528,7 +548,7 @@ impl Flow<'_> {
                 self.react();
             }
             self.read_to(entry.serial);
-            let all = from.foreign && matches!(entry.what, JournalWhat::Op(..));
+            let all = from.taken.foreign && matches!(entry.what, JournalWhat::Op(..));
             self.run_row(who, entry.at, (!all).then_some(entry.dues), done);
             self.st.now = self.st.now.max(entry.at);
             self.read_to(entry.serial + 1);
@@ -544,7 +564,14 @@ impl Flow<'_> {
                 JournalWhat::Recheck(cause) => {
                     self.cause = *cause;
                     if let Some(target) = self.st.controllers.slot(who) {
-                        self.recheck(target);
+                        self.recheck_all(target);
+                    }
+                    self.react();
+                }
+                JournalWhat::TargetLost { cast, cause } => {
+                    self.cause = *cause;
+                    if let Some(slot) = self.st.controllers.slot(who) {
+                        self.lose_target(slot, *cast);
                     }
                     self.react();
                 }

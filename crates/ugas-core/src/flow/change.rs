@@ -83,10 +83,12 @@ impl Flow<'_> {
             Change::Remaining(t) => {
                 self.reschedule(target, seq, |e| e.end = now + t);
                 self.changed_fact(target, seq, EffectChange::Duration);
+                self.expire_if_over(target, seq);
             }
             Change::Extend(t) => {
                 self.reschedule(target, seq, |e| e.end = (e.end + t).max(now));
                 self.changed_fact(target, seq, EffectChange::Duration);
+                self.expire_if_over(target, seq);
             }
             Change::Period(period) => {
                 self.reschedule(target, seq, |e| {

@@ -31,9 +31,7 @@ impl Flow<'_> {
         for &tag in def.granted_tags.iter().chain(own) {
             self.tag_in(target, tag, flips);
         }
-        if !def.granted_tags.is_empty() || !own.is_empty() {
-            self.tags_changed(target, flips);
-        }
+        self.tags_changed(target, [&def.granted_tags, own], flips);
     }
 
     /// Takes an effect's tags back, in authored order.
@@ -41,9 +39,7 @@ impl Flow<'_> {
         for &tag in def.granted_tags.iter().chain(own) {
             self.tag_out(target, tag, flips);
         }
-        if !def.granted_tags.is_empty() || !own.is_empty() {
-            self.tags_changed(target, flips);
-        }
+        self.tags_changed(target, [&def.granted_tags, own], flips);
     }
 
     /// An instant effect's tags appear and vanish inside the application, so that observers see them.
@@ -81,22 +77,47 @@ impl Flow<'_> {
         facts.extend(flips.iter().map(|f| Fact { at, who, source, key, root, link, effect, kind: kind(f) }));
     }
 
-    /// Whoever watches this row's tags looks again after the verb. A count may matter without a flip: an effect's own
-    /// grants do not count for it.
-    pub(super) fn tags_changed(&mut self, target: usize, flips: &[TagFlip]) {
+    /// Effects that watch one of these tags of the row look again after the verb; others do not, so that an effect never
+    /// depends on what else is there. A count may matter without a flip: an effect's own grants do not count for it.
+    pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
-            self.recheck_later(target);
+            let (row, who) = (self.row(target), self.row(target).id);
+            let concerned = row.effects.iter().filter(|e| {
+                let watches = |d: &EffectDef| {
+                    let of_source = e.source == who && d.modifiers.iter().any(|m| self.is_among(&m.source_tags, tags));
+                    of_source
+                        || self.is_among(&d.ongoing_required, tags)
+                        || self.is_among(&d.ongoing_blocked, tags)
+                        || d.modifiers.iter().any(|m| self.is_among(&m.target_tags, tags))
+                };
+                e.watches() && self.def(e.def).is_some_and(|d| watches(&d))
+            });
+            let concerned: Vec<u64> = concerned.map(|e| e.seq()).collect();
+            self.recheck_later(target, &concerned);
         }
         if !flips.is_empty() && !self.ix.filters.is_empty() {
-            let who = self.row(target).id;
-            let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
-            let watchers: Vec<_> = self.ix.filters.range(range).map(|f| f.1).collect();
-            for w in watchers {
-                if let Some(slot) = self.st.controllers.slot(w) {
-                    self.recheck_later(slot);
-                }
+            self.tell_filters(target, tags);
+        }
+    }
+
+    /// Effects of other rows whose filters test this row's tags look again.
+    fn tell_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
+        let who = self.row(target).id;
+        let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
+        let watchers: Vec<_> = self.ix.filters.range(range).map(|f| (f.1, f.2)).collect();
+        for (watcher, seq) in watchers {
+            let Some(slot) = self.st.controllers.slot(watcher) else { continue };
+            let row = self.row(slot);
+            let def = row.effect_at(seq).and_then(|at| self.def(row.effects[at].def));
+            if def.is_some_and(|d| d.modifiers.iter().any(|m| self.is_among(&m.source_tags, tags))) {
+                self.recheck_later(slot, &[seq]);
             }
         }
+    }
+
+    /// Whether any of `tags` is one of `watched` or lies below one.
+    fn is_among(&self, watched: &[TagId], tags: [&[TagId]; 2]) -> bool {
+        watched.iter().any(|&of| tags.iter().copied().flatten().any(|&t| self.rules.tags.is_under(t, of)))
     }
 
     // Abilities -------------------------------------------------------------------------------------------------

@@ -60,6 +60,9 @@ impl Flow<'_> {
             }
         }
         self.row_mut(target);
+        // What is not finite is settled once more: that reports it.
+        let not_finite = self.layout(target).not_finite.clone();
+        not_finite.iter().for_each(|&slot| self.mark(target, slot as usize));
         self.settle(Via::NOTHING, Emit::Nothing);
         self.step(who, LifecycleStep::ActorsSet);
         self.fact(who, Via::NOTHING, FactKind::Spawned { owner });
@@ -270,6 +273,7 @@ impl Flow<'_> {
         self.step(who, LifecycleStep::SubscriptionsCleared);
         self.drop_row(target);
         self.step(who, LifecycleStep::ReplicationEnded);
+        self.check_casters_at(who);
         Ok(())
     }
 
@@ -294,6 +298,7 @@ impl Flow<'_> {
         self.st.hash_sum = self.st.hash_sum.wrapping_sub(hash);
         self.journals.remove(&who);
         self.ix.frames.remove(&who);
+        self.ix.set_aim(who, None);
         self.st.controllers.remove(who)
     }
 
@@ -379,7 +384,10 @@ impl Flow<'_> {
         if let Some(a) = &anchor {
             check_anchor(a)?;
         }
-        self.row_mut(target).side_mut().anchor = anchor;
+        let old = std::mem::replace(&mut self.row_mut(target).side_mut().anchor, anchor);
+        if old.map(|a| a.position) != anchor.map(|a| a.position) {
+            self.position_changed(target);
+        }
         Ok(())
     }
 }

@@ -66,6 +66,17 @@ impl<'a> View<'a> {
         self.st.controllers.get(who).map(|r| &r.tags)
     }
 
+    /// Where a controller is, wherever it is known from.
+    pub(crate) fn position_of(&self, who: ControllerId) -> Option<[f64; 3]> {
+        if let Some(replay) = &self.replay
+            && who != replay.only
+            && let Some(position) = replay.position(who, self.st.now)
+        {
+            return position;
+        }
+        Some(self.st.controllers.get(who)?.side().anchor?.position)
+    }
+
     /// A live magnitude for a value of what it follows.
     pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
         match m {
@@ -175,6 +186,7 @@ impl<'a> View<'a> {
             params,
             target_row: self.st.controllers.row(about.target),
             source_tags: frozen_tags.as_ref().or_else(|| self.tags_of(spec.source)),
+            distance: &|| self.distance_between(spec.source, spec.target),
             draw: self.draw(about, site),
             results,
             context_tags,

@@ -35,11 +35,11 @@ mod write;
 pub use combat::ChargeView;
 
 pub(crate) use ability::{Again, Ahead, TriggerCause};
-pub(crate) use capture::{Arrival, Captured, FrameWork, ImageStamp, Journal, JournalWhat, Replay, Stop};
+pub(crate) use capture::{Arrival, Captured, CapturedAt, FrameWork, Journal, JournalWhat, Replay, Stop};
 pub(crate) use define::compile;
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
-pub(crate) use react::{AbilityNews, Notice, Reaction, Since};
+pub(crate) use react::{AbilityNews, CatchUp, Notice, Reaction, Recheck, Since};
 pub(crate) use reload::{Catalogue, Layouts, Past};
 pub(crate) use remove::Trigger;
 pub(crate) use strike::{Reach, Stand, Strike};
@@ -149,7 +149,8 @@ pub(crate) struct Scratch {
     pub(crate) captures: Vec<f64>,
     pub(crate) results: Vec<crate::rules::CalcResult>,
     pub(crate) reactions: VecDeque<Reaction>,
-    pub(crate) rechecks: Vec<(ControllerId, Cause)>,
+    pub(crate) rechecks: Vec<Recheck>,
+    pub(crate) catch_ups: Vec<CatchUp>,
     pub(crate) notices: Vec<(ControllerId, Notice, Cause, Since)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,

@@ -5,7 +5,7 @@ use super::magnitude::About;
 use super::remove::Trigger;
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, EffectRef, Queued};
-use crate::{EffectChange, EffectFilter, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
+use crate::{DiagnosticKind, EffectChange, EffectFilter, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
 
 impl Flow<'_> {
@@ -125,8 +125,12 @@ impl Flow<'_> {
         });
         self.remove_others(def, target, seq);
         self.changed_fact(target, seq, EffectChange::Stacks);
-        if wanted > rule.limit as u64 {
+        if have >= rule.limit {
             self.overflow(rule, spec, key);
+        }
+        if rule.on_stack == OnStack::RefreshDuration && duration == SimTime::ZERO {
+            self.diagnose(spec.target, def.id, DiagnosticKind::ZeroDuration);
+            self.expire_if_over(target, seq);
         }
         self.cause = cause;
         Ok(existing)
@@ -138,10 +142,13 @@ impl Flow<'_> {
             return;
         }
         let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
+        let queued = self.sc.reactions.len();
         self.remove_matching_but(target, &filter, except);
+        self.withdraw_rechecks(queued);
     }
 
-    /// What an application that finds the stack full applies instead.
+    /// Applies what a full stack applies on a further application. An application that fits in part overflows nothing
+    /// (ruling R-99).
     pub(crate) fn overflow(&mut self, rule: &crate::rules::StackDef, spec: &Spec, key: EffectKey) {
         for (position, &effect) in rule.overflow.iter().enumerate() {
             self.then_one(spec, key, effect, Trigger::Overflow, 0, position);

@@ -28,10 +28,7 @@ pub(crate) enum Reaction {
         effect: EffectId,
         cause: Cause,
     },
-    Recheck {
-        who: ControllerId,
-        cause: Cause,
-    },
+    Recheck(Recheck),
     Hear {
         who: ControllerId,
         notice: Notice,
@@ -45,6 +42,24 @@ pub(crate) enum Reaction {
         cast: u64,
         cause: Cause,
     },
+}
+
+/// An effect that is active again and has missed executions to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CatchUp {
+    who: ControllerId,
+    seq: u64,
+    cause: Cause,
+}
+
+/// Effects to look at again after the verb.
+#[derive(Clone, Debug)]
+pub(crate) struct Recheck {
+    pub(crate) who: ControllerId,
+    /// The numbers of the effects that what changed matters to. One that begins later is not among them: it looks at its
+    /// requirements by itself, after its conditional effects.
+    effects: Vec<u64>,
+    cause: Cause,
 }
 
 /// How far a row's numbers had come when something happened: what began later does not hear of it, whoever else
@@ -163,10 +178,40 @@ impl Flow<'_> {
         self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
     }
 
-    pub(crate) fn recheck_later(&mut self, target: usize) {
-        let who = self.row(target).id;
-        if !self.sc.rechecks.iter().any(|(w, _)| *w == who) {
-            self.sc.rechecks.push((who, self.cause));
+    /// Looks at some effects of a row again after the verb and its conditional effects.
+    pub(crate) fn recheck_later(&mut self, target: usize, effects: &[u64]) {
+        if effects.is_empty() {
+            return;
+        }
+        let (who, cause) = (self.row(target).id, self.cause);
+        match self.sc.rechecks.iter_mut().find(|r| r.who == who) {
+            Some(known) => known.effects.extend(effects),
+            None => self.sc.rechecks.push(Recheck { who, effects: effects.to_vec(), cause }),
+        }
+    }
+
+    /// Looks at every effect of a row that watches tags again after the verb.
+    pub(crate) fn recheck_all_later(&mut self, target: usize) {
+        let watching = self.watching(target);
+        self.recheck_later(target, &watching);
+    }
+
+    /// Takes back the rechecks that were queued after the first `queued` reactions: a removal that is part of an
+    /// application makes others look at their requirements after the application's conditional effects (ruling R-08).
+    pub(crate) fn withdraw_rechecks(&mut self, queued: usize) {
+        if self.sc.reactions.len() <= queued {
+            return;
+        }
+        let later: Vec<Reaction> = self.sc.reactions.drain(queued..).collect();
+        for reaction in later {
+            match reaction {
+                Reaction::Recheck(Recheck { who, effects, .. }) => {
+                    if let Some(target) = self.st.controllers.slot(who) {
+                        self.recheck_later(target, &effects);
+                    }
+                }
+                other => self.sc.reactions.push_back(other),
+            }
         }
     }
 
@@ -198,11 +243,7 @@ impl Flow<'_> {
         if self.sc.rechecks.is_empty() && self.sc.notices.is_empty() {
             return;
         }
-        for i in 0..self.sc.rechecks.len() {
-            let (who, cause) = self.sc.rechecks[i];
-            self.sc.reactions.push_back(Reaction::Recheck { who, cause });
-        }
-        self.sc.rechecks.clear();
+        self.sc.reactions.extend(self.sc.rechecks.drain(..).map(Reaction::Recheck));
         let depth = self.depth + 1;
         for (who, notice, cause, since) in self.sc.notices.drain(..) {
             self.sc.reactions.push_back(Reaction::Hear { who, notice, since, cause, depth });
@@ -212,7 +253,9 @@ impl Flow<'_> {
     /// Runs reactions until none is left or the limit for one cause is reached.
     #[inline]
     pub(crate) fn react(&mut self) {
-        if !self.sc.reactions.is_empty() || !self.sc.rechecks.is_empty() || !self.sc.notices.is_empty() {
+        let s = &*self.sc;
+        let idle = s.reactions.is_empty() && s.rechecks.is_empty() && s.notices.is_empty() && s.catch_ups.is_empty();
+        if !idle {
             self.run_reactions();
         }
         if !self.doubts.get_mut().is_empty() {
@@ -234,7 +277,14 @@ impl Flow<'_> {
 
     fn run_reactions(&mut self) {
         self.finish_verb();
-        while let Some(reaction) = self.sc.reactions.pop_front() {
+        loop {
+            let Some(reaction) = self.sc.reactions.pop_front() else {
+                if !self.catch_up_one() {
+                    break;
+                }
+                self.finish_verb();
+                continue;
+            };
             self.sc.reacted += 1;
             if self.sc.reacted > self.limits.reactions {
                 let refusal = self.limit(LimitKind::Reactions, self.limits.reactions);
@@ -243,6 +293,7 @@ impl Flow<'_> {
                 self.sc.reactions.clear();
                 self.sc.rechecks.clear();
                 self.sc.notices.clear();
+                self.drop_catch_ups();
                 break;
             }
             self.react_to(reaction);
@@ -250,6 +301,43 @@ impl Flow<'_> {
         }
         self.sc.reacted = 0;
         self.sc.flipped.clear();
+    }
+
+    /// Runs one missed execution of an effect that is active again; false if none is left. It runs once nothing else is
+    /// left to do, as due work does: an effect that its own execution removes or inhibits does not execute again.
+    fn catch_up_one(&mut self) -> bool {
+        while let Some(&CatchUp { who, seq, cause }) = self.sc.catch_ups.first() {
+            if let Some(target) = self.st.controllers.slot(who)
+                && self.take_missed(target, seq)
+            {
+                (self.cause, self.depth) = (cause, 0);
+                self.journal_reaction(who);
+                self.execute(target, seq);
+                return true;
+            }
+            self.sc.catch_ups.remove(0);
+        }
+        false
+    }
+
+    /// Takes one of the executions an active effect missed.
+    fn take_missed(&mut self, target: usize, seq: u64) -> bool {
+        let Some(at) = self.row(target).effect_at(seq) else { return false };
+        let e = &self.row(target).effects[at];
+        if e.inhibited() || e.missed() == 0 {
+            return false;
+        }
+        self.row_mut(target).effects[at].cold_mut().missed -= 1;
+        true
+    }
+
+    /// Forgets the missed executions that would run now.
+    fn drop_catch_ups(&mut self) {
+        for CatchUp { who, seq, .. } in std::mem::take(&mut self.sc.catch_ups) {
+            while let Some(target) = self.st.controllers.slot(who)
+                && self.take_missed(target, seq)
+            {}
+        }
     }
 
     fn limit(&self, what: LimitKind, max: u32) -> Refusal {
@@ -303,11 +391,11 @@ impl Flow<'_> {
                     self.cast_at_once(target, cast);
                 }
             }
-            Reaction::Recheck { who, cause } => {
+            Reaction::Recheck(Recheck { who, effects, cause }) => {
                 self.cause = cause;
                 if let Some(target) = self.st.controllers.slot(who) {
                     self.journal_recheck(who);
-                    self.recheck(target);
+                    self.recheck(target, effects);
                 }
             }
         }
@@ -324,10 +412,22 @@ impl Flow<'_> {
         def.ongoing_required.iter().all(|&t| has(t)) && !def.ongoing_blocked.iter().any(|&t| has(t))
     }
 
-    /// Looks at every watching effect of a row again, in order of application.
-    pub(crate) fn recheck(&mut self, target: usize) {
-        let watching: Vec<u64> = self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect();
-        for seq in watching {
+    /// The effects of a row that watch tags.
+    fn watching(&self, target: usize) -> Vec<u64> {
+        self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect()
+    }
+
+    /// Looks at every watching effect of a row again.
+    pub(crate) fn recheck_all(&mut self, target: usize) {
+        let watching = self.watching(target);
+        self.recheck(target, watching);
+    }
+
+    /// Looks at some effects of a row again, in order of application.
+    fn recheck(&mut self, target: usize, mut effects: Vec<u64>) {
+        effects.sort_unstable();
+        effects.dedup();
+        for seq in effects {
             self.recheck_filters(target, seq);
             self.recheck_ongoing(target, seq);
         }
@@ -433,19 +533,20 @@ impl Flow<'_> {
         let via = self.via_of(target, seq);
         let cause = self.because(CauseWhat::Applied(def.id), via.key.target, via.source);
         let now = self.row(target).clock.local(self.st.now);
-        let mut missed = 0;
         let policy = def.period_inhibition;
+        // What was missed runs at once, but never more than one cause may do. An effect that began inhibited owes the
+        // execution of its application whatever its policy is.
+        let catches_up = policy == PeriodInhibition::CatchUp && def.period.is_some();
+        let most = if catches_up { self.limits.reactions } else { def.executes_at_once() as u32 };
+        let mut missed = 0;
         self.reschedule(target, seq, |e| {
             e.set_inhibited(false);
-            if let Some(p) = e.periodic_mut() {
-                match policy {
-                    PeriodInhibition::Skip => {}
-                    PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
-                    PeriodInhibition::CatchUp => {}
-                }
+            if let (PeriodInhibition::Reset, Some(p)) = (policy, e.periodic_mut()) {
+                (p.anchor, p.n) = (now, 1);
             }
             if let Some(cold) = e.cold.as_mut() {
-                missed = std::mem::take(&mut cold.missed);
+                cold.missed = cold.missed.min(most);
+                missed = cold.missed;
             }
         });
         self.switch_mods(target, seq, false);
@@ -456,9 +557,9 @@ impl Flow<'_> {
         self.changed_fact(target, seq, EffectChange::Restored);
         let extra = self.row(target).effect_at(seq).and_then(|at| self.row(target).effects[at].extra().cloned());
         self.hold_cues(def, extra.as_ref(), target, via);
-        // What was missed runs at once, but never more than one cause may do.
-        for _ in 0..missed.min(self.limits.reactions) {
-            self.execute(target, seq);
+        if missed > 0 {
+            let (who, cause) = (via.key.target, self.cause);
+            self.sc.catch_ups.push(CatchUp { who, seq, cause });
         }
         self.cause = cause;
     }

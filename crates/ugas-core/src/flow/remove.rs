@@ -98,7 +98,9 @@ impl Flow<'_> {
     pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
         if !def.remove_with_tags.is_empty() {
             let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
+            let queued = self.sc.reactions.len();
             self.remove_matching(target, &filter);
+            self.withdraw_rechecks(queued);
         }
     }
 
@@ -121,6 +123,15 @@ impl Flow<'_> {
                 self.changed_fact(target, seq, EffectChange::Duration);
             }
             _ => self.end_at(target, at, RemoveReason::Expired, Some(Trigger::Expired)),
+        }
+    }
+
+    /// Expires an effect that has no time left. An effect is active from its start up to, but not at, its end.
+    pub(crate) fn expire_if_over(&mut self, target: usize, seq: u64) {
+        let row = self.row(target);
+        let now = row.clock.local(self.st.now);
+        if row.effect_at(seq).is_some_and(|at| row.effects[at].end <= now) {
+            self.expire(target, seq);
         }
     }
 

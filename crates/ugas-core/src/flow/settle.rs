@@ -19,6 +19,31 @@ pub(crate) enum Emit {
     Nothing,
 }
 
+/// How a range moved: where it began and how long it was, and the same now.
+#[derive(Clone, Copy, Debug)]
+struct Rescaling {
+    old_lo: f64,
+    old: f64,
+    lo: f64,
+    new: f64,
+}
+
+impl Rescaling {
+    fn of(&self, value: f64) -> f64 {
+        super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
+    }
+
+    /// A write to what is rescaled starts from the rescaled value and moves it by as much as it would have before. An
+    /// Override ends where it says.
+    fn shift(&self, write: &mut Write) {
+        let by = write.end - write.start;
+        write.start = self.of(write.start);
+        if !write.over {
+            write.end = super::pipeline::held(write.start + by);
+        }
+    }
+}
+
 struct Node {
     row: u32,
     waiting: u32,
@@ -120,17 +145,25 @@ impl Flow<'_> {
         let old = r.attrs[slot];
         let (lo, hi) = def.bounds(&r.attrs);
         let sums = self.sums_of(r, slot, def.strongest);
-        let write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16);
+        let who = r.id;
+        let mut write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16).copied();
         let (mut base, mut not_finite) = (old.base, false);
+        if let Some(expr) = &def.derived {
+            (base, not_finite) = layout.derive(expr, &r.attrs);
+        } else if def.proportional
+            && emit != Emit::Nothing
+            && let Some(rescaling) = self.rescaling(row as u32, def, lo, hi)
+        {
+            base = rescaling.of(base);
+            if let Some(w) = &mut write {
+                rescaling.shift(w);
+                self.rescale_blow(w);
+            }
+        }
         if let Some(w) = write {
             base = Window::new(&sums, lo, hi).settle(base, w.start, w.end, w.over);
-        } else if let Some(expr) = &def.derived {
-            (base, not_finite) = layout.derive(expr, &r.attrs);
-        } else if def.proportional && emit != Emit::Nothing {
-            base = self.in_proportion(row as u32, def, base, lo, hi);
         }
         let new = Attr { base, current: sums.value(base, lo, hi) };
-        let who = r.id;
         if not_finite {
             self.diagnose(who, via.effect, DiagnosticKind::NonFinite { attribute: def.attribute });
         }
@@ -240,8 +273,8 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// Base keeps its share of a range whose bounds moved in this settle.
-    fn in_proportion(&self, row: u32, def: &Slot, base: f64, lo: f64, hi: f64) -> f64 {
+    /// How base keeps its share of a range whose bounds moved in this settle; none where they did not.
+    fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
             SlotBound::Open | SlotBound::Value(_) => now,
@@ -249,10 +282,8 @@ impl Flow<'_> {
         let (old_lo, old_hi) = (was(def.lo, lo), was(def.hi, hi));
         let (old_lo, lo) = if lo.is_finite() { (old_lo, lo) } else { (0.0, 0.0) };
         let (old, new) = (old_hi - old_lo, hi - lo);
-        if (old_lo == lo && old_hi == hi) || old <= 0.0 || !old.is_finite() || !new.is_finite() {
-            return base;
-        }
-        super::pipeline::held(lo + (base - old_lo) / old * new)
+        let moved = old_lo != lo || old_hi != hi;
+        (moved && old > 0.0 && old.is_finite() && new.is_finite()).then_some(Rescaling { old_lo, old, lo, new })
     }
 
     // Several rows ----------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ impl Sim {
         Ok(self.row(who)?.tags.len())
     }
 
-    /// How many active effects hold a looping cue.
+    /// Returns how many effects and abilities hold a looping cue. It plays as one loop while any of them does.
     pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, ReadError> {
         let row = self.row(who)?;
         Ok(row.cues().binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues()[i].count))

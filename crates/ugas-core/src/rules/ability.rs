@@ -5,7 +5,7 @@ use super::program::{NO_PC, Program};
 use super::tag::TagQuery;
 use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
-use ugas_doc::{Ability, GroupPolicy, Origin};
+use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Origin};
 
 /// What a row has to hear about because of an ability, a wait or a trigger on it.
 pub(crate) mod listen {
@@ -72,6 +72,21 @@ pub(crate) struct AbilityDef {
 }
 
 impl AbilityDef {
+    /// The range within which an activation may start.
+    pub(crate) fn start_range(&self) -> Option<f64> {
+        self.max_range.or(self.cast.and_then(|c| c.max_range))
+    }
+
+    /// The range within which the target of a cast must stay.
+    pub(crate) fn cast_range(&self) -> Option<f64> {
+        self.cast.and_then(|c| c.max_range).or(self.max_range)
+    }
+
+    /// Whether a cast of it ends when the target is lost.
+    pub(crate) fn needs_living_target(&self) -> bool {
+        self.cast.is_some_and(|c| c.on_target_lost != OnTargetLost::Continue)
+    }
+
     /// Whether it lasts while a tag is there.
     pub(crate) fn lasts_with_tag(&self) -> bool {
         self.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
@@ -129,8 +144,13 @@ pub(crate) struct CastDef {
     pub(crate) initial: bool,
     pub(crate) cancel_on_release: bool,
     pub(crate) interruptible: bool,
-    /// `State.Moving`, which cancels the cast, unless it may go on while moving.
+    /// Movement of the owner cancels it.
+    pub(crate) still: bool,
+    /// `State.Moving`, which cancels the cast too, unless it may go on while moving.
     pub(crate) moving: Option<TagId>,
+    pub(crate) on_target_lost: OnTargetLost,
+    /// Within which the target must stay.
+    pub(crate) max_range: Option<f64>,
     /// Whether who plays ahead knows how long it takes.
     pub(crate) predicted: bool,
 }

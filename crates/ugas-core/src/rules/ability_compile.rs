@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::{Rules, Severity};
 use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
-use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, Origin, Trigger};
+use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, OnTargetLost, Origin, Trigger};
 
 /// The built-in effect that grants an ability's `ActivationOwnedTags`.
 pub(crate) fn owned_tags_effect(doc: &Ability) -> Option<Effect> {
@@ -333,6 +333,7 @@ impl Compiler<'_> {
         if c.ticks == Some(0) {
             self.error("bad-cast", "Cast.Ticks is at least 1".into());
         }
+        self.cast_range(doc);
         let while_moving = c.while_moving.unwrap_or(true);
         let moving = match while_moving {
             true => None,
@@ -346,9 +347,31 @@ impl Compiler<'_> {
             initial: c.initial_tick,
             cancel_on_release: c.cancel_on_release,
             interruptible: c.interruptible.unwrap_or(true),
+            still: !while_moving,
             moving,
+            on_target_lost: c.on_target_lost,
+            max_range: c.max_range,
             predicted: c.predict_length != Some(false),
         })
+    }
+
+    /// What is wrong with the range of a cast.
+    fn cast_range(&mut self, doc: &Ability) {
+        let Some((cast, range)) = doc.cast.as_ref().and_then(|c| Some((c, c.max_range?))) else { return };
+        if !(range.is_finite() && range >= 0.0) {
+            self.error("bad-range", format!("Cast.MaxRange: {range} is no range; write a number from 0"));
+        }
+        if cast.on_target_lost == OnTargetLost::Continue {
+            let message = "Cast.MaxRange: does nothing without OnTargetLost; write OnTargetLost: Cancel or Complete";
+            self.error("bad-cast", message.into());
+        }
+        if let Some(start) = doc.max_range.filter(|&start| start > range) {
+            let why = "the target would be lost as the cast starts";
+            self.error(
+                "bad-cast",
+                format!("Cast.MaxRange: {range} is less than the ability's MaxRange {start}; {why}"),
+            );
+        }
     }
 
     fn statics(&mut self, words: &[String]) -> StaticMask {

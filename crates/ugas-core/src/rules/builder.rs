@@ -573,6 +573,7 @@ impl Compiler<'_> {
             return Err(LoadError { issues: self.issues });
         }
         let mut rules = self.rules.into_owned();
+        rules.name_shared_attributes();
         rules.seal();
         rules.warnings = self.issues;
         Ok(Arc::new(rules))

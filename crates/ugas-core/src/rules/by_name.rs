@@ -49,7 +49,7 @@ macro_rules! by_name {
     };
 }
 by_name! {
-    find_attribute, attribute, AttributeId, Attribute, "an attribute (`Health`, or `Vitals.Health` where a document uses that form)";
+    find_attribute, attribute, AttributeId, Attribute, "an attribute (`Health`, or `Vitals.Health`, which names its set)";
     find_set, set, SetId, Set, "an attribute set";
     find_tag, tag, TagId, Tag, "a tag";
     find_effect, effect, EffectId, Effect, "an effect";
@@ -65,9 +65,10 @@ by_name! {
 }
 
 impl Rules {
-    /// Finds an attribute by name.
+    /// Finds an attribute by name: `Health`, or `Vitals.Health`, which names its set. Where several sets define `Health`,
+    /// the second form means the attribute only on controllers that have that set.
     pub fn find_attribute(&self, name: &str) -> Option<AttributeId> {
-        self.attributes.find(name).map(AttributeId)
+        self.attributes.find(name).map(AttributeId).or_else(|| self.attribute_of_set(name))
     }
     /// Finds an attribute set by name.
     pub fn find_set(&self, name: &str) -> Option<SetId> {

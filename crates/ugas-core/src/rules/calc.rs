@@ -153,6 +153,7 @@ pub struct Calc<'a> {
     pub(crate) params: &'a [(Arc<str>, Value)],
     pub(crate) target_row: &'a Row,
     pub(crate) source_tags: Option<&'a Tags>,
+    pub(crate) distance: &'a dyn Fn() -> Option<f64>,
     pub(crate) draw: DrawAt,
     pub(crate) results: &'a mut Vec<CalcResult>,
     pub(crate) context_tags: &'a mut Vec<TagId>,
@@ -182,6 +183,10 @@ impl Calc<'_> {
         }
     }
 
+    /// Returns the distance between source and target; `None` if one of them has no position.
+    pub fn distance(&self) -> Option<f64> {
+        (self.distance)()
+    }
     /// A declared attribute of the source. Reading an undeclared one refuses the effect.
     pub fn source(&mut self, attribute: impl ReadKey) -> f64 {
         self.read(attribute, false)

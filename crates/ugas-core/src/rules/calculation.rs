@@ -137,6 +137,13 @@ impl Reads for Running<'_, '_> {
             Local::Stacks => Some(f64::from(self.cx.stacks())),
             Local::Amount => Some(self.cx.amount()),
             Local::Distance => Some(self.cx.hit().and_then(|h| h.distance).unwrap_or(0.0)),
+            Local::TargetDistance => {
+                let distance = self.cx.distance();
+                if distance.is_none() {
+                    self.cx.refused = Some(Refusal::NoTarget);
+                }
+                distance
+            }
             Local::Caller(key) => {
                 let value = self.cx.spec().value(key);
                 if value.is_none() {

@@ -58,7 +58,7 @@ impl AbilityDef {
             (Check::Charges, self.charges.is_some()),
             (Check::Cost, self.cost.is_some()),
             (Check::Cooldown, self.cooldown.is_some() || self.owned.is_some()),
-            (Check::OutOfRange, self.max_range.is_some()),
+            (Check::OutOfRange, self.start_range().is_some()),
         ];
         always.into_iter().chain(some).fold(0, |bits, (check, open)| bits | if open { check.bit() } else { 0 })
     }

@@ -158,6 +158,7 @@ impl Expr {
         self.code.iter().any(|c| match c {
             Code::Read(side, _) => *side != Side::Own,
             Code::Has(bearer, _) => *bearer != Bearer::Own,
+            Code::Local(local) => *local == Local::TargetDistance,
             _ => false,
         })
     }
@@ -319,6 +320,7 @@ mod tests {
                 Local::Magnitude => Some(40.0),
                 Local::Tick => Some(2.0),
                 Local::Caller(KeyId(7)) => Some(0.5),
+                Local::TargetDistance => Some(8.0),
                 Local::Param(p) => (p == crate::ParamId::named("Charge")).then_some(0.7),
                 _ => None,
             }
@@ -375,7 +377,7 @@ mod tests {
         assert_eq!(
             eval("maxx(1, 2)").unwrap_err(),
             "column 1: there is no function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
-             round, pow, sqrt, if, has_tag, roll, curve"
+             round, pow, sqrt, if, has_tag, roll, curve, distance"
         );
         assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another value of min, found \")\"");
         assert_eq!(eval("abs(1, 2)").unwrap_err(), "column 6: expected ) after 1 of abs's values, found \", 2)\"");
@@ -409,6 +411,10 @@ mod tests {
         assert_eq!(task("has_tag(target, State.Dead)"), Ok(None));
         assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut Known).unwrap().is_foreign());
         assert!(!Expr::parse("Health > level", Scope::TASK, &mut Known).unwrap().is_foreign());
+        assert_eq!(task("distance( ) * 2 + 1"), Ok(Some(17.0)));
+        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut Known).unwrap().is_foreign());
+        assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be read here");
+        assert!(task("distance(1)").unwrap_err().contains("expected )"));
     }
 
     #[test]

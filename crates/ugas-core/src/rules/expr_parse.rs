@@ -4,7 +4,7 @@
 use super::curve::CurveDef;
 use super::expr::{Code, Expr, Resolve, STACK, Side};
 use super::names::nearest;
-use super::scope::Scope;
+use super::scope::{Local, Scope};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ const MAX_TEXT: usize = 4096;
 /// Most values `min` and `max` take.
 const MAX_ARGUMENTS: usize = 16;
 /// What can be called, for messages.
-const FUNCTIONS: [&str; 13] =
-    ["min", "max", "clamp", "abs", "floor", "ceil", "round", "pow", "sqrt", "if", "has_tag", "roll", "curve"];
+const FUNCTIONS: [&str; 14] = [
+    "min", "max", "clamp", "abs", "floor", "ceil", "round", "pow", "sqrt", "if", "has_tag", "roll", "curve", "distance",
+];
 
 /// Compiles `text`, which may read what `scope` lends.
 pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
@@ -239,6 +240,12 @@ impl<'a> Parser<'a> {
             "curve" => self.curve(),
             "roll" if !self.scope.rolls() => Err(format!("column {column}: only a calculation may roll")),
             "roll" => self.arguments(word, 1..=1, Code::Roll),
+            "distance" if !self.scope.has_distance() => Err(format!("column {column}: distance() cannot be read here")),
+            "distance" => {
+                self.sign("(")?;
+                self.sign(")")?;
+                self.push(Code::Local(Local::TargetDistance))
+            }
             "min" => self.arguments(word, some, Code::Min),
             "max" => self.arguments(word, some, Code::Max),
             "clamp" => self.arguments(word, 3..=3, Code::Clamp),

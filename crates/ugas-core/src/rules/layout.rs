@@ -88,6 +88,8 @@ pub(crate) struct Layout {
     pub(crate) deaths: Box<[u16]>,
     /// Values right after registration.
     pub(crate) initial: Box<[Attr]>,
+    /// Slots of derived values that are not finite right after registration.
+    pub(crate) not_finite: Box<[u16]>,
 }
 
 impl Layout {
@@ -189,6 +191,7 @@ impl Layout {
         };
         let mut slots = Vec::with_capacity(parts.len());
         let mut initial: Vec<Attr> = Vec::with_capacity(parts.len());
+        let mut not_finite = Vec::new();
         for (&part, mut dependents) in topological.iter().zip(dependents) {
             let (set, a) = parts[part];
             dependents.sort_unstable();
@@ -206,7 +209,11 @@ impl Layout {
             };
             let (lo, hi) = slot.bounds(&initial);
             let base = match &slot.derived {
-                Some(expr) => derived_value(expr, &slot_of, &initial).0,
+                Some(expr) => {
+                    let (base, is_not_finite) = derived_value(expr, &slot_of, &initial);
+                    not_finite.extend(is_not_finite.then_some(slots.len() as u16));
+                    base
+                }
                 None => clamp(a.default, lo, hi),
             };
             initial.push(Attr { base, current: clamp(base, lo, hi) });
@@ -214,7 +221,8 @@ impl Layout {
         }
         let aims = slot_of.iter().map(|&slot| Aim::new(&slots, slot)).collect();
         let deaths = (0..slots.len()).filter(|&slot| slots[slot].death).map(|slot| slot as u16).collect();
-        Ok(Layout { sets: sets.into(), slots: slots.into(), slot_of, aims, deaths, initial: initial.into() })
+        let (sets, slots, initial) = (sets.into(), slots.into(), initial.into());
+        Ok(Layout { sets, slots, slot_of, aims, deaths, initial, not_finite: not_finite.into() })
     }
 
     /// A derived attribute's base, and whether it was not finite.

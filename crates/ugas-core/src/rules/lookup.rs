@@ -79,7 +79,7 @@ impl Compiler<'_> {
 
     /// `Name` of any set, or `Set.Name`.
     pub(crate) fn find_attribute(&mut self, name: &str) -> Result<AttributeId, String> {
-        let known = self.rules.find_attribute(name);
+        let known = self.rules.attributes.find(name).map(AttributeId);
         if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
             return Ok(id);
         }

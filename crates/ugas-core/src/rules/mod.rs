@@ -182,6 +182,33 @@ impl Rules {
         &self.warnings
     }
 
+    /// The attribute that `Set.Name` means where only that set defines it.
+    pub(super) fn attribute_of_set(&self, name: &str) -> Option<AttributeId> {
+        let (set, short) = name.split_once('.')?;
+        let (set, id) = (self.find_set(set)?, AttributeId(self.attributes.find(short)?));
+        let mut homes = self.homes_of(id);
+        (homes.next() == Some(set) && homes.next().is_none()).then_some(id)
+    }
+
+    /// The sets that define an attribute.
+    fn homes_of(&self, id: AttributeId) -> impl Iterator<Item = SetId> {
+        self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).map(|h| h.1)
+    }
+
+    /// Gives `Set.Name` an id of its own where several sets define a name: it is another attribute on each of them.
+    pub(super) fn name_shared_attributes(&mut self) {
+        let shared: Vec<(AttributeId, SetId)> =
+            self.homes.iter().copied().filter(|&(id, _)| self.homes_of(id).nth(1).is_some()).collect();
+        for (id, set) in shared {
+            let (Some(set_name), Some(short)) = (self.set_name(set), self.attribute_name(id)) else { continue };
+            let name = format!("{set_name}.{short}");
+            let alias = AttributeId(self.attributes.intern(&name));
+            if !self.is_defined(alias) && !self.aliases.iter().any(|a| a.0 == alias) {
+                self.aliases.push((alias, set, id));
+            }
+        }
+    }
+
     /// An attribute's name.
     pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
         self.attributes.name(id.0)

@@ -56,6 +56,9 @@ pub(crate) enum Local {
     Found,
     /// `hit.distance`: how far from the shooter; 0 without a hit.
     Distance,
+    /// `distance()`: between source and target, or between an ability's owner and its target; unknown without a place of
+    /// both.
+    TargetDistance,
     /// A value named by `Let`, by its place.
     Bound(u16),
     /// `params.X`: a parameter of the execution, by its place among those the calculation reads.
@@ -93,7 +96,7 @@ impl Scope {
     pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[] };
     /// ActivationCondition: nothing happened yet.
     pub(crate) const ACTIVATION: Scope = Scope {
-        locals: &[Local::Level],
+        locals: &[Local::Level, Local::TargetDistance],
         params: true,
         keys: false,
         rolls: false,
@@ -101,7 +104,7 @@ impl Scope {
     };
     /// ApplicationCondition: parameters are those of the ability the effect comes from.
     pub(crate) const APPLICATION: Scope = Scope {
-        locals: &[Local::Level, Local::Stacks, Local::Distance],
+        locals: &[Local::Level, Local::Stacks, Local::Distance, Local::TargetDistance],
         params: true,
         keys: true,
         rolls: false,
@@ -109,7 +112,15 @@ impl Scope {
     };
     /// Numbers and branches of tasks. The source is whoever caused the activation.
     pub(crate) const TASK: Scope = Scope {
-        locals: &[Local::Level, Local::Magnitude, Local::Tick, Local::Held, Local::Found, Local::Distance],
+        locals: &[
+            Local::Level,
+            Local::Magnitude,
+            Local::Tick,
+            Local::Held,
+            Local::Found,
+            Local::Distance,
+            Local::TargetDistance,
+        ],
         params: true,
         keys: false,
         rolls: false,
@@ -125,6 +136,7 @@ impl Scope {
             Local::Direct,
             Local::Periodic,
             Local::Area,
+            Local::TargetDistance,
         ],
         params: false,
         keys: true,
@@ -134,7 +146,7 @@ impl Scope {
 
     /// Expressions of a `calculation`. Bare names are the target's.
     pub(crate) const CALCULATION: Scope = Scope {
-        locals: &[Local::Level, Local::Stacks, Local::Amount, Local::Distance],
+        locals: &[Local::Level, Local::Stacks, Local::Amount, Local::Distance, Local::TargetDistance],
         params: false,
         keys: true,
         rolls: true,
@@ -144,6 +156,11 @@ impl Scope {
     /// Whether there is a random stream.
     pub(crate) fn rolls(&self) -> bool {
         self.rolls
+    }
+
+    /// Whether there is a target to be at a distance from.
+    pub(crate) fn has_distance(&self) -> bool {
+        self.locals.contains(&Local::TargetDistance)
     }
 
     pub(crate) fn bearers(&self) -> &'static [Bearer] {

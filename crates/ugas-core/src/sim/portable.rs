@@ -5,22 +5,22 @@ use crate::check::{Check, closes_circle};
 use crate::flow::Via;
 use crate::image::{PORTABLE_VERSION, Portable};
 use crate::state::{Row, Tags};
-use crate::{ControllerId, EffectId, FactKind, InsertError, LimitKind, RUNTIME_BIT, Refusal, SimTime};
+use crate::{ControllerId, FactKind, InsertError, LimitKind, RUNTIME_BIT, Refusal, SimTime};
 use ugas_doc::Doc;
 
 impl Sim {
     /// Removes a controller from the sim and returns it with everything in flight. Live modifiers of other controllers that
     /// follow it keep their last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
-        self.row(who)?;
+        let portable = self.remote().snapshot(who)?;
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, who);
         let target = flow.slot(who)?;
-        let row = flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
+        flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
         flow.react();
-        self.pack(row)
+        Ok(portable)
     }
 
     /// A row as it leaves the sim: with its sets, tags and run-time definitions by name, at the time of the sim.
@@ -152,22 +152,12 @@ impl Sim {
             compiled.push(Some(d));
         }
         self.state.definitions.list.extend(compiled);
-        let map = |id: u32| renumber.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| *new);
-        let ability = |a: crate::AbilityId| crate::AbilityId(map(a.0));
-        for e in &mut row.effects {
-            e.def = EffectId(map(e.def.0));
-            if let Some(c) = &mut e.cold {
-                c.ability = ability(c.ability);
+        let map = |id: &mut u32| {
+            if let Some((_, new)) = renumber.iter().find(|(old, _)| old == id) {
+                *id = *new;
             }
-        }
-        for q in row.side.iter_mut().flat_map(|s| &mut s.queue) {
-            q.spec.effect = EffectId(map(q.spec.effect.0));
-            q.spec.ability = ability(q.spec.ability);
-        }
-        row.grants.iter_mut().for_each(|g| g.ability = crate::AbilityId(map(g.ability.0)));
-        if let Some(play) = row.side.as_mut().and_then(|s| s.play.as_mut()) {
-            play.activations.iter_mut().for_each(|a| a.ability = crate::AbilityId(map(a.ability.0)));
-        }
+        };
+        row.each_definition(map);
         Ok(())
     }
 }

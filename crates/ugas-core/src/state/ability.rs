@@ -14,13 +14,13 @@ pub(crate) struct Grant {
     pub(crate) more: Option<Box<GrantMore>>,
     /// Of the status. Not state.
     #[serde(skip)]
-    seen: u32,
+    pub(crate) seen: u32,
     /// The level where 8 bits are enough, then what fails of the status, which is not state.
     #[serde(serialize_with = "level_alone")]
-    level_fails: u32,
+    pub(crate) level_fails: u32,
     /// Of the status. Not state.
     #[serde(skip)]
-    ready_at: SimTime,
+    pub(crate) ready_at: SimTime,
 }
 
 const _: () = assert!(size_of::<Grant>() == 32);
@@ -102,10 +102,10 @@ pub(crate) struct Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GrantMore {
     /// The effect that granted it, or 0.
-    by: u64,
+    pub(crate) by: u64,
     /// Used where the level does not fit beside the status.
-    level: u32,
-    input: InputId,
+    pub(crate) level: u32,
+    pub(crate) input: InputId,
     /// The ability-set grant it belongs to, or 0.
     pub(crate) set: u64,
     /// Sorted by name.
@@ -119,26 +119,6 @@ impl Default for GrantMore {
     fn default() -> GrantMore {
         let (params, restrictions) = (Vec::new(), Vec::new());
         GrantMore { by: 0, level: 0, input: InputId::NONE, set: 0, params, charges: None, restrictions }
-    }
-}
-
-impl GrantMore {
-    /// What a grant itself is hashed by is left out.
-    pub(crate) fn hash(&self, put: &mut impl FnMut(u64)) {
-        if self.set == 0 && self.params.is_empty() && self.charges.is_none() && self.restrictions.is_empty() {
-            return;
-        }
-        put(self.set);
-        for (name, value) in &self.params {
-            put(name.0 as u64);
-            put((value + 0.0).to_bits());
-        }
-        if let Some(c) = &self.charges {
-            put((c.have as u64) << 32 | c.max as u64);
-            put(c.start.0 as u64);
-            put(c.end.0 as u64);
-        }
-        self.restrictions.iter().for_each(|r| put(r.0 as u64));
     }
 }
 

@@ -13,7 +13,7 @@ use std::num::NonZero;
 pub(crate) struct Effect {
     /// The row's rising application number, by which effects are sorted, then the level where 16 bits are enough, then
     /// flags.
-    number: u64,
+    pub(crate) number: u64,
     pub(crate) birth: u64,
     /// [`SimTime::NEVER`] for infinite.
     pub(crate) end: SimTime,
@@ -39,7 +39,7 @@ const WATCHES: u64 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Periodic {
     /// At least 1 ms.
-    period: NonZero<i64>,
+    pub(crate) period: NonZero<i64>,
     /// Due times are anchor + n × period, computed by multiplication.
     pub(crate) anchor: SimTime,
     pub(crate) n: u32,
@@ -88,9 +88,9 @@ pub(crate) struct Cold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rest {
     /// Used where the level does not fit into 16 bits.
-    level: u32,
+    pub(crate) level: u32,
     /// Without this part they are 1.
-    stacks: u32,
+    pub(crate) stacks: u32,
     /// Level, caller's values and context of the latest application that counts.
     pub(crate) extra: Option<Box<SpecExtra>>,
     /// Reads captured at application, one list per execution, joined.

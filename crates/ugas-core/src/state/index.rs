@@ -28,6 +28,10 @@ pub(crate) struct Index {
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
+    /// Targets of casts that end when the target is lost, by caster.
+    aims: BTreeMap<ControllerId, ControllerId>,
+    /// The same as (target, caster).
+    aimed: BTreeSet<(ControllerId, ControllerId)>,
     /// Effects that look at their source, another controller, after their application: (source, target, seq).
     pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
@@ -77,7 +81,30 @@ impl Index {
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 
+    /// The target whose loss would end the cast of a controller.
+    pub(crate) fn aim_of(&self, caster: ControllerId) -> Option<ControllerId> {
+        self.aims.get(&caster).copied()
+    }
+
+    /// Sets it.
+    pub(crate) fn set_aim(&mut self, caster: ControllerId, target: Option<ControllerId>) {
+        if let Some(old) = self.aims.remove(&caster) {
+            self.aimed.remove(&(old, caster));
+        }
+        if let Some(target) = target {
+            self.aims.insert(caster, target);
+            self.aimed.insert((target, caster));
+        }
+    }
+
+    /// Whose casts would end if this controller were lost as a target, by rising id.
+    pub(crate) fn casters_at(&self, target: ControllerId) -> impl Iterator<Item = ControllerId> {
+        self.aimed.range((target, ControllerId(0))..=(target, ControllerId::NONE)).map(|(_, caster)| *caster)
+    }
+
     pub(crate) fn clear(&mut self) {
+        self.aims.clear();
+        self.aimed.clear();
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();

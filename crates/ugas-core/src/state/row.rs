@@ -1,12 +1,10 @@
 //! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
 //! controller.
 
-use super::digest::digest;
 use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
-use crate::rng::{fold, mix};
-use crate::rules::{INITIAL_TAGS, Layout, TagTable};
+use crate::rules::{INITIAL_TAGS, TagTable};
 use crate::time::Clock;
-use crate::{ActorId, Anchor, AttributeId, ControllerId, EffectKey, GrantId, SetId, SimTime, TagId};
+use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
 /// How many active effects hold a looping cue.
@@ -20,7 +18,7 @@ pub(crate) struct CueCount {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Side {
     /// The avatar, where it is not the owner.
-    avatar: Option<ActorId>,
+    pub(crate) avatar: Option<ActorId>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) cues: Vec<CueCount>,
     pub(crate) queue: Vec<Queued>,
@@ -295,6 +293,26 @@ impl Row {
         self.effects.iter().any(|e| e.def.0 == id || from(e))
             || self.queue().iter().any(|q| q.spec.effect.0 == id || q.spec.ability.0 == id)
             || self.grants.iter().any(|g| g.ability.0 == id)
+            || self.play().activations.iter().any(|a| a.ability.0 == id)
+    }
+
+    /// Visits the number of each effect and ability that the row names, to change it. [`Row::uses`] asks for the same.
+    pub(crate) fn each_definition(&mut self, map: impl Fn(&mut u32)) {
+        for e in &mut self.effects {
+            map(&mut e.def.0);
+            e.cold.iter_mut().for_each(|c| map(&mut c.ability.0));
+        }
+        self.grants.iter_mut().for_each(|g| map(&mut g.ability.0));
+        let Some(Side { avatar: _, anchor: _, cues: _, queue, play }) = self.side.as_deref_mut() else { return };
+        for q in queue {
+            map(&mut q.spec.effect.0);
+            map(&mut q.spec.ability.0);
+        }
+        // Tasks, casts and what is held belong to activations; groups, inputs and sets are never made at run time.
+        let Some(Play { activations, tasks: _, cast: _, gcds: _, held: _, sets: _ }) = play.as_deref_mut() else {
+            return;
+        };
+        activations.iter_mut().for_each(|a| map(&mut a.ability.0));
     }
 
     pub(crate) fn find(&self, key: EffectKey) -> Option<usize> {
@@ -362,69 +380,6 @@ impl Row {
         let charges = charges.map(|c| Due::timer(c.end, Timer::Charge, c.seq));
         tasks.chain(casts).chain(gcds).chain(pending).chain(charges).filter(|d| d.at != SimTime::NEVER).collect()
     }
-
-    /// The canonical hash: the same state gives the same bits however it came about. `sets` stands for the layout.
-    /// Numbers yet to be given are left out: what came and went again leaves no trace.
-    pub(crate) fn compute_hash(&self, sets: &[SetId], table: &TagTable) -> u64 {
-        self.hash_of(sets, table, Kept::All, |_| false)
-    }
-
-    /// The same without some attributes, and without what effects took from others when they began.
-    pub(crate) fn hash_without(&self, layout: &Layout, table: &TagTable, hidden: &[AttributeId]) -> u64 {
-        let kept = if hidden.is_empty() { Kept::Given } else { Kept::Nothing };
-        self.hash_of(&layout.sets, table, kept, |slot| hidden.contains(&layout.slots[slot].attribute))
-    }
-
-    fn hash_of(&self, sets: &[SetId], table: &TagTable, kept: Kept, hides: impl Fn(usize) -> bool) -> u64 {
-        let mut h = mix(self.id.0 as u64);
-        let mut put = |word: u64| h = fold(h, word);
-        let number = |v: f64| (v + 0.0).to_bits();
-        sets.iter().for_each(|s| put(s.0 as u64));
-        self.clock.words().into_iter().for_each(&mut put);
-        put(self.owner.0);
-        put(self.avatar().0);
-        for (slot, a) in self.attrs.iter().enumerate() {
-            if !hides(slot) {
-                put(number(a.base));
-                put(number(a.current));
-            }
-        }
-        for m in self.mods.iter().filter(|m| !hides(m.slot as usize)) {
-            put(number(m.magnitude));
-            put(m.seq() << 16 | m.index() as u64);
-            put((m.channel.0 as u64) << 32 | m.slot as u64);
-            put((m.op as u64) << 8 | m.off as u64);
-        }
-        for e in &self.effects {
-            hash_effect(e, kept, &mut put);
-            self.own_tags(e, table).for_each(|t| put(t.0 as u64));
-        }
-        for (tag, count) in self.tags.iter(table) {
-            put((tag.0 as u64) << 32 | count as u64);
-        }
-        for g in &self.grants {
-            put((g.id.0 as u64) << 32 | g.ability.0 as u64);
-            put((g.level() as u64) << 32 | g.input().0 as u64);
-            put(g.by());
-            g.more.iter().for_each(|m| m.hash(&mut put));
-        }
-        if !self.play().is_empty() {
-            put(digest(self.play()));
-        }
-        for c in self.cues().iter() {
-            put((c.tag.0 as u64) << 32 | c.count as u64);
-        }
-        for q in self.queue().iter() {
-            put(q.birth);
-            put((q.ordinal as u64) << 32 | q.spec.effect.0 as u64);
-            put((q.spec.source.0 as u64) << 32 | q.spec.level as u64);
-            hash_extra(q.spec.extra.as_deref(), kept, &mut put);
-        }
-        if let Some(a) = &self.side().anchor {
-            a.position.iter().chain(&a.facing).for_each(|&v| put(number(v)));
-        }
-        h
-    }
 }
 
 /// Lists of a row grow by an eighth instead of doubling: there are many rows, and most lists stay short.
@@ -433,65 +388,4 @@ fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 8).max(1));
     }
-}
-
-/// Which of the numbers that effects keep go into a hash. What they lead to always does.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Kept {
-    /// None. Only its definition, which is not at hand, would say which number is for a hidden attribute.
-    Nothing,
-    /// What they were given and what that comes to, not what they took from others when they began.
-    Given,
-    /// All of them.
-    All,
-}
-
-fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
-    put(e.seq());
-    put(e.birth);
-    put(e.root().0);
-    put(e.start.0 as u64);
-    put(e.end.0 as u64);
-    put((e.ordinal as u64) << 32 | e.def.0 as u64);
-    put((e.source.0 as u64) << 32 | e.level() as u64);
-    put((e.stacks() as u64) << 1 | e.inhibited() as u64);
-    if let Some(p) = e.periodic() {
-        put(p.period().0 as u64);
-        put(p.anchor.0 as u64);
-        put((p.n as u64) << 32 | p.executed as u64);
-        put(e.missed() as u64);
-    } else if e.missed() > 0 {
-        put(e.missed() as u64);
-    }
-    put(e.length().0 as u64);
-    put(e.ability().0 as u64);
-    hash_extra(e.extra(), kept, put);
-    if kept >= Kept::All {
-        e.captures().iter().for_each(|v| put(v.to_bits()));
-        e.frozen().iter().for_each(|f| f.hash(put));
-    }
-    if kept >= Kept::Given {
-        e.units().iter().for_each(|v| put(v.to_bits()));
-        e.dropped().iter().for_each(|&i| put(i as u64));
-    }
-}
-
-fn hash_extra(extra: Option<&crate::SpecExtra>, kept: Kept, put: &mut impl FnMut(u64)) {
-    let Some(x) = extra else { return };
-    if kept >= Kept::Given {
-        for (k, v) in &x.set_by_caller {
-            put(k.0 as u64);
-            put((v + 0.0).to_bits());
-        }
-    }
-    put(x.duration.map_or(0, |d| d.0 as u64 + 1));
-    put(x.period.map_or(0, |d| d.0 as u64 + 1));
-    x.origin.iter().flatten().for_each(|v| put((v + 0.0).to_bits()));
-    if let Some(hit) = &x.hit {
-        put(hit.distance.map_or(1, |d| d.to_bits()));
-        hit.position.iter().flatten().for_each(|v| put((v + 0.0).to_bits()));
-        hit.tags.iter().for_each(|t| put(t.0 as u64));
-    }
-    put(x.causer.map_or(0, |c| c.0));
-    put(x.object);
 }

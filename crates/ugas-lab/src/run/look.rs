@@ -4,7 +4,9 @@ use super::Runner;
 use super::ability::OfAbility;
 use super::world::World;
 use crate::scenario::{Found, Scenario, did_you_mean};
-use ugas_core::{AttributeId, EffectFilter, EffectId, EffectState, EffectView, NameKind, Refusal, SimTime};
+use ugas_core::{
+    AttributeId, ControllerId, EffectFilter, EffectId, EffectState, EffectView, NameKind, Refusal, Sim, SimTime, TagId,
+};
 use ugas_net::client::ProxyEffect;
 
 /// What a path means.
@@ -214,7 +216,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
                 return Ok(Found::Number(0.0));
             };
             let mine = run.sim.controllers().filter(|who| !run.seen.contains_key(who));
-            let playing: u64 = mine.map(|who| run.sim.cue_count(who, tag).map_or(0, u64::from)).sum();
+            let playing = mine.filter(|&who| plays(&run.sim, who, tag) == Ok(true)).count() as u64;
             let playing = playing + run.seen.values().filter(|seen| seen.loops.contains(&tag)).count() as u64;
             Ok(Found::Number(playing as f64))
         }
@@ -223,6 +225,11 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
         }
         Look::Handle { handle, what } => of_handle_now(run, handle, *what),
     }
+}
+
+/// Whether a looping cue plays on a controller. However many effects hold it, it is one loop.
+fn plays(sim: &Sim, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
+    Ok(sim.cue_count(who, tag)? > 0)
 }
 
 fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, Refusal> {
@@ -247,7 +254,7 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
         OfActor::Cues(tag) => match rules.find_tag(tag) {
             Some(tag) if run.seen.contains_key(&who) => count(u64::from(run.seen[&who].loops.contains(&tag))),
-            Some(tag) => count(u64::from(sim.cue_count(who, tag)?)),
+            Some(tag) => count(u64::from(plays(sim, who, tag)?)),
             None => count(0),
         },
         OfActor::Position => sim.anchor(who)?.map_or(Found::Nothing, |a| Found::Vector(a.position)),

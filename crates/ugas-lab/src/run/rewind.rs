@@ -185,6 +185,12 @@ impl Work {
         if other.sim.restore(who, &image).is_err() {
             return self.differs(&other, at, 0, "a restored controller is refused");
         }
+        // What was done to it ended a cast that it was the target of, which its own state does not bring back.
+        let casts =
+            |sim: &Sim| runner.ids.values().map(|&id| sim.cast(id).is_ok_and(|c| c.is_some())).collect::<Vec<_>>();
+        if casts(&one.sim) != casts(&other.sim) {
+            return;
+        }
         self.out.restores += 1;
         self.goes_on_alike(at, who, one, other, 1, "a restored controller");
     }

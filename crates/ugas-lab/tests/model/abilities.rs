@@ -3,8 +3,8 @@
 use super::generate::{CUES, Documents, KEYS, Rng};
 use ugas_doc::{
     Ability, AbilitySet, AbilityTask, Cast, Charges, Combat, CombatKind, CombatRule, CombatStyle, CommitPolicy,
-    DurationPolicy, Effect, GlobalCooldown, GroupPolicy, Magnitude, Modify, ModifyOperation, SetAbility, Trigger,
-    Value,
+    DurationPolicy, Effect, GlobalCooldown, GroupPolicy, Magnitude, Modify, ModifyOperation, OnTargetLost, SetAbility,
+    Trigger, Value,
 };
 
 pub(crate) const INPUTS: &[&str] = &["Fire", "Jump"];
@@ -121,6 +121,9 @@ fn ability(rng: &mut Rng, name: &str, known: &Names<'_>) -> Ability {
             _ => format!("param.Power > 1 || has_tag(target, {tag})"),
         });
     }
+    if rng.aside(2).percent(5) {
+        a.activation_condition = Some("level > 2 || distance() < 4".to_owned());
+    }
     if rng.percent(20) {
         a = a.group("Body", *rng.pick(&[GroupPolicy::Exclusive, GroupPolicy::Replaceable, GroupPolicy::Independent]));
     }
@@ -170,7 +173,7 @@ fn triggers(rng: &mut Rng, a: &mut Ability, known: &Names<'_>) {
             _ => Trigger::effect_applied(rng.pick(&known.effects)),
         });
     }
-    if rng.percent(15) {
+    if rng.aside(1).percent(30) {
         a.triggers.push(Trigger::died());
         a.castable_while_dead = true;
     }
@@ -195,6 +198,9 @@ fn timers(rng: &mut Rng, a: &mut Ability) {
         });
     }
     if rng.percent(15) {
+        let mut aside = rng.aside(3);
+        let on_target_lost = *aside.pick(&[OnTargetLost::Continue, OnTargetLost::Cancel, OnTargetLost::Complete]);
+        let reaches = on_target_lost != OnTargetLost::Continue && aside.percent(60);
         a.cast = Some(Cast {
             length: *rng.pick(&[0.0, 0.5, 1.0, 2.0]),
             ticks: rng.percent(60).then(|| rng.range(1, 3) as u32),
@@ -202,6 +208,8 @@ fn timers(rng: &mut Rng, a: &mut Ability) {
             cancel_on_release: rng.percent(30),
             interruptible: rng.percent(30).then_some(false),
             while_moving: rng.percent(40).then_some(false),
+            on_target_lost,
+            max_range: reaches.then(|| a.max_range.unwrap_or(2.0) + 2.0),
             predict_length: None,
         });
     }

@@ -86,7 +86,7 @@ impl World {
         let parent = self.spec_of(who, key);
         self.then(&parent, def.effects.as_ref().map(|e| e.on_applied.clone()));
         if !ongoing && def.on_ongoing_fail == OnOngoingFail::Remove {
-            self.recheck_later(who);
+            self.recheck_later(who, &[key]);
         }
         self.finish_verb();
         if at_once && !inhibited {
@@ -121,9 +121,13 @@ impl World {
             (p.anchor, p.n) = (now, 1);
         }
         self.changed(who, old.key, "Stacks", &before);
-        if old.stacks + spec.stacks > limit {
+        // What fits in part overflows nothing (ruling R-99).
+        if old.stacks >= limit {
             let parent = self.spec_of(who, old.key);
             self.then(&parent, Some(s.overflow_effects));
+        }
+        if s.on_stack == OnStack::RefreshDuration && plan.length == Some(0) {
+            self.due_expiry(who, old.key);
         }
     }
 
@@ -291,17 +295,17 @@ impl World {
         let now = self.local(who);
         let on_expire = self.effects[&e.def].stacking.as_ref().map(|s| s.on_expire).unwrap_or_default();
         match on_expire {
-            OnExpire::RemoveOne if e.stacks > 1 => {
+            OnExpire::RemoveOne if e.stacks > 1 && e.length > 0 => {
                 let inst = self.inst(who, key);
                 inst.stacks -= 1;
                 inst.end = Some(now + e.length);
                 self.changed(who, key, "Stacks", &[]);
             }
-            OnExpire::Refresh => {
+            OnExpire::Refresh if e.length > 0 => {
                 self.inst(who, key).end = Some(now + e.length);
                 self.changed(who, key, "Duration", &[]);
             }
-            OnExpire::ClearAll | OnExpire::RemoveOne => self.end_effect(who, key, "Expired"),
+            OnExpire::ClearAll | OnExpire::RemoveOne | OnExpire::Refresh => self.end_effect(who, key, "Expired"),
         }
     }
 
@@ -390,17 +394,35 @@ impl World {
         self.recharge(who, &def);
         self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
         let now = self.local(who);
-        if !off && std::mem::take(&mut self.inst(who, key).owes_execution) {
-            self.execute(who, key);
+        if off {
+            return;
         }
-        if let (false, Some(p)) = (off, self.inst(who, key).periodic.as_mut()) {
-            let missed = std::mem::take(&mut p.missed);
+        if let Some(p) = self.inst(who, key).periodic.as_mut() {
             match def.period_inhibition {
-                PeriodInhibition::Skip => {}
-                PeriodInhibition::Reset => (p.anchor, p.n) = (now, 1),
-                PeriodInhibition::CatchUp => (0..missed).for_each(|_| self.execute(who, key)),
+                PeriodInhibition::Skip => p.missed = 0,
+                PeriodInhibition::Reset => (p.anchor, p.n, p.missed) = (now, 1, 0),
+                PeriodInhibition::CatchUp => {}
             }
         }
+        self.catch_ups.push((who, key));
+    }
+
+    /// Runs one execution that an effect that is active again missed or owes; false if there is none.
+    pub(crate) fn catch_up_one(&mut self) -> bool {
+        while let Some(&(who, key)) = self.catch_ups.first() {
+            let e = self.rows.get_mut(&who).and_then(|r| r.effects.iter_mut().find(|e| e.key == key));
+            let runs = e.filter(|e| !e.inhibited).is_some_and(|e| {
+                let owes = std::mem::take(&mut e.owes_execution);
+                let missed = e.periodic.as_mut().filter(|p| !owes && p.missed > 0);
+                owes || missed.map(|p| p.missed -= 1).is_some()
+            });
+            if runs {
+                self.execute(who, key);
+                return true;
+            }
+            self.catch_ups.remove(0);
+        }
+        false
     }
 
     /// How many active effects hold a looping cue.

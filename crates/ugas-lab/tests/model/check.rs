@@ -4,7 +4,7 @@ use super::effects::{has_any, under};
 use super::expr;
 use super::play::{Act, State};
 use super::world::{Refused, Spec, World};
-use ugas_doc::{Ability, GroupPolicy, Operation};
+use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Operation};
 
 /// A try: who, which grant, at whom, caused by whom.
 #[derive(Clone, Debug)]
@@ -22,7 +22,8 @@ impl World {
         let own = self.refusal_of_owner(t, def, validated);
         // Those that look at the target stand between others, so both lists are asked and the earlier one counts.
         let order = |kind: &str| ORDER.iter().position(|o| *o == kind).expect("it is one of the checks");
-        let target = self.refusal_of_target(t, def);
+        let range = def.max_range.or(def.cast.as_ref().and_then(|c| c.max_range));
+        let target = self.refusal_of_target(t, def, range);
         [own, target].into_iter().flatten().min_by_key(|(check, _)| order(check)).map(|(_, kind)| kind)
     }
 
@@ -121,7 +122,8 @@ impl World {
         ]
     }
 
-    fn refusal_of_target(&self, t: &Try, def: &Ability) -> Option<(Refused, Refused)> {
+    /// The first check that fails of those that look at the target, which may be this far away.
+    pub(crate) fn refusal_of_target(&self, t: &Try, def: &Ability, range: Option<f64>) -> Option<(Refused, Refused)> {
         let there = t.target.is_some_and(|who| self.rows.contains_key(&who));
         if let Some(target) = t.target.filter(|_| there) {
             let has = |tag: &String| self.has_tag(target, tag);
@@ -129,12 +131,16 @@ impl World {
                 return Some(("TargetTags", "TargetTags"));
             }
         }
-        let missing = if t.target.is_some() { !there } else { !def.target_required_tags.is_empty() };
+        let living = def.cast.as_ref().is_some_and(|c| c.on_target_lost != OnTargetLost::Continue);
+        let missing = match t.target {
+            Some(who) => !there || living && self.is_dead(who),
+            None => !def.target_required_tags.is_empty(),
+        };
         let distance = t.target.and_then(|who| self.distance(t.who, who));
-        if missing || def.max_range.is_some() && t.target.is_some() && distance.is_none() {
+        if missing || range.is_some() && t.target.is_some() && distance.is_none() {
             return Some(("NoTarget", "NoTarget"));
         }
-        match (def.max_range, distance) {
+        match (range, distance) {
             (Some(max), Some(d)) if d > max => Some(("OutOfRange", "OutOfRange")),
             _ => None,
         }
@@ -231,6 +237,9 @@ impl World {
             "target" => target,
             _ => None,
         };
+        if name == "distance()" {
+            return self.distance(own, target?);
+        }
         if let Some(rest) = name.strip_prefix("has_tag(") {
             let (whose, tag) = rest.trim_end_matches(')').split_once(',')?;
             return Some(self.has_tag(side(whose.trim())?, tag.trim()) as u32 as f64);

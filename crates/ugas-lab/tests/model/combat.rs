@@ -1,12 +1,13 @@
 //! Combat state: values that rules change, restrictions, global cooldowns, charges, casts, input.
 
 use super::calc::Frozen;
+use super::check::Try;
 use super::effects::{flicks, has_any};
 use super::expr;
 use super::hear::Notice;
 use super::play::{Held, How, Wish};
 use super::world::{Reaction, Refused, Spec, World};
-use ugas_doc::{Ability, CombatRule, CombatStyle, DurationPolicy, ModifyOperation, Operation};
+use ugas_doc::{Ability, CombatRule, CombatStyle, DurationPolicy, ModifyOperation, OnTargetLost, Operation};
 
 /// Charges of a grant. Times are local.
 #[derive(Clone, Debug)]
@@ -297,6 +298,53 @@ impl World {
             self.stop_cast(who, act, "Finished");
             self.maybe_done(who, act);
         }
+    }
+
+    /// Casts at a controller end as their abilities say if it is lost as a target.
+    pub(crate) fn check_casters_at(&mut self, who: u32) {
+        let aims = |r: &super::world::Row| {
+            let act = r.play.cast.as_ref().map(|c| c.act);
+            r.play.acts.iter().any(|a| Some(a.seq) == act && a.target == Some(who))
+        };
+        let casters = self.rows.iter().filter(|(id, r)| **id != who && aims(r));
+        let casters: Vec<u32> = casters.map(|(id, _)| *id).collect();
+        casters.into_iter().for_each(|caster| self.check_own_target(caster));
+    }
+
+    /// A cast whose target is lost ends as its ability says.
+    pub(crate) fn check_own_target(&mut self, who: u32) {
+        let Some(act) = self.rows.get(&who).and_then(|r| r.play.cast.as_ref()).map(|c| c.act) else { return };
+        let (a, def) = (self.act(who, act).expect("it casts").clone(), self.ability_of(who, act));
+        let cast = def.cast.clone().expect("it casts");
+        let t = Try { who, grant: a.grant, level: a.level, target: a.target, source: a.source };
+        let range = cast.max_range.or(def.max_range);
+        if a.target.is_none() || self.refusal_of_target(&t, &def, range).is_none() {
+            return;
+        }
+        match cast.on_target_lost {
+            OnTargetLost::Continue => return,
+            OnTargetLost::Cancel => self.finish(who, act, How::Cancelled),
+            OnTargetLost::Complete => {
+                self.stop_cast(who, act, "Finished");
+                self.maybe_done(who, act);
+            }
+        }
+        self.count(&format!("TargetLost {:?}", cast.on_target_lost));
+    }
+
+    pub(crate) fn move_to(&mut self, who: u32, place: Option<f64>) -> Result<(), Refused> {
+        let old = std::mem::replace(&mut self.rows.get_mut(&who).ok_or("StaleHandle")?.place, place);
+        if old != place {
+            if let Some(act) = self.rows[&who].play.cast.as_ref().map(|c| c.act)
+                && self.ability_of(who, act).cast.as_ref().is_some_and(|c| c.while_moving == Some(false))
+            {
+                self.finish(who, act, How::Cancelled);
+            }
+            self.check_own_target(who);
+            self.check_casters_at(who);
+        }
+        self.react();
+        Ok(())
     }
 
     pub(crate) fn stop_cast(&mut self, who: u32, act: u64, how: &str) {

@@ -40,6 +40,20 @@ impl Both {
         Ok(())
     }
 
+    /// A derived attribute that has no finite value when its controller is made is reported.
+    pub(crate) fn compare_diagnostics(&mut self) -> Result<(), String> {
+        let mut diagnostics = Vec::new();
+        self.sim.take_diagnostics(&mut diagnostics);
+        for (who, name) in std::mem::take(&mut self.world.not_finite) {
+            let attribute = self.attribute(&name);
+            let kind = core::DiagnosticKind::NonFinite { attribute };
+            if !diagnostics.iter().any(|d| d.who.0 == who && d.kind == kind) {
+                return Err(format!("no diagnostic for {name} of the new controller {who}, which is not finite"));
+            }
+        }
+        Ok(())
+    }
+
     fn fact(&self, all: &Facts, f: &core::Fact) -> Fact {
         let rules = self.sim.rules();
         let tag = |t| rules.tag_name(t).unwrap_or("?");

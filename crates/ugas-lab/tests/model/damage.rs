@@ -23,7 +23,6 @@ pub(crate) struct Blown {
     raw: f64,
     absorbed: f64,
     rest: f64,
-    start: f64,
 }
 
 /// The rules of who does it and of whom it is done to.
@@ -121,8 +120,8 @@ impl World {
             // What it loses as a pool of another stays lost.
             own.result += w.start + sign * rest - w.result;
             let credit = self.credit(spec.source);
-            let (attribute, absorbed, start) = (w.attribute.clone(), amount - rest, w.start);
-            blows.push(Blown { attribute, credit, raw, absorbed, rest, start });
+            let (attribute, absorbed) = (w.attribute.clone(), amount - rest);
+            blows.push(Blown { attribute, credit, raw, absorbed, rest });
         }
         Ok(blows)
     }
@@ -141,7 +140,7 @@ impl World {
     /// What settled writes came to.
     pub(crate) fn dealt(&self, target: u32, blows: Vec<Blown>) -> Vec<Dealt> {
         let left = |b: &Blown| {
-            let moved = (self.shown[&(target, b.attribute.clone())].base - b.start).abs();
+            let moved = (self.shown[&(target, b.attribute.clone())].base - self.starts[&b.attribute]).abs();
             (b.rest - moved).max(0.0)
         };
         blows.into_iter().map(|b| (b.clone(), b.rest - left(&b), left(&b))).collect()

@@ -129,7 +129,10 @@ impl World {
             self.check_change(who, *key, change)?;
         }
         for key in met {
-            self.change_now(who, key, change)?;
+            // One that lost its time may have taken others with it.
+            if self.rows[&who].effects.iter().any(|e| e.key == key) {
+                self.change_now(who, key, change)?;
+            }
         }
         self.react();
         Ok(())
@@ -192,6 +195,10 @@ impl World {
             self.evaluate_again(who, key);
         }
         self.changed(who, key, what, &before);
+        // An effect is active on [start, end): one that has no time left is over now.
+        if what == "Duration" && self.inst(who, key).end.is_some_and(|end| end <= now) {
+            self.due_expiry(who, key);
+        }
         Ok(())
     }
 
@@ -320,10 +327,10 @@ impl World {
                 return Err("Chance");
             }
         }
-        let have = self.existing(spec, def).map_or(0, |old| old.stacks as u64);
+        let have = self.existing(spec, def).map_or(0, |old| old.stacks);
         if let Some(s) = &def.stacking
             && s.deny_overflow
-            && have + spec.stacks as u64 > s.limit.unwrap_or(u32::MAX) as u64
+            && have >= s.limit.unwrap_or(u32::MAX)
         {
             return Err("Stacks");
         }
@@ -379,7 +386,9 @@ impl World {
         let tags = tags.unwrap_or_else(|| def.granted_tags.clone());
         if !def.remove_effects_with_tags.is_empty() {
             let filter = Filter { tags: def.remove_effects_with_tags.clone(), ..Filter::default() };
+            let before = self.reactions.len();
             self.remove_list(target, self.met(target, &filter), &filter);
+            self.withdraw_rechecks(before);
         }
         for (m, state) in def.modifiers.iter().zip(&mut plan.mods) {
             state.holds = self.filter_holds(m, target, source, None);
@@ -388,14 +397,7 @@ impl World {
             (_, DurationPolicy::Instant) => self.instant(spec, def, plan)?,
             (Some(old), _) if def.stacking.is_some() => self.stack(spec, def, old, plan),
             (Some(old), _) => self.merge(spec, old, plan),
-            (None, _) => {
-                self.start(spec, def, key, tags, plan)?;
-                if let Some(s) = &def.stacking
-                    && spec.stacks > s.limit.unwrap_or(u32::MAX)
-                {
-                    self.then(spec, Some(s.overflow_effects.clone()));
-                }
-            }
+            (None, _) => self.start(spec, def, key, tags, plan)?,
         }
         Ok(())
     }

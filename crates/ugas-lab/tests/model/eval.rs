@@ -308,6 +308,13 @@ impl World {
         Some(v.filter(|v| v.is_finite()).unwrap_or(0.0) + 0.0)
     }
 
+    /// Whether a derived attribute has no finite value.
+    pub(crate) fn is_not_finite(&self, node: &Node, values: &Values) -> bool {
+        let derived = self.attribute(node).and_then(|a| a.derived_from.as_ref());
+        let read = |name: &str| values.get(&(node.0, name.to_owned())).copied();
+        derived.is_some_and(|d| expr::value(&d.expression, &read).is_none_or(|v| !v.is_finite()))
+    }
+
     pub(crate) fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {
         let pieces = self.pieces(node, values);
         let (lo, hi) = self.bounds(node, values);

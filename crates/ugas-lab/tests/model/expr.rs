@@ -133,7 +133,8 @@ impl Parser<'_> {
         let rest = self.rest.trim_start();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')).unwrap_or(rest.len());
         // A question with brackets is one word.
-        let end = if &rest[..end] == "has_tag" { rest.find(')').expect("closed") + 1 } else { end };
+        let end =
+            if ["has_tag", "distance"].contains(&&rest[..end]) { rest.find(')').expect("closed") + 1 } else { end };
         let (word, after) = rest.split_at(end);
         self.rest = after;
         match word.parse::<f64>() {

@@ -30,6 +30,10 @@ impl Rng {
     pub(crate) fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5851_f42d_4c95_7f2d)
     }
+    /// A stream of its own for what is chosen besides: what this one gives next stays the same.
+    pub(crate) fn aside(&self, salt: u64) -> Rng {
+        Rng::new(self.0 ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
     /// Another stream that follows from this one, which stays where it is.
     pub(crate) fn fork(&self) -> Rng {
         Rng::new(self.0)
@@ -93,6 +97,93 @@ pub(crate) fn documents(rng: &mut Rng) -> Documents {
     calc::add(&mut rng.fork(), &mut docs);
     abilities::add(rng, &mut docs, &abilities);
     docs
+}
+
+/// Changes some documents so that their parts depend on each other: what one gives is what another needs, what
+/// executes removes itself, bounds and what they hold are written together, a stack may have no time.
+pub(crate) fn entangle(rng: &mut Rng, docs: &mut Documents) {
+    let count = docs.effects.len();
+    for i in 0..count.saturating_sub(1) {
+        let j = rng.range(i + 1, count - 1);
+        let (before, after) = docs.effects.split_at_mut(j);
+        let (e, other) = (&mut before[i], &mut after[0]);
+        if e.duration_policy == DurationPolicy::Instant {
+            continue;
+        }
+        match rng.below(100) {
+            // It needs what its OnApplied gives it.
+            // A cooldown may not be a sequence.
+            0..25 if other.duration_policy != DurationPolicy::Instant && !e.name.starts_with("GE_Cool") => {
+                (e.stacking, e.execution_policy) = (None, ExecutionPolicy::RunInSequence);
+                (other.stacking, other.execution_policy) = (None, ExecutionPolicy::RunInParallel);
+                other.granted_tags = vec![rng.tag()];
+                e.ongoing_required_tags = other.granted_tags.clone();
+                e.on_ongoing_fail = OnOngoingFail::Remove;
+                let then = e.effects.get_or_insert_default();
+                (then.on_applied, then.on_removed, then.on_expired) = (vec![other.name.clone()], vec![], vec![]);
+            }
+            // Its execution applies what removes it, after it missed some.
+            25..50 => {
+                e.period = Some(Period { period: *rng.pick(&[0.25, 0.5]), execute_on_application: rng.percent(20) });
+                (e.ongoing_blocked_tags, e.ongoing_required_tags) = (vec!["Team.Red".to_owned()], Vec::new());
+                (e.on_ongoing_fail, e.period_inhibition) = (OnOngoingFail::Inhibit, PeriodInhibition::CatchUp);
+                e.effect_tags.push("Mark".to_owned());
+                e.effects.get_or_insert_default().on_executed = vec![other.name.clone()];
+                if rng.percent(70) && other.stacking.is_none() && other.execution_policy != ExecutionPolicy::RunInMerge
+                {
+                    other.remove_effects_with_tags.push("Mark".to_owned());
+                }
+            }
+            50..60 if e.stacking.is_some() && e.duration_policy == DurationPolicy::HasDuration => {
+                e.duration = Some(Magnitude::set_by_caller(*rng.pick(KEYS)));
+            }
+            // A small stack that overflows.
+            60..80 if e.execution_policy == ExecutionPolicy::RunInParallel => {
+                let mut stacking = e.stacking.take().unwrap_or_default();
+                (stacking.limit, stacking.overflow_effects) = (Some(rng.range(2, 3) as u32), vec![other.name.clone()]);
+                e.remove_effects_with_tags.clear();
+                e.stacking = Some(stacking);
+                e.duration = e.duration.take().map(|_| Magnitude::value(2.5));
+            }
+            // What keeps others from executing, for a while.
+            80..100 => {
+                (e.duration_policy, e.duration) = (DurationPolicy::HasDuration, Some(Magnitude::value(1.5)));
+                e.granted_tags = vec!["Team.Red".to_owned()];
+            }
+            _ => {}
+        }
+    }
+    // A derived value that is not finite from the start.
+    let divisors: Vec<String> = docs.sets.iter().flat_map(|s| &s.attributes).filter_map(divisor).collect();
+    for a in docs.sets.iter_mut().flat_map(|s| &mut s.attributes) {
+        if a.derived_from.is_none() && divisors.contains(&a.name) && rng.percent(50) {
+            (a.default_base_value, a.clamping) = (Some(0.0), None);
+        }
+    }
+    let bounded: Vec<(String, String)> = docs.sets[0]
+        .attributes
+        .iter_mut()
+        .filter_map(|a| match a.clamping.clone().and_then(|c| c.max) {
+            Some(Bound::Attribute(max)) if a.derived_from.is_none() && rng.percent(60) => {
+                a.on_bound_change = ugas_doc::OnBoundChange::Proportional;
+                Some((a.name.clone(), max))
+            }
+            _ => None,
+        })
+        .collect();
+    let plain = |name: &str| docs.sets[0].attributes.iter().any(|a| a.name == name && a.derived_from.is_none());
+    for (name, max) in bounded.into_iter().filter(|(_, max)| plain(max)) {
+        let e = rng.below(count);
+        let list = &mut docs.effects[e].modifiers;
+        list.push(Modifier::new(&max, Operation::Add, Magnitude::value(rng.number(-10, 20))));
+        list.push(Modifier::new(&name, Operation::Add, Magnitude::value(rng.number(-10, 10))));
+    }
+}
+
+/// What a derived attribute divides by.
+fn divisor(a: &Attribute) -> Option<String> {
+    let (_, divisor) = a.derived_from.as_ref()?.expression.rsplit_once(" / ")?;
+    Some(divisor.to_owned())
 }
 
 fn sets(rng: &mut Rng) -> Vec<AttributeSet> {

@@ -88,6 +88,9 @@ impl World {
             }
             _ => {}
         }
+        if matches!(heard.notice, Notice::Tag { .. } | Notice::Died { .. }) {
+            self.check_casters_at(who);
+        }
         self.wake(heard);
         self.trigger(heard);
         self.try_passives(who, heard);

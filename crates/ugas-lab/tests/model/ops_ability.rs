@@ -19,6 +19,15 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, who: u32, live:
         let ids: Vec<u32> = world.rows.get(&who).map_or(Vec::new(), |r| r.grants.iter().map(|g| g.id).collect());
         if ids.is_empty() || rng.percent(4) { 9999 } else { *rng.pick(&ids) }
     };
+    let lost = world.rows.iter().find_map(|(who, r)| {
+        let act = r.play.cast.as_ref()?.act;
+        let a = r.play.acts.iter().find(|a| a.seq == act)?;
+        let cast = world.abilities[&a.ability].cast.as_ref()?;
+        (cast.max_range.is_some() && rng.aside(4).percent(30)).then_some(a.target.unwrap_or(*who))
+    });
+    if let Some(who) = lost {
+        return Op::Move { who, place: Some(40.0) };
+    }
     match rng.below(100) {
         0..33 => Op::Activate { who, which: which(rng, world, docs, who), target: target(rng) },
         33..39 => {

@@ -61,43 +61,56 @@ impl World {
             crossed |= self.tag_facts(who, &mut counts, tag, added);
         }
         // What an effect grants itself does not count for it, so a further grant of a present tag may matter.
-        if !tags.is_empty() && self.rows[&who].effects.iter().any(|e| self.watches(e)) {
-            self.recheck_later(who);
+        let meant = |watched: &[String]| tags.iter().any(|t| watched.iter().any(|w| under(t, w)));
+        let mut asked: Vec<(u32, Vec<u64>)> = Vec::new();
+        for (&other, row) in &self.rows {
+            let concerned = row.effects.iter().filter(|e| {
+                let def = &self.effects[&e.def];
+                let own = other == who
+                    && (meant(&def.ongoing_required_tags)
+                        || meant(&def.ongoing_blocked_tags)
+                        || def.modifiers.iter().any(|m| meant(&m.target_tags)));
+                own || crossed
+                    && e.source == who
+                    && e.frozen.is_none()
+                    && def.modifiers.iter().any(|m| meant(&m.source_tags))
+            });
+            let keys: Vec<u64> = concerned.map(|e| e.key).collect();
+            if !keys.is_empty() {
+                let place = if other == who { 0 } else { asked.len() };
+                asked.insert(place, (other, keys));
+            }
         }
-        let tests_source = |e: &Inst| {
-            let filtered = || self.effects[&e.def].modifiers.iter().any(|m| !m.source_tags.is_empty());
-            e.source == who && e.frozen.is_none() && filtered()
-        };
-        let others: Vec<u32> = self
-            .rows
-            .iter()
-            .filter(|(w, r)| **w != who && r.effects.iter().any(tests_source))
-            .map(|(w, _)| *w)
-            .collect();
-        for other in others.into_iter().filter(|_| crossed) {
-            self.recheck_later(other);
+        for (other, keys) in asked {
+            self.recheck_later(other, &keys);
         }
     }
 
-    /// Whether an effect depends on tags while it is active.
-    fn watches(&self, e: &Inst) -> bool {
-        let def = &self.effects[&e.def];
-        let filtered = def.modifiers.iter().any(|m| !m.source_tags.is_empty() || !m.target_tags.is_empty());
-        filtered || !def.ongoing_required_tags.is_empty() || !def.ongoing_blocked_tags.is_empty()
-    }
-
-    /// Looks at a controller's effects again once the verb and its conditional effects are queued; once is enough.
-    pub(crate) fn recheck_later(&mut self, who: u32) {
-        if !self.rechecks.contains(&who) {
-            self.rechecks.push(who);
+    /// Looks at some effects of a controller again once the verb and its conditional effects are queued; once is enough.
+    pub(crate) fn recheck_later(&mut self, who: u32, keys: &[u64]) {
+        match self.rechecks.iter_mut().find(|r| r.0 == who) {
+            Some((_, known)) => known.extend(keys),
+            None => self.rechecks.push((who, keys.to_vec())),
         }
     }
 
     /// The end of a verb: what its tag changes ask for comes after its conditional effects.
     pub(crate) fn finish_verb(&mut self) {
         let rechecks = std::mem::take(&mut self.rechecks);
-        self.reactions.extend(rechecks.into_iter().map(Reaction::Recheck));
+        self.reactions.extend(rechecks.into_iter().map(|(who, keys)| Reaction::Recheck(who, keys)));
         self.queue_news();
+    }
+
+    /// A removal that is part of an application: what it makes others look at comes after the conditional effects of the
+    /// application (ruling R-08).
+    pub(crate) fn withdraw_rechecks(&mut self, from: usize) {
+        let later: Vec<Reaction> = self.reactions.drain(from..).collect();
+        for reaction in later {
+            match reaction {
+                Reaction::Recheck(who, keys) => self.recheck_later(who, &keys),
+                other => self.reactions.push_back(other),
+            }
+        }
     }
 
     // Filters and ongoing requirements --------------------------------------------------------------------------
@@ -124,12 +137,21 @@ impl World {
     pub(crate) fn react(&mut self) {
         self.finish_verb();
         let mut count = 0;
-        while let Some(reaction) = self.reactions.pop_front() {
+        loop {
+            let Some(reaction) = self.reactions.pop_front() else {
+                // Missed executions run one at a time, each with all that follows from it.
+                if !self.catch_up_one() {
+                    break;
+                }
+                self.finish_verb();
+                continue;
+            };
             count += 1;
             if count > STORM {
                 self.storm = true;
                 self.reactions.clear();
                 self.notices.clear();
+                self.catch_ups.clear();
                 break;
             }
             match reaction {
@@ -142,7 +164,7 @@ impl World {
                     }
                 }
                 Reaction::NextInSequence(who, def) => self.next_in_sequence(who, &def),
-                Reaction::Recheck(who) => self.recheck(who),
+                Reaction::Recheck(who, keys) => self.recheck(who, &keys),
             }
             self.finish_verb();
         }
@@ -175,10 +197,10 @@ impl World {
         self.begin(spec, key, tags)
     }
 
-    /// Tags changed: looks at every effect of a controller again, in order of application.
-    fn recheck(&mut self, who: u32) {
+    /// Tags changed: looks at the effects they matter to again, in order of application.
+    fn recheck(&mut self, who: u32, asked: &[u64]) {
         let Some(row) = self.rows.get(&who) else { return };
-        let keys: Vec<u64> = row.effects.iter().map(|e| e.key).collect();
+        let keys: Vec<u64> = row.effects.iter().map(|e| e.key).filter(|k| asked.contains(k)).collect();
         for key in keys {
             self.recheck_filters(who, key);
             self.recheck_ongoing(who, key);

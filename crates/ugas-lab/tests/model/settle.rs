@@ -26,6 +26,7 @@ impl World {
     /// leads to and that changed. `source` caused it, or nobody did.
     pub(crate) fn settle(&mut self, touched: &[Node], target: u32, writes: Vec<Write>, source: u32) {
         let before = std::mem::take(&mut self.shown);
+        self.starts.clear();
         let mut values = Values::new();
         let order = self.sort(self.all_nodes()).expect("circles are refused");
         for node in order {
@@ -36,13 +37,26 @@ impl World {
             };
             let proportional = self.attribute(&node).map(|d| d.on_bound_change) == Some(OnBoundChange::Proportional);
             let write = writes.iter().find(|w| node == (target, w.attribute.clone()));
-            if let (true, None, Some(old)) = (proportional, write, before.get(&node)) {
+            let mut write = write.cloned();
+            if let (true, Some(old)) = (proportional, before.get(&node)) {
+                // Without a lower bound the share counts from 0.
+                let (old, lo) = if lo.is_finite() { (*old, lo) } else { (Shown { lo: 0.0, ..*old }, 0.0) };
                 let (range, new_range) = (old.hi - old.lo, hi - lo);
                 if (old.lo, old.hi) != (lo, hi) && range > 0.0 && range.is_finite() && new_range.is_finite() {
-                    base = lo + (base - old.lo) / range * new_range;
+                    let rescaled = |v: f64| lo + (v - old.lo) / range * new_range;
+                    base = rescaled(base);
+                    // The effect moves what the bound left by as much as it would have moved what was there.
+                    if let Some(w) = &mut write {
+                        let by = w.result - w.start;
+                        w.start = rescaled(w.start);
+                        if !w.overrides {
+                            w.result = w.start + by;
+                        }
+                    }
                 }
             }
             if let Some(w) = write {
+                self.starts.insert(w.attribute.clone(), w.start);
                 let (window, hull) = self.window(&node, &values);
                 if w.overrides {
                     base = clamp(w.result, window.0, window.1);

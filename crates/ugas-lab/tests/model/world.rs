@@ -205,7 +205,7 @@ impl Row {
 pub(crate) enum Reaction {
     Apply(Spec),
     NextInSequence(u32, String),
-    Recheck(u32),
+    Recheck(u32, Vec<u64>),
     Hear(Heard),
     /// All ticks of a cast without length.
     Ticks(u32, u64),
@@ -240,11 +240,15 @@ pub(crate) struct World {
     pub(crate) next_key: u64,
     pub(crate) next_seq: u64,
     pub(crate) shown: BTreeMap<Node, Shown>,
+    /// Where the writes of the latest settle started from.
+    pub(crate) starts: BTreeMap<String, f64>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) reactions: VecDeque<Reaction>,
-    /// Controllers whose effects have to be looked at again after the verb.
-    pub(crate) rechecks: Vec<u32>,
+    /// Effects to look at again after the verb, by controller.
+    pub(crate) rechecks: Vec<(u32, Vec<u64>)>,
     pub(crate) flips: BTreeMap<u64, u32>,
+    /// Effects whose missed executions run once nothing else is left to do.
+    pub(crate) catch_ups: Vec<(u32, u64)>,
     /// Reactions that were refused, with the kind: diagnostics in the runtime.
     pub(crate) refused_reactions: Vec<Refused>,
     /// What abilities will hear of once the verb is done.
@@ -252,6 +256,8 @@ pub(crate) struct World {
     /// More followed from one cause than is compared.
     pub(crate) storm: bool,
     pub(crate) next_frame: Option<i64>,
+    /// Derived attributes of the latest spawn that had no finite value.
+    pub(crate) not_finite: Vec<Node>,
     /// Handles of ability sets that were granted in this op.
     pub(crate) handles: Vec<u64>,
     /// What attributes showed before an application that settles several times; facts come at its end.
@@ -337,6 +343,9 @@ impl World {
             self.row(who).base.insert(attribute.clone(), *value);
         }
         self.settle(&[], who, Vec::new(), NONE);
+        let values = self.shown_values();
+        let nodes = self.attributes(who).into_iter().map(|a| (who, a));
+        self.not_finite = nodes.filter(|n| self.is_not_finite(n, &values)).collect();
         self.tell(who, "Spawned".into());
         for (ability, level, input) in &spec.abilities {
             self.give(who, ability, *level, input.clone(), None);
@@ -404,6 +413,7 @@ impl World {
         self.freeze(who);
         self.rows.remove(&who);
         self.shown.retain(|n, _| n.0 != who);
+        self.check_casters_at(who);
         self.react();
         Ok(())
     }

@@ -43,7 +43,7 @@ impl View<'_> {
             Target::Controller(_) => {}
         }
         let grant = self.row(slot).grant(a.grant).ok_or(Refusal::NotGranted)?;
-        let t = Try { slot, grant, def: &def, level: a.level, target, source: a.source, skip: 0 };
+        let t = Try { level: a.level, source: a.source, ..self.attempt(slot, grant, &def, target) };
         self.refusal_in(&t, OF_TARGET)
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Try<'t> {
     pub(crate) target: Target,
     /// Who caused it: an event's instigator, else the owner.
     pub(crate) source: ControllerId,
+    /// How far away the target may be.
+    pub(crate) range: Option<f64>,
     /// Bits of checks that are not asked.
     pub(crate) skip: u32,
 }
@@ -83,7 +85,7 @@ const CHECKS: [(Check, CheckFn); 21] = [
     (Check::Cooldown, |v, t| v.cooled(t).err()),
     (Check::NoTarget, no_target),
     (Check::OutOfRange, |v, t| {
-        let max = t.def.max_range?;
+        let max = t.range?;
         let distance = v.distance_to(t.slot, t.target)?;
         (distance > max).then_some((Refusal::OutOfRange { distance, max }, SimTime::NEVER))
     }),
@@ -194,11 +196,16 @@ fn condition(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
 
 fn no_target(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     let there = match t.target {
-        Target::Controller(c) => v.st.controllers.get(c).is_some(),
+        Target::Controller(c) => v.st.controllers.get(c).is_some() && !(t.def.needs_living_target() && v.is_dead(c)),
         Target::None | Target::Point(_) => !t.def.flags.needs_target,
     };
-    let far = t.def.max_range.is_some() && t.target != Target::None;
+    let far = t.range.is_some() && t.target != Target::None;
     forever(!there || far && v.distance_to(t.slot, t.target).is_none(), Refusal::NoTarget)
+}
+
+/// Between two places.
+pub(crate) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()
 }
 
 impl<'a> View<'a> {
@@ -222,16 +229,29 @@ impl<'a> View<'a> {
         let to = match target {
             Target::None => return None,
             Target::Point(p) => p,
-            Target::Controller(c) => self.st.controllers.get(c)?.side().anchor?.position,
+            Target::Controller(c) => self.position_of(c)?,
         };
-        let square: f64 = (0..3).map(|i| (from[i] - to[i]) * (from[i] - to[i])).sum();
-        Some(square.sqrt())
+        Some(distance(from, to))
+    }
+
+    /// Between the anchors of two controllers; `None` if one of them has no place.
+    pub(crate) fn distance_between(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
+        Some(distance(self.position_of(a)?, self.position_of(b)?))
+    }
+
+    /// Whether an attribute whose end is death is used up.
+    pub(crate) fn is_dead(&self, who: ControllerId) -> bool {
+        let Some(row) = self.st.controllers.get(who) else { return false };
+        let layout = &self.ix.layouts[row.layout as usize];
+        let attribute = |&slot: &u16| layout.slots[slot as usize].attribute;
+        layout.deaths.iter().map(attribute).any(|a| self.current_of(who, a).is_some_and(|v| v <= 0.0))
     }
 
     /// A try by the owner itself.
     pub(crate) fn attempt<'t>(&self, slot: usize, grant: usize, def: &'t AbilityDef, target: Target) -> Try<'t> {
         let row = self.row(slot);
-        Try { slot, grant, def, level: row.grants[grant].level(), target, source: row.id, skip: 0 }
+        let (level, range) = (row.grants[grant].level(), def.start_range());
+        Try { slot, grant, def, level, target, source: row.id, range, skip: 0 }
     }
 
     /// Bits of the checks whose outcome follows from the row and the rules alone. That a rule restricts the use of an

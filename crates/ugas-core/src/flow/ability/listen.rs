@@ -42,7 +42,12 @@ impl Flow<'_> {
             }
         }
         bits |= self.task_alerts(slot);
+        // Somebody casts at it: its death and its tags may end the cast.
+        if self.ix.casters_at(row.id).next().is_some() {
+            bits |= alert::DEATH | alert::TAG;
+        }
         self.st.controllers.row_mut(slot).alert = bits;
         self.refresh_frames(slot);
+        self.refresh_aim(slot);
     }
 }

@@ -18,6 +18,7 @@ mod validate;
 mod view;
 
 pub(crate) use ahead::Ahead;
+pub(crate) use check::{Try, distance};
 pub(crate) use finish::EndHow;
 pub(crate) use status::Again;
 pub(crate) use trigger::TriggerCause;

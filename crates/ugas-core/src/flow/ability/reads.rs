@@ -42,6 +42,7 @@ impl Reads for TryReads<'_, '_> {
     fn local(&mut self, local: Local) -> Option<f64> {
         match local {
             Local::Level => Some(self.of.level as f64),
+            Local::TargetDistance => self.view.distance_to(self.of.slot, self.of.target),
             Local::Param(name) => self.view.param_of(self.of.slot, self.of.grant, name),
             _ => None,
         }

@@ -76,6 +76,10 @@ impl Flow<'_> {
             _ => {}
         }
         let who = self.row(target).id;
+        if matches!(notice, Notice::Tag { .. } | Notice::Died { .. }) {
+            self.check_casters_at(who);
+        }
+        let Some(target) = self.st.controllers.slot(who) else { return };
         self.wake(target, notice, since);
         let Some(target) = self.st.controllers.slot(who) else { return };
         self.trigger(target, notice, since);
@@ -112,7 +116,7 @@ impl Flow<'_> {
         match notice {
             Notice::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
             Notice::Effect { source, .. } => (aim(*source), None, Some(*source)),
-            // A death must not go unanswered because whoever caused it is gone.
+            // Without a target if the controller that caused the death no longer exists.
             Notice::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
             _ => (Target::None, None, None),
         }

@@ -25,6 +25,8 @@ impl<'r> Flow<'r> {
         let due = Due::timer(cast.next_at(), Timer::Cast, number);
         row.play_mut().cast = Some(Box::new(cast));
         let who = row.id;
+        self.refresh_aim(slot);
+        let row = self.row_mut(slot);
         if length > SimTime::ZERO {
             if known {
                 row.schedule(due);
@@ -81,6 +83,7 @@ impl<'r> Flow<'r> {
         let Some(cast) = row.play_mut().cast.take() else { return };
         row.unschedule(Due::timer(cast.next_at(), Timer::Cast, cast.seq));
         row.trim();
+        self.refresh_aim(slot);
         self.publish(slot);
         let (tick, length) = (cast.next - 1, cast.length);
         self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick, length, step: how });

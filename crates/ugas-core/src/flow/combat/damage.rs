@@ -52,6 +52,13 @@ impl Flow<'_> {
         Ok(())
     }
 
+    /// A write that is settling starts from elsewhere, because a bound moved: overkill counts from there.
+    pub(crate) fn rescale_blow(&mut self, write: &Write) {
+        if let Some(b) = self.sc.blows.iter_mut().rev().find(|b| (b.row, b.slot) == (write.row, write.slot)) {
+            b.start = write.start;
+        }
+    }
+
     /// Changes the planned writes to what gets through, and plans what pools take.
     fn combat(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
         let Some(combat) = &def.combat else { return Ok(()) };

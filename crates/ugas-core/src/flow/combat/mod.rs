@@ -5,6 +5,7 @@ mod charge;
 mod damage;
 mod gcd;
 mod input;
+mod lost;
 mod restrict;
 mod value;
 

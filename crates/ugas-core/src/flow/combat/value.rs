@@ -206,6 +206,7 @@ impl Reads for RuleReads<'_> {
             Local::Direct => self.style(CombatStyle::Direct),
             Local::Periodic => self.style(CombatStyle::Periodic),
             Local::Area => self.style(CombatStyle::Area),
+            Local::TargetDistance => self.view.distance_between(self.source(), self.target()),
             Local::Param(_) | Local::Tick | Local::Held | Local::Found => None,
             Local::Distance | Local::Bound(_) | Local::Given(_) => None,
         }

@@ -41,9 +41,9 @@ impl Flow<'_> {
             return;
         }
         let mut flips = Vec::new();
-        come.into_iter().for_each(|tag| self.tag_in(slot, tag, &mut flips));
-        go.into_iter().for_each(|tag| self.tag_out(slot, tag, &mut flips));
-        self.tags_changed(slot, &flips);
+        come.iter().for_each(|&tag| self.tag_in(slot, tag, &mut flips));
+        go.iter().for_each(|&tag| self.tag_out(slot, tag, &mut flips));
+        self.tags_changed(slot, [&come, &go], &flips);
         self.emit_flips(slot, &flips, via);
     }
 
@@ -97,6 +97,12 @@ impl Flow<'_> {
             }
         }
         self.recharge(slot);
+    }
+
+    /// Expires the effects to which the new rules give no time.
+    pub(super) fn expire_overdue(&mut self, slot: usize) {
+        let all: Vec<u64> = self.row(slot).effects.iter().map(|e| e.seq()).collect();
+        all.into_iter().for_each(|seq| self.expire_if_over(slot, seq));
     }
 
     /// Effects that wait for requirements they no longer have wait no longer.

@@ -136,9 +136,8 @@ impl Flow<'_> {
         for who in everyone {
             let Ok(slot) = self.slot(who) else { continue };
             self.free_effects(slot);
-            if self.row(slot).watching > 0 {
-                self.recheck_later(slot);
-            }
+            self.expire_overdue(slot);
+            self.recheck_all_later(slot);
             self.notify(slot, crate::state::alert::ABILITY, || super::Notice::Freed);
             let mut queued: Vec<EffectId> = self.row(slot).queue().iter().map(|q| q.spec.effect).collect();
             let mut seen = BTreeSet::new();

@@ -68,6 +68,10 @@ impl Reads for TaskReads<'_, '_> {
             Local::Tick => Some(a.tick as f64),
             Local::Held => Some(a.held),
             Local::Found => Some(a.targets.len() as f64),
+            Local::TargetDistance => {
+                let target = self.who(Side::Target).map_or(a.target, crate::Target::Controller);
+                self.flow.view().distance_to(self.slot, target)
+            }
             Local::Distance => Some(a.hit.as_ref().and_then(|h| h.distance).unwrap_or(0.0)),
             Local::Bound(_) | Local::Given(_) => None,
             Local::Stacks | Local::Caller(_) | Local::Amount | Local::Direct | Local::Periodic | Local::Area => None,

@@ -1,15 +1,12 @@
 //! Distances between anchors. The space layer brings an index; until then every controller with an anchor is looked at.
 
 use crate::flow::Flow;
+use crate::flow::ability::distance;
 use crate::rules::{Num, TargetPick};
 use crate::{ActivationKey, ControllerId, Refusal, Role, TagId, Target};
 
 /// Aims that wait to be taken, at most.
 const AIMS: usize = 256;
-
-fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()
-}
 
 impl Flow<'_> {
     /// How far two controllers are apart, if both stand somewhere.
@@ -99,6 +96,7 @@ impl Flow<'_> {
             a.targets.clear();
         }
         self.row_mut(slot).trim();
+        self.refresh_aim(slot);
         is_there
     }
 

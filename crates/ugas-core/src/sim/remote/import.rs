@@ -2,7 +2,7 @@
 
 use super::{JournalPosition, RemoteMut};
 use crate::check::closes_circle;
-use crate::flow::{ImageStamp, Via};
+use crate::flow::{Captured, CapturedAt, Via};
 use crate::image::{Portable, RowImage};
 use crate::sim::Sim;
 use crate::state::{Attr, Row};
@@ -62,12 +62,14 @@ impl RemoteMut<'_> {
             ..SpawnSpec::default()
         };
         let (next_id, facts) = (sim.state.next_id, sim.log.facts.list.len());
+        let diagnostics = sim.log.diagnostics.len();
         let mut flow = sim.flow();
         flow.start(OpId::default(), spare);
         let made = flow.spawn(&spec);
         flow.react();
         let row = made.ok().and_then(|_| flow.slot(spare).ok()).and_then(|slot| flow.drop_row(slot));
         sim.log.facts.list.truncate(facts);
+        sim.log.diagnostics.truncate(diagnostics);
         sim.state.next_id = next_id;
         let mut row = row.ok_or(made.err().unwrap_or(Refusal::StaleHandle))?;
         row.id = proxy.who;
@@ -85,7 +87,13 @@ impl RemoteMut<'_> {
 
     /// Moves a remote actor. Nothing is journalled: the position is received, not simulated.
     pub fn move_proxy(&mut self, who: ControllerId, anchor: Option<crate::Anchor>) -> Result<(), Refusal> {
-        self.sim.flow().move_to(who, anchor)
+        let mut flow = self.sim.flow();
+        if flow.ix.casters_at(who).next().is_some() {
+            flow.start(OpId::default(), who);
+        }
+        let moved = flow.move_to(who, anchor);
+        flow.react();
+        moved
     }
 
     /// Removes a controller without emitting facts, e.g. one that is no longer relevant to a client.
@@ -104,10 +112,9 @@ impl Sim {
     fn imported(&self, mut row: Row, at: SimTime, after: JournalPosition) -> RowImage {
         row.rebuild();
         row.readers = 0;
-        let mut image = RowImage::default();
-        let stamp = ImageStamp { at, serial: after.serial, dues: after.dues, foreign: true };
-        stamp.capture(&self.rules, &self.index, &self.state.definitions, &row, &mut image);
-        image
+        let JournalPosition { serial, dues } = after;
+        let taken = CapturedAt { at, rules: self.rules.image_print(), serial, dues, foreign: true };
+        RowImage { inner: Some(Captured::new(row, taken, &self.index, &self.state.definitions)) }
     }
 
     /// Creates a controller that is not in this sim.

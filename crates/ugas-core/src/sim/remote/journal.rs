@@ -52,7 +52,7 @@ impl Sim {
     ) -> Result<(), Refusal> {
         let from = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let who = from.row.id;
-        if from.foreign {
+        if from.taken.foreign {
             self.make_room(&from.row)?;
         }
         // The sim's own journal is read while the sim changes.

@@ -8,7 +8,7 @@ use super::Remote;
 use crate::image::Portable;
 use crate::rules::{CurveInput, EffectDef, Mag};
 use crate::sim::Sim;
-use crate::state::{Effect, Frozen, Row};
+use crate::state::{Cold, Effect, Frozen, Rest, Row, Side};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
 /// What a snapshot leaves out.
@@ -41,14 +41,48 @@ impl Remote<'_> {
             row.rebuild_modded();
             row.live = sim.live_mods(row);
         }
-        for e in &mut row.effects {
+        // A new field does not compile until it is decided here whether it contains a value of an attribute.
+        let Row {
+            effects,
+            side,
+            // Redacted above.
+            attrs: _,
+            mods: _,
+            modded: _,
+            live: _,
+            // No value of an attribute: tags and grants that follow from a hidden value are visible.
+            last_birth: _,
+            next_seq: _,
+            id: _,
+            layout: _,
+            immunities: _,
+            watching: _,
+            clock: _,
+            owner: _,
+            grants: _,
+            tags: _,
+            next_grant: _,
+            // Not part of a snapshot.
+            readers: _,
+            signature: _,
+            hash_dirty: _,
+            alert: _,
+            published: _,
+            changes: _,
+            phase: _,
+            due: _,
+        } = row;
+        for e in effects {
             if let Some(def) = sim.state.definitions.effect(&sim.rules, e.def) {
                 sim.redact_effect(e, &def, who, &redaction);
             }
         }
-        for q in row.side.iter_mut().flat_map(|side| &mut side.queue) {
-            if let Some(def) = sim.state.definitions.effect(&sim.rules, q.spec.effect) {
-                redaction.values(q.spec.extra.as_deref_mut(), &def);
+        // Running abilities contain what the owner did and knows.
+        if let Some(Side { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
+            for q in queue {
+                if let Some(def) = sim.state.definitions.effect(&sim.rules, q.spec.effect) {
+                    redaction.values(q.spec.extra.as_deref_mut(), &def);
+                }
             }
         }
         Ok(portable)
@@ -87,18 +121,23 @@ impl Sim {
             rest.dropped.retain(|&i| i as usize != index);
             rest.dropped.push(index as u16);
         }
-        if e.extra().is_some() {
-            redaction.values(e.rest_mut().extra.as_deref_mut(), def);
+        // Times, counts and the source are not values of attributes; units and dropped modifiers are redacted above.
+        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = e;
+        let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest }) = cold.as_deref_mut() else {
+            return;
+        };
+        let Some(Rest { level: _, stacks: _, extra, captures, units: _, dropped: _, frozen }) = rest.as_deref_mut()
+        else {
+            return;
+        };
+        redaction.values(extra.as_deref_mut(), def);
+        if let Some(Frozen { values, tags: _ }) = frozen.as_deref_mut() {
+            *values = values.iter().filter(|v| (redaction.knows)(source, v.0)).copied().collect();
         }
-        if let Some(frozen) = e.frozen() {
-            let known = frozen.values.iter().filter(|v| (redaction.knows)(source, v.0)).copied().collect();
-            let shown = Frozen { values: known, tags: frozen.tags.clone() };
-            e.freeze(&shown);
-        }
-        if !e.captures().is_empty() {
+        if !captures.is_empty() {
             let calcs = def.executions.iter().filter_map(|x| self.rules.calcs[x.calculator.index()].as_ref());
             let reads = calcs.flat_map(|c| &c.reads);
-            for (value, read) in e.rest_mut().captures.iter_mut().zip(reads) {
+            for (value, read) in captures.iter_mut().zip(reads) {
                 if !seen(read.of_target, read.attribute) {
                     *value = f64::NAN;
                 }
@@ -110,8 +149,12 @@ impl Sim {
 impl Redaction<'_> {
     /// Removes the caller values that only hidden attributes use.
     fn values(&self, extra: Option<&mut SpecExtra>, def: &EffectDef) {
-        let Some(extra) = extra else { return };
-        extra.set_by_caller.retain(|(key, _)| {
+        // Everything else is the context, not a value of an attribute.
+        let Some(SpecExtra { set_by_caller, duration: _, period: _, origin: _, hit: _, causer: _, object: _ }) = extra
+        else {
+            return;
+        };
+        set_by_caller.retain(|(key, _)| {
             let asking = || def.modifiers.iter().filter(|m| asks_for(&m.magnitude, *key));
             let is_open = asking().any(|m| !self.hidden.contains(&m.attribute))
                 || def.duration.iter().chain(&def.chance).any(|m| asks_for(m, *key));

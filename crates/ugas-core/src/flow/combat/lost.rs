@@ -1,0 +1,105 @@
+//! Casts whose target is lost: it died, was removed, left the range or fails the checks of the target's tags. The index of
+//! targets is rebuilt from rows; only casts that end when their target is lost are in it.
+
+use super::super::Flow;
+use super::super::ability::{EndHow, Try};
+use crate::rules::Check;
+use crate::{CastStep, ControllerId, Role, Target};
+use ugas_doc::OnTargetLost;
+
+impl Flow<'_> {
+    /// Brings the index up to date with a row's cast.
+    pub(crate) fn refresh_aim(&mut self, slot: usize) {
+        let who = self.row(slot).id;
+        let (old, new) = (self.ix.aim_of(who), self.aim_that_counts(slot));
+        if old == new {
+            return;
+        }
+        self.ix.set_aim(who, new);
+        for other in [old, new].into_iter().flatten() {
+            if let Some(at) = self.st.controllers.slot(other) {
+                self.relisten(at);
+            }
+        }
+    }
+
+    /// The other controller whose loss would end a row's cast.
+    fn aim_that_counts(&self, slot: usize) -> Option<ControllerId> {
+        let row = self.row(slot);
+        let a = row.play().activation(row.play().cast.as_ref()?.of)?;
+        match a.target {
+            Target::Controller(other) if other != row.id => {
+                self.ability(a.ability).is_some_and(|d| d.needs_living_target()).then_some(other)
+            }
+            Target::Controller(_) | Target::Point(_) | Target::None => None,
+        }
+    }
+
+    /// Checks the casts at a controller that died, moved, was removed or whose tags changed.
+    pub(crate) fn check_casters_at(&mut self, who: ControllerId) {
+        let casters: Vec<ControllerId> = self.ix.casters_at(who).collect();
+        for caster in casters {
+            if let Some(slot) = self.st.controllers.slot(caster) {
+                self.check_own_target(slot);
+            }
+        }
+    }
+
+    /// Ends a row's cast if its target is lost. A replay takes the decision from the journal instead.
+    pub(crate) fn check_own_target(&mut self, slot: usize) {
+        let Some(cast) = self.row(slot).play().cast.as_ref().map(|c| c.seq) else { return };
+        if self.replay.is_none() && self.has_lost_target(slot) {
+            let who = self.row(slot).id;
+            self.journal_target_lost(who, cast);
+            self.journal_reaction(who);
+            self.lose_target(slot, cast);
+        }
+    }
+
+    /// Whether the target of a row's cast fails the checks that an activation asks of a target.
+    fn has_lost_target(&self, slot: usize) -> bool {
+        let (row, view) = (self.row(slot), self.view());
+        let running = row.play().cast.as_ref().and_then(|c| row.play().activation(c.of));
+        let Some(a) = running.filter(|a| a.target != Target::None) else { return false };
+        let Some(def) = self.ability(a.ability).filter(|d| d.needs_living_target()) else { return false };
+        let Some(grant) = row.grant(a.grant) else { return false };
+        let range = def.cast_range();
+        if self.work.role == Role::Client {
+            // A client does not know what it is not shown: the server decides.
+            let there = !matches!(a.target, Target::Controller(c) if self.st.controllers.get(c).is_none());
+            let placed = range.is_none() || view.distance_to(slot, a.target).is_some();
+            if !there || !placed {
+                return false;
+            }
+        }
+        let t = Try { level: a.level, source: a.source, range, ..view.attempt(slot, grant, &def, a.target) };
+        view.refusal_among(&t, &[Check::TargetTags, Check::NoTarget, Check::OutOfRange]).is_err()
+    }
+
+    /// Applies the ability's rule for a lost target to a cast.
+    pub(crate) fn lose_target(&mut self, slot: usize, cast: u64) {
+        let row = self.row(slot);
+        let Some(of) = row.play().cast.as_ref().filter(|c| c.seq == cast).map(|c| c.of) else { return };
+        let rule = row.play().activation(of).and_then(|a| self.ability(a.ability)?.cast).map(|c| c.on_target_lost);
+        match rule {
+            Some(OnTargetLost::Cancel) => self.finish(slot, of, EndHow::Cancelled),
+            Some(OnTargetLost::Complete) => {
+                self.stop_cast(slot, of, CastStep::Finished);
+                self.maybe_done(slot, of);
+            }
+            Some(OnTargetLost::Continue) | None => {}
+        }
+    }
+
+    /// Cancels a cast that needs its owner to stand still and checks targets after a change of position.
+    pub(crate) fn position_changed(&mut self, slot: usize) {
+        let who = self.row(slot).id;
+        if let Some(of) = self.row(slot).play().cast.as_ref().map(|c| c.of) {
+            self.cancel_where(slot, |flow, a| {
+                a.seq == of && flow.ability(a.ability).is_some_and(|d| d.cast.is_some_and(|c| c.still))
+            });
+            self.check_own_target(slot);
+        }
+        self.check_casters_at(who);
+    }
+}

@@ -1,0 +1,214 @@
+//! The canonical hash of a row: the same state gives the same bits however it came about.
+//!
+//! Every record is taken apart without `..`, so that a field that is added does not compile until it is hashed or named
+//! here as one that is not. The tests forge each field and look whether the hash moves.
+
+use super::ability::{Charge, Grant, GrantMore};
+use super::digest::digest;
+use super::effect::{Cold, Effect, Periodic, Queued, Rest};
+use super::row::{CueCount, Row, Side};
+use super::{Attr, Mod};
+use crate::rng::{fold, mix};
+use crate::rules::{Layout, TagTable};
+use crate::{Anchor, AttributeId, Hit, SetId, Spec, SpecExtra};
+
+#[cfg(test)]
+mod tests;
+
+/// Which of the numbers that effects keep go into a hash. What they lead to always does.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Kept {
+    /// None. Only its definition, which is not at hand, would say which number is for a hidden attribute.
+    Nothing,
+    /// What they were given and what that comes to, not what they took from others when they began.
+    Given,
+    /// All of them.
+    All,
+}
+
+fn number(v: f64) -> u64 {
+    (v + 0.0).to_bits()
+}
+
+impl Row {
+    /// Returns the canonical hash. `sets` stands for the layout.
+    pub(crate) fn compute_hash(&self, sets: &[SetId], table: &TagTable) -> u64 {
+        self.hash_of(sets, table, Kept::All, |_| false)
+    }
+
+    /// Returns the same without some attributes, and without what effects took from others when they began.
+    pub(crate) fn hash_without(&self, layout: &Layout, table: &TagTable, hidden: &[AttributeId]) -> u64 {
+        let kept = if hidden.is_empty() { Kept::Given } else { Kept::Nothing };
+        self.hash_of(&layout.sets, table, kept, |slot| hidden.contains(&layout.slots[slot].attribute))
+    }
+
+    fn hash_of(&self, sets: &[SetId], table: &TagTable, kept: Kept, hides: impl Fn(usize) -> bool) -> u64 {
+        let Row {
+            id,
+            clock,
+            owner,
+            attrs,
+            mods,
+            effects,
+            tags,
+            grants,
+            side: _,
+            // Numbers yet to be given: what came and went again leaves no trace.
+            last_birth: _,
+            next_seq: _,
+            next_grant: _,
+            // Follow from the sets, the modifiers and the effects.
+            layout: _,
+            modded: _,
+            immunities: _,
+            watching: _,
+            live: _,
+            // Not state.
+            readers: _,
+            signature: _,
+            hash_dirty: _,
+            alert: _,
+            published: _,
+            changes: _,
+            phase: _,
+            due: _,
+        } = self;
+        let Side { avatar: _, anchor, cues, queue, play: _ } = self.side();
+        let mut h = mix(id.0 as u64);
+        let mut put = |word: u64| h = fold(h, word);
+        sets.iter().for_each(|s| put(s.0 as u64));
+        clock.words().into_iter().for_each(&mut put);
+        put(owner.0);
+        put(self.avatar().0);
+        for (_, Attr { base, current }) in attrs.iter().enumerate().filter(|(slot, _)| !hides(*slot)) {
+            put(number(*base));
+            put(number(*current));
+        }
+        mods.iter().filter(|m| !hides(m.slot as usize)).for_each(|m| hash_mod(m, &mut put));
+        for e in effects {
+            hash_effect(e, kept, &mut put);
+            self.own_tags(e, table).for_each(|t| put(t.0 as u64));
+        }
+        for (tag, count) in tags.iter(table) {
+            put((tag.0 as u64) << 32 | count as u64);
+        }
+        grants.iter().for_each(|g| hash_grant(g, &mut put));
+        if !self.play().is_empty() {
+            // Written whole, by a derive.
+            put(digest(self.play()));
+        }
+        for CueCount { tag, count } in cues {
+            put((tag.0 as u64) << 32 | *count as u64);
+        }
+        queue.iter().for_each(|q| hash_queued(q, kept, &mut put));
+        if let Some(Anchor { position, facing }) = anchor {
+            position.iter().chain(facing).for_each(|&v| put(number(v)));
+        }
+        h
+    }
+}
+
+fn hash_mod(m: &Mod, put: &mut impl FnMut(u64)) {
+    let Mod { magnitude, seq_index, channel, slot, op, off } = *m;
+    put(number(magnitude));
+    put(seq_index);
+    put((channel.0 as u64) << 32 | slot as u64);
+    put((op as u64) << 8 | off as u64);
+}
+
+fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
+    // The number holds the row's number, the level and flags; whether it watches tags follows from its definition. The
+    // link is a place in this sim's ring of causes.
+    let Effect { number: _, birth, end, start, ordinal, def, source, link: _, cold } = e;
+    put(e.seq());
+    put(*birth);
+    put(e.root().0);
+    put(start.0 as u64);
+    put(end.0 as u64);
+    put((*ordinal as u64) << 32 | def.0 as u64);
+    put((source.0 as u64) << 32 | e.level() as u64);
+    put((e.stacks() as u64) << 1 | e.inhibited() as u64);
+    let Some(cold) = cold.as_deref() else {
+        put(e.length().0 as u64);
+        return put(e.ability().0 as u64);
+    };
+    let Cold { periodic, root: _, length, ability, missed, rest } = cold;
+    if let Some(Periodic { period, anchor, n, executed }) = periodic {
+        put(period.get() as u64);
+        put(anchor.0 as u64);
+        put((*n as u64) << 32 | *executed as u64);
+        put(*missed as u64);
+    } else if *missed > 0 {
+        put(*missed as u64);
+    }
+    put(length.0 as u64);
+    put(ability.0 as u64);
+    let Some(Rest { level: _, stacks: _, extra, captures, units, dropped, frozen }) = rest.as_deref() else { return };
+    hash_extra(extra.as_deref(), kept, put);
+    if kept >= Kept::All {
+        captures.iter().for_each(|v| put(v.to_bits()));
+        frozen.iter().for_each(|f| f.hash(put));
+    }
+    if kept >= Kept::Given {
+        units.iter().for_each(|v| put(v.to_bits()));
+        dropped.iter().for_each(|&i| put(i as u64));
+    }
+}
+
+fn hash_extra(extra: Option<&SpecExtra>, kept: Kept, put: &mut impl FnMut(u64)) {
+    let Some(SpecExtra { set_by_caller, duration, period, origin, hit, causer, object }) = extra else { return };
+    if kept >= Kept::Given {
+        for (key, value) in set_by_caller {
+            put(key.0 as u64);
+            put(number(*value));
+        }
+    }
+    put(duration.map_or(0, |d| d.0 as u64 + 1));
+    put(period.map_or(0, |d| d.0 as u64 + 1));
+    origin.iter().flatten().for_each(|&v| put(number(v)));
+    if let Some(Hit { position, distance, tags }) = hit {
+        put(distance.map_or(1, |d| d.to_bits()));
+        position.iter().flatten().for_each(|&v| put(number(v)));
+        tags.iter().for_each(|t| put(t.0 as u64));
+    }
+    put(causer.map_or(0, |c| c.0));
+    put(*object);
+}
+
+fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
+    // The level lies beside what fails of the status. The status is not state.
+    let Grant { id, ability, more, level_fails: _, seen: _, ready_at: _ } = g;
+    put((id.0 as u64) << 32 | ability.0 as u64);
+    put((g.level() as u64) << 32 | g.input().0 as u64);
+    put(g.by());
+    let Some(GrantMore { by: _, level: _, input: _, set, params, charges, restrictions }) = more.as_deref() else {
+        return;
+    };
+    if *set == 0 && params.is_empty() && charges.is_none() && restrictions.is_empty() {
+        return;
+    }
+    put(*set);
+    for (name, value) in params {
+        put(name.0 as u64);
+        put(number(*value));
+    }
+    // The number only orders recharges of one row that end at the same moment.
+    if let Some(Charge { have, max, start, end, seq: _ }) = charges {
+        put((*have as u64) << 32 | *max as u64);
+        put(start.0 as u64);
+        put(end.0 as u64);
+    }
+    restrictions.iter().for_each(|r| put(r.0 as u64));
+}
+
+fn hash_queued(q: &Queued, kept: Kept, put: &mut impl FnMut(u64)) {
+    // The target is the row itself, and the link a place in this sim's ring of causes.
+    let Queued { spec, birth, ordinal, root, link: _ } = q;
+    let Spec { effect, target: _, source, level, stacks, ability, extra } = spec;
+    put(*birth);
+    put((*ordinal as u64) << 32 | effect.0 as u64);
+    put((source.0 as u64) << 32 | *level as u64);
+    put((*stacks as u64) << 32 | ability.0 as u64);
+    put(root.0);
+    hash_extra(extra.as_deref(), kept, put);
+}
